@@ -4,8 +4,8 @@
  * @param {Words} words
  * @param {string} version
  */
-export function manPage({ FORMS, ENVIRONMENT, completedWords }, version) {
-  const options = completedWords().options.map(({ long, short, value, meaning }) => {
+export function manPage({ FORMS, ENVIRONMENT, listCompletedWords }, version) {
+  const options = listCompletedWords().options.map(({ long, short, value, meaning }) => {
     const names = [...(short === undefined ? [] : [short]), long].map(bold).join(", ");
     return entry(value === undefined ? names : `${names} \\fI${plain(value)}\\fR`, meaning);
   });

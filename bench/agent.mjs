@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const SERVER = fileURLToPath(new URL("agent/server.mjs", import.meta.url));
 const CLIENT = fileURLToPath(new URL("agent/client.mjs", import.meta.url));
@@ -31,7 +31,7 @@ export async function startServer(path, turns, subagent = "") {
 }
 
 /** @param {string} kind @param {readonly string[]} args */
-export async function run1(kind, args) {
+export async function runOnce(kind, args) {
   const { stdout } = await promisify(execFile)(process.execPath, [CLIENT, kind, ...args], {
     maxBuffer: 1 << 24,
   });
@@ -70,7 +70,7 @@ async function measureFirstReply(file, args) {
   const { seen, url, close } = await startFirstReply(file);
   /** @param {string} kind */
   const nextMs = async (kind) => {
-    await run1(kind, [url, ...args]);
+    await runOnce(kind, [url, ...args]);
     return seen.nextMs;
   };
   const bare = [];
@@ -81,7 +81,7 @@ async function measureFirstReply(file, args) {
     more.push((await nextMs("agent")) - least);
   }
   close();
-  report({
+  printResult({
     what: "first reply to next request, one read_file",
     value: median(more),
     unit: "ms more than a bare loop",
@@ -100,8 +100,8 @@ export async function run() {
   /** @param {string} kind */
   const turnMs = async (kind) => {
     const args = [base, places.home, String(LARGE_WINDOW)];
-    const start = await run1(kind, [few.url, ...args]);
-    const whole = await run1(kind, [more.url, ...args]);
+    const start = await runOnce(kind, [few.url, ...args]);
+    const whole = await runOnce(kind, [more.url, ...args]);
     return (whole.cpuMs - start.cpuMs) / (TURNS - FEW);
   };
   const bare = [];
@@ -113,19 +113,19 @@ export async function run() {
   few.server.disconnect();
   more.server.disconnect();
   const many = await startServer(file, MANY_TURNS);
-  const long = await run1("agent", [many.url, base, places.home, String(USUAL_WINDOW)]);
+  const long = await runOnce("agent", [many.url, base, places.home, String(USUAL_WINDOW)]);
   const firstBytes = Number(await (await fetch(`http://127.0.0.1:${many.port}/first`)).text());
   many.server.disconnect();
   console.log(`${PAIRS} pairs of ${TURNS - FEW} read-tool turns, medians`);
   // 3 ms where a bare loop takes 1.6; a busy machine makes both slower.
-  report({
+  printResult({
     what: "CPU of a read-tool turn",
     value: median(agent) / median(bare),
     unit: "x a bare loop",
     most: 1.9,
     more: `${median(agent).toFixed(2)} ms, bare ${median(bare).toFixed(2)} ms`,
   });
-  report({
+  printResult({
     what: `peak memory over ${MANY_TURNS} turns`,
     value: long.peakMb,
     unit: "MB",
@@ -133,6 +133,6 @@ export async function run() {
     more: `CPU ${(long.cpuMs / MANY_TURNS).toFixed(2)} ms a turn`,
   });
   await measureFirstReply(file, [base, places.home, String(USUAL_WINDOW)]);
-  report({ what: "first request with all tools", value: firstBytes, unit: "bytes", most: 12_000 });
+  printResult({ what: "first request with all tools", value: firstBytes, unit: "bytes", most: 12_000 });
   rmSync(base, { recursive: true });
 }

@@ -16,7 +16,7 @@ export const RARE_WORD = "zanzibarCheckpoint";
 export const COMMON_WORD = "function";
 
 /** @param {number} seed */
-function numbers(seed) {
+function createRandom(seed) {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -25,15 +25,15 @@ function numbers(seed) {
 }
 
 /** @param {() => number} random */
-function word(random) {
+function makeWord(random) {
   return WORDS[Math.floor(random() * WORDS.length)] ?? "word";
 }
 
 /** @param {() => number} random @param {number} lines */
-function sourceText(random, lines) {
+function makeSource(random, lines) {
   const text = [];
   for (let line = 0; line < lines; line += 1) {
-    const [a, b, c] = [word(random), word(random), word(random)];
+    const [a, b, c] = [makeWord(random), makeWord(random), makeWord(random)];
     if (line % 8 === 0) text.push(`export function ${a}${line}(${b}) {`);
     else if (line % 8 === 7) text.push("}");
     else text.push(`  const ${a}${line} = ${b}.${c}(${Math.floor(random() * 1000)}); // ${c} ${a}`);
@@ -46,12 +46,12 @@ function sourceText(random, lines) {
  * @param {number} files
  * @returns {string} its folder
  */
-export function treeOf(files) {
+export function makeTree(files) {
   const place = join(tmpdir(), `burin-bench-tree-${files}-v1`);
   if (existsSync(place)) return place;
   const part = `${place}.part`;
   rmSync(part, { recursive: true, force: true });
-  const random = numbers(files);
+  const random = createRandom(files);
   const lines = files > 50_000 ? 30 : 90;
   const rare = new Set([1, 2, 3].map((quarter) => Math.floor((files * quarter) / 4)));
   mkdirSync(join(part, ".git/info"), { recursive: true });
@@ -60,12 +60,18 @@ export function treeOf(files) {
   for (let number = 0; number < files; number += 1) {
     if (number % 25 === 0) {
       const at = number / 25;
-      folder = join(part, "src", word(numbers(at % 40)), `${word(random)}${at % 200}`, `part${at}`);
+      folder = join(
+        part,
+        "src",
+        makeWord(createRandom(at % 40)),
+        `${makeWord(random)}${at % 200}`,
+        `part${at}`,
+      );
       mkdirSync(folder, { recursive: true });
     }
     const ending = ENDINGS[number % ENDINGS.length] ?? ".ts";
-    const file = join(folder, `${word(random)}-${number}${ending}`);
-    const text = number % 997 === 996 ? `\0\u0001${sourceText(random, 4)}` : sourceText(random, lines);
+    const file = join(folder, `${makeWord(random)}-${number}${ending}`);
+    const text = number % 997 === 996 ? `\0\u0001${makeSource(random, 4)}` : makeSource(random, lines);
     writeFileSync(file, rare.has(number) ? `${text}const ${RARE_WORD} = ${number};\n` : text);
     const time = 1_600_000_000 + Math.floor(random() * 1e8);
     utimesSync(file, time, time);
@@ -73,7 +79,7 @@ export function treeOf(files) {
   for (let number = 0; number < files / 20; number += 1) {
     const ignored = join(part, number % 2 === 0 ? "build" : "node_modules/package", `dir${number % 50}`);
     if (number < 100) mkdirSync(ignored, { recursive: true });
-    writeFileSync(join(ignored, `made${number}.ts`), sourceText(random, 10));
+    writeFileSync(join(ignored, `made${number}.ts`), makeSource(random, 10));
   }
   renameSync(part, place);
   return place;
@@ -83,15 +89,15 @@ export function treeOf(files) {
  * A folder with so many files and no others.
  * @param {number} entries
  */
-export function folderOf(entries) {
+export function makeFolder(entries) {
   const place = join(tmpdir(), `burin-bench-folder-${entries}-v1`);
   if (existsSync(place)) return place;
   const part = `${place}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
-  const random = numbers(entries);
+  const random = createRandom(entries);
   for (let number = 0; number < entries; number += 1) {
-    const name = join(part, `${word(random)}-${number}.txt`);
+    const name = join(part, `${makeWord(random)}-${number}.txt`);
     if (number % 10 === 9) mkdirSync(name);
     else writeFileSync(name, "");
   }
@@ -104,19 +110,19 @@ export function folderOf(entries) {
  * folder that may not be read.
  * @param {number} files
  */
-export function hostileTreeOf(files) {
+export function makeHostileTree(files) {
   const place = join(tmpdir(), `burin-bench-hostile-${files}-v1`);
   if (existsSync(place)) return place;
   const part = `${place}.part`;
   rmSync(part, { recursive: true, force: true });
-  const random = numbers(files);
+  const random = createRandom(files);
   let folder = part;
   for (let number = 0; number < files; number += 1) {
     if (number % 100 === 0) {
-      folder = join(part, `${word(random)}${number % 7}`, word(random), `part${number / 100}`);
+      folder = join(part, `${makeWord(random)}${number % 7}`, makeWord(random), `part${number / 100}`);
       mkdirSync(folder, { recursive: true });
     }
-    writeFileSync(join(folder, `${word(random)}-${number}.txt`), `${word(random)} ${number}\n`);
+    writeFileSync(join(folder, `${makeWord(random)}-${number}.txt`), `${makeWord(random)} ${number}\n`);
   }
   symlinkSync(place, join(part, "circle"));
   symlinkSync("/", join(part, "everything"));

@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { measureMatcher } from "./edit/adversarial.mjs";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const THIS = fileURLToPath(import.meta.url);
 const CORE = new URL("../packages/core/dist/index.js", import.meta.url).href;
@@ -125,7 +125,7 @@ async function pair({ folder, sides, name, bytes, times, most }) {
   const [one, other] = [median(taken[0]), median(taken[1])];
   const what = `edit one place in ${name}`;
   const more = `${one.toFixed(2)} ms; read, write, fsync, rename, fsync of the folder ${other.toFixed(2)} ms`;
-  report({ what, value: one / other, unit: "x plain fs", most, more });
+  printResult({ what, value: one / other, unit: "x plain fs", most, more });
 }
 
 /** @param {Edit} edit @param {string} path @param {number} turn */
@@ -154,9 +154,9 @@ function large(folder) {
   );
   const ratio = (one ?? 0) / (other ?? 1);
   const more = `${one?.toFixed(0)} ms; plain ${other?.toFixed(0)} ms`;
-  report({ what: "edit one place in 50 MB", value: ratio, unit: "x plain fs", most: 1.5, more });
+  printResult({ what: "edit one place in 50 MB", value: ratio, unit: "x plain fs", most: 1.5, more });
   const memory = "peak memory of an edit in 50 MB";
-  report({ what: memory, value: ourMb, unit: "MB", most: 250, more: `plain ${otherMb.toFixed(0)} MB` });
+  printResult({ what: memory, value: ourMb, unit: "MB", most: 250, more: `plain ${otherMb.toFixed(0)} MB` });
 }
 
 /** @typedef {{ ms: number[], mb: number }} Large */

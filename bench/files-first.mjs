@@ -1,11 +1,11 @@
 // What the first call of a tool in a process costs above the second, each measured in processes of its own: at once,
 // and when the toolbox had half a second before.
 import { spawnSync } from "node:child_process";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const CORE = new URL("../packages/core/dist/index.js", import.meta.url).href;
 const PROCESSES = 9;
-const MOST_MS = 8;
+const MAX_MS = 8;
 const WAITS = [0, 500];
 
 /** What each tool is called with; `turn` makes every call another one. */
@@ -60,11 +60,11 @@ function measure(tool, waitMs) {
     return /** @type {[number, number]} */ (JSON.parse(String(stdout)));
   });
   const [first, second] = [median(pairs.map(([one]) => one)), median(pairs.map(([, one]) => one))];
-  report({
+  printResult({
     what: `first ${tool} above the second, ${waitMs === 0 ? "at once" : `after ${waitMs} ms`}`,
     value: first - second,
     unit: "ms",
-    most: MOST_MS,
+    most: MAX_MS,
     more: `${first.toFixed(1)} and ${second.toFixed(1)} ms`,
   });
 }

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { COMMON_WORD, folderOf, RARE_WORD, treeOf } from "./corpus.mjs";
+import { COMMON_WORD, makeFolder, makeTree, RARE_WORD } from "./corpus.mjs";
 
 const top = join(dirname(fileURLToPath(import.meta.url)), "..");
 const ROUNDS = 9;
@@ -73,7 +73,7 @@ export async function run(args) {
   const rg = ripgrep();
   const rows = [];
   for (const entries of [10, 10_000, 100_000]) {
-    const root = folderOf(entries);
+    const root = makeFolder(entries);
     const toolbox = createToolbox({ root });
     rows.push(
       await measured({
@@ -87,7 +87,7 @@ export async function run(args) {
     );
   }
   for (const files of args.includes("quick") ? [20_000] : [20_000, 200_000]) {
-    const root = treeOf(files);
+    const root = makeTree(files);
     const toolbox = createToolbox({ root });
     /** @param {string[]} options */
     const theirs = (options) => () =>

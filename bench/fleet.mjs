@@ -5,13 +5,13 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { answersIn, connect, openRoom, until } from "../packages/fleet/tests/fleet-room.mjs";
+import { connect, listAnswers, openRoom, waitUntil } from "../packages/fleet/tests/fleet-room.mjs";
 
 const SIDE_BY_SIDE = 4;
 /** Sessions of each worker until its code is compiled; they are counted apart. */
 const FIRST = 8;
 /** Of plain sessions behind the first ones, in each process: what they cost does not depend on how many there are. */
-const MOST_PLAIN = 50;
+const MAX_PLAIN = 50;
 const IDLE_MS = 5000;
 const LOOK_MS = 250;
 const PLAIN = fileURLToPath(new URL("fleet-plain.mjs", import.meta.url));
@@ -23,7 +23,7 @@ const TICK_MS = 10;
 /** Turns with a call, every fourth of them with an effect, and one that ends. @param {number} turns */
 function replyIn(turns) {
   return (/** @type {readonly any[]} */ messages) => {
-    const turn = answersIn(messages).length + 1;
+    const turn = listAnswers(messages).length + 1;
     if (turn === turns) return { text: "That is all." };
     const text = `Now I look at part ${turn} of the project, to see what the next change has to take into account.`;
     const call =
@@ -189,7 +189,7 @@ async function nextStartMs(room, database) {
   const worker = await room.commands.startWorker(SIDE_BY_SIDE);
   const name = /worker (\S+):/.exec(worker.soFar.stderr)?.[1];
   const text = "select 1 from dbos.workflow_status where status = 'PENDING' and executor_id = $1 limit 1";
-  await until(async () => (await database.query(text, [name])).rowCount);
+  await waitUntil(async () => (await database.query(text, [name])).rowCount);
   const milliseconds = performance.now() - started;
   worker.child.kill("SIGKILL");
   return milliseconds;
@@ -224,7 +224,7 @@ async function sizesOf(database) {
  * @param {{ sessions: number, workers: number, turns: number }} amounts
  */
 async function plainCost({ project, folder, commands }, { sessions, workers, turns }) {
-  const later = Math.min(Math.ceil(sessions / workers) - FIRST, MOST_PLAIN);
+  const later = Math.min(Math.ceil(sessions / workers) - FIRST, MAX_PLAIN);
   const processes = Array.from({ length: workers }, async (_, index) => {
     const home = `${folder}/plain-${index}`;
     const args = [PLAIN, project, home, String(FIRST), String(later), String(SIDE_BY_SIDE)];

@@ -2,15 +2,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { hostileTreeOf } from "./corpus.mjs";
-import { report } from "./measure.mjs";
+import { makeHostileTree } from "./corpus.mjs";
+import { printResult } from "./measure.mjs";
 
 const top = join(dirname(fileURLToPath(import.meta.url)), "..");
 const FILES = 500_000;
 /** What glob and search_file_content grant themselves, and a little for the answer. */
-const MOST_SECONDS = 31;
+const MAX_SECONDS = 31;
 const CANCELLED_AFTER_MS = 400;
-const MOST_SECONDS_TO_CANCEL = 1;
+const MAX_SECONDS_TO_CANCEL = 1;
 
 /** @type {readonly [tool: string, params: object][]} */
 const CALLS = [
@@ -39,14 +39,14 @@ function firstLine({ llmContent, error }) {
 
 export async function run() {
   const { createToolbox } = await import(pathToFileURL(join(top, "packages/core/dist/index.js")).href);
-  const root = hostileTreeOf(FILES);
+  const root = makeHostileTree(FILES);
   const toolbox = createToolbox({ root });
   for (const [tool, params] of CALLS) {
     const call = `${tool} ${JSON.stringify(params)}`;
     const started = performance.now();
     const result = await toolbox.call(tool, params);
     const seconds = (performance.now() - started) / 1000;
-    report({ what: call, value: seconds, unit: "s", most: MOST_SECONDS, more: firstLine(result) ?? "" });
+    printResult({ what: call, value: seconds, unit: "s", most: MAX_SECONDS, more: firstLine(result) ?? "" });
     const controller = new AbortController();
     const cancelled = toolbox.call(tool, params, controller.signal);
     await new Promise((resolve) => setTimeout(resolve, CANCELLED_AFTER_MS));
@@ -55,7 +55,7 @@ export async function run() {
     const { error } = await cancelled;
     const wait = (performance.now() - at) / 1000;
     const more = `${error?.type ?? "was done before"}, ${children().length} children left`;
-    report({ what: "  cancelled", value: wait, unit: "s", most: MOST_SECONDS_TO_CANCEL, more });
+    printResult({ what: "  cancelled", value: wait, unit: "s", most: MAX_SECONDS_TO_CANCEL, more });
     if (children().length > 0) process.exitCode = 1;
   }
   console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);

@@ -1,7 +1,7 @@
 // What it costs a program to import the library: CPU time of the import alone, in processes of their own.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const DOOR = fileURLToPath(new URL("../packages/core/dist/index.js", import.meta.url));
 const RUNS = 25;
@@ -9,7 +9,7 @@ const GOAL_MS = 12;
 
 export async function run() {
   const times = Array.from({ length: RUNS }, () => importMs(pathToFileURL(DOOR).href));
-  report({ what: "CPU of import @burin/core", value: median(times), unit: "ms", most: GOAL_MS });
+  printResult({ what: "CPU of import @burin/core", value: median(times), unit: "ms", most: GOAL_MS });
 }
 
 /** @param {string} url */

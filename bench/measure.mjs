@@ -79,7 +79,7 @@ export function median(values) {
  * One line of a bench, with whether its goal holds. Misses are counted, so that the process can say so.
  * @param {{ what: string, value: number, unit: string, most: number, more?: string }} figure
  */
-export function report({ what, value, unit, most, more }) {
+export function printResult({ what, value, unit, most, more }) {
   const holds = value <= most;
   if (!holds) process.exitCode = 1;
   const verdict = holds ? "holds " : "MISSED";

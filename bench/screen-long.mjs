@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { report } from "./measure.mjs";
-import { linesOf, openScreen, pause, Screen } from "./screen-program.mjs";
+import { printResult } from "./measure.mjs";
+import { makeLines, openScreen, pause, Screen } from "./screen-program.mjs";
 
 /**
  * @param {string} url
@@ -21,11 +21,11 @@ import { linesOf, openScreen, pause, Screen } from "./screen-program.mjs";
  */
 export async function measureLength(url, next, count) {
   const screen = await openScreen(url);
-  Object.assign(next, { lines: linesOf(count), perSecond: 0 });
+  Object.assign(next, { lines: makeLines(count), perSecond: 0 });
   screen.pty.write("go\r");
   const last = `line ${count - 1}`;
   await screen.until(() => screen.text().includes(last) && screen.text().includes("? for keys"));
-  report({ what: `memory at most, over ${count} lines`, value: screen.peakMb(), unit: "MB", most: 120 });
+  printResult({ what: `memory at most, over ${count} lines`, value: screen.peakMb(), unit: "MB", most: 120 });
   screen.close();
 }
 
@@ -55,7 +55,7 @@ export async function measureNames(url, count) {
       await pause(50);
     }
     const value = Math.max(...times);
-    report({ what: `a key behind @ among ${count} files, the slowest`, value, unit: "ms", most: 30 });
+    printResult({ what: `a key behind @ among ${count} files, the slowest`, value, unit: "ms", most: 30 });
     screen.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -85,7 +85,7 @@ export async function measureResume(url, next) {
     const screen = new Screen(url, { folder, args: ["-c"] });
     await screen.until(() => screen.text().includes("The last of them."));
     const value = performance.now() - screen.began - bare;
-    report({ what: "a session of 10,000 events drawn", value, unit: "ms", most: 300 });
+    printResult({ what: "a session of 10,000 events drawn", value, unit: "ms", most: 300 });
     screen.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dis
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** @param {number} count */
-export const linesOf = (count) =>
+export const makeLines = (count) =>
   Array.from(
     { length: count },
     (_, n) => `line ${String(n).padStart(5, "0")} of the reply, with a few words more\n`,
@@ -146,7 +146,7 @@ export class Screen {
 }
 
 /** The least program that shows a key, for what the machine itself takes. */
-export function bareEcho() {
+export function measureBareEcho() {
   const script = "process.stdin.setRawMode(true).on('data', (key) => process.stdout.write(key))";
   const pty = spawnPty(process.execPath, ["-e", script], { cols: 120, rows: 40 });
   const key = () =>

@@ -1,9 +1,9 @@
 // npm run bench -- screen [--short]: the screen in a pseudo-terminal of 120x40, read by a headless xterm, as a person
 // at a terminal has it. CPU times are the program's own, from /proc; bytes are those it writes to the terminal.
 import { spawn } from "node:child_process";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 import { measureLength, measureNames, measureResume } from "./screen-long.mjs";
-import { bareEcho, linesOf, openScreen, pause, Screen, startModel } from "./screen-program.mjs";
+import { makeLines, measureBareEcho, openScreen, pause, Screen, startModel } from "./screen-program.mjs";
 
 function bareNode() {
   return new Promise((resolve) => {
@@ -27,14 +27,14 @@ async function measureStart(url) {
     screen.close();
   }
   const ratio = median(ours ?? []) / median(bare ?? []);
-  report({
+  printResult({
     what: "first prompt",
     value: ratio,
     unit: "x bare Node",
     most: 3,
     more: `${median(ours ?? []).toFixed(0)} ms`,
   });
-  report({ what: "memory at the first prompt", value: median(memory ?? []), unit: "MB", most: 60 });
+  printResult({ what: "memory at the first prompt", value: median(memory ?? []), unit: "MB", most: 60 });
 }
 
 /**
@@ -68,7 +68,7 @@ const IDLE_MS = 800;
  * @param {number} count
  */
 async function measureFirstKeys(screen, count) {
-  const bare = bareEcho();
+  const bare = measureBareEcho();
   /** @type {number[]} */
   const least = [];
   const cpu = screen.cpuMs();
@@ -80,7 +80,7 @@ async function measureFirstKeys(screen, count) {
   bare.close();
   least.sort((a, b) => a - b);
   const cpuMs = ((screen.cpuMs() - cpu) / count).toFixed(2);
-  report({
+  printResult({
     what: `first key after ${IDLE_MS} ms of nothing, 99 of 100`,
     value: ninetyNinth(times),
     unit: "ms",
@@ -121,9 +121,9 @@ async function measureFlood(url, next, firstKeys) {
   await pause(1000);
   const idle = screen.cpuMs();
   await pause(3000);
-  report({ what: "CPU in 3 s of doing nothing", value: screen.cpuMs() - idle, unit: "ms", most: 0 });
+  printResult({ what: "CPU in 3 s of doing nothing", value: screen.cpuMs() - idle, unit: "ms", most: 0 });
   const echo = await echoTimes(screen, 40);
-  report({
+  printResult({
     what: "key echoed, idle, 99 of 100",
     value: ninetyNinth(echo),
     unit: "ms",
@@ -131,13 +131,18 @@ async function measureFlood(url, next, firstKeys) {
     more: `median ${median(echo).toFixed(1)}`,
   });
   await measureFirstKeys(screen, firstKeys);
-  Object.assign(next, { lines: linesOf(5000), perSecond: 0 });
+  Object.assign(next, { lines: makeLines(5000), perSecond: 0 });
   const size = next.lines.join("").length;
   const [cpu, bytes] = [screen.cpuMs(), screen.bytes];
   screen.pty.write("go\r");
   await screen.until(() => screen.text().includes("line 04999") && screen.text().includes("? for keys"));
-  report({ what: "5,000 lines at once", value: (screen.cpuMs() - cpu) / 1000, unit: "s of CPU", most: 1 });
-  report({
+  printResult({
+    what: "5,000 lines at once",
+    value: (screen.cpuMs() - cpu) / 1000,
+    unit: "s of CPU",
+    most: 1,
+  });
+  printResult({
     what: "written for a byte of text",
     value: (screen.bytes - bytes) / size,
     unit: "bytes",
@@ -153,23 +158,23 @@ async function measureFlood(url, next, firstKeys) {
  */
 async function measurePace(url, next, seconds) {
   const screen = await openScreen(url);
-  Object.assign(next, { lines: linesOf(10_000), perSecond: 0 });
+  Object.assign(next, { lines: makeLines(10_000), perSecond: 0 });
   screen.pty.write("go\r");
   await screen.until(() => screen.text().includes("line 09999") && screen.text().includes("? for keys"));
-  Object.assign(next, { lines: linesOf(200 * seconds), perSecond: 200 });
+  Object.assign(next, { lines: makeLines(200 * seconds), perSecond: 200 });
   const [cpu, bytes] = [screen.cpuMs(), screen.bytes];
   const size = next.lines.join("").length;
   screen.pty.write("go\r");
   const last = `line ${String(200 * seconds - 1).padStart(5, "0")}`;
   await screen.until(() => screen.text().includes(last) && screen.text().includes("? for keys"));
   const most = (3 * seconds) / 25;
-  report({
+  printResult({
     what: `200 lines a second for ${seconds} s`,
     value: (screen.cpuMs() - cpu) / 1000,
     unit: "s of CPU",
     most,
   });
-  report({
+  printResult({
     what: "written for a byte of text at that pace",
     value: (screen.bytes - bytes) / size,
     unit: "bytes",
@@ -178,14 +183,14 @@ async function measurePace(url, next, seconds) {
   screen.pty.write("go\r");
   await screen.until(() => screen.text().includes("line 00050"));
   const echo = await echoTimes(screen, 100);
-  report({
+  printResult({
     what: "key echoed while 200 lines a second stream, 99 of 100",
     value: ninetyNinth(echo),
     unit: "ms",
     most: 16,
     more: `median ${median(echo).toFixed(1)}`,
   });
-  report({ what: "memory behind 10,000 lines", value: screen.peakMb(), unit: "MB", most: 120 });
+  printResult({ what: "memory behind 10,000 lines", value: screen.peakMb(), unit: "MB", most: 120 });
   screen.close();
 }
 
@@ -213,6 +218,11 @@ async function measureResize(url, next) {
   await screen.until(() => screen.text().includes("mark0999") && screen.text().includes("? for keys"));
   const found = [...screen.all().matchAll(/mark(\d{4})/g)].map(([, number]) => Number(number));
   const wrong = found.filter((number, index) => number !== index).length + Math.abs(found.length - 1000);
-  report({ what: "lines lost, doubled or out of order in 8 resizes", value: wrong, unit: "lines", most: 0 });
+  printResult({
+    what: "lines lost, doubled or out of order in 8 resizes",
+    value: wrong,
+    unit: "lines",
+    most: 0,
+  });
   screen.close();
 }

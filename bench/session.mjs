@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
-import { measure, median, report } from "./measure.mjs";
+import { measure, median, printResult } from "./measure.mjs";
 
 const RESUME = fileURLToPath(new URL("./session/resume-once.mjs", import.meta.url));
-const MOST_BYTES = 100 * 1024 * 1024;
+const MAX_BYTES = 100 * 1024 * 1024;
 /** As many turns fill a window of some 200,000 tokens. */
 const TURNS_BETWEEN_COMPACTIONS = 80;
 const RUNS = 7;
@@ -75,7 +75,7 @@ function writeSession(path, root) {
   };
   write({ type: "session", sessionId: "big", model: "m", root });
   write({ type: "text", role: "user", text: "Go through all files." });
-  for (let turn = 1; bytes < MOST_BYTES; turn += 1) for (const event of eventsOfTurn(turn)) write(event);
+  for (let turn = 1; bytes < MAX_BYTES; turn += 1) for (const event of eventsOfTurn(turn)) write(event);
   closeSync(file);
   return n;
 }
@@ -107,8 +107,8 @@ export async function run() {
       peaks.push((await measure(command)).peakMb);
     }
     console.log(`100 MB, ${records} records, ${RUNS} runs, medians`);
-    report({ what: "taking the session up, wall", value: median(times), unit: "ms", most: 1000 });
-    report({ what: "peak memory of the whole process", value: median(peaks), unit: "MB", most: 200 });
+    printResult({ what: "taking the session up, wall", value: median(times), unit: "ms", most: 1000 });
+    printResult({ what: "peak memory of the whole process", value: median(peaks), unit: "MB", most: 200 });
   } finally {
     rmSync(top, { recursive: true });
   }

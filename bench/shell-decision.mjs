@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const BUILT = new URL("../packages/core/dist/index.js", import.meta.url);
 const BURIN = fileURLToPath(new URL("../packages/cli/dist/burin.cjs", import.meta.url));
@@ -19,7 +19,7 @@ const KINDS = {
   "that asks": ["touch src/new", "npm publish", "cp src/a.txt src/b.txt", "rm src/a.txt"],
 };
 
-export async function decisionFigures() {
+export async function measureDecisions() {
   const base = mkdtempSync(join(tmpdir(), "burin-bench-"));
   try {
     const root = join(base, "project");
@@ -57,7 +57,7 @@ async function decide(kind, commands, { root, environment }) {
   }
   await toolbox.close();
   const more = `the first, with loading: ${(times[0] ?? 0).toFixed(1)} ms`;
-  report({
+  printResult({
     what: `deciding on ${PARTS} parts ${kind}`,
     value: median(times.slice(5)),
     unit: "ms",
@@ -83,5 +83,10 @@ function lazyFigure(root, environment) {
     return files.filter((file) => file.includes("judging-")).length;
   };
   if (loads(["explain", "ls"]) !== 1) throw new Error("The parser was not found where it must be loaded.");
-  report({ what: "files of the parser that a start loads", value: loads(["tools"]), unit: "files", most: 0 });
+  printResult({
+    what: "files of the parser that a start loads",
+    value: loads(["tools"]),
+    unit: "files",
+    most: 0,
+  });
 }

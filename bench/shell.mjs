@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { median, report } from "./measure.mjs";
-import { decisionFigures } from "./shell-decision.mjs";
+import { median, printResult } from "./measure.mjs";
+import { measureDecisions } from "./shell-decision.mjs";
 
 /** As it ships; by its address, so that the bundle is not type-checked. */
 const BUILT = new URL("../packages/core/dist/index.js", import.meta.url);
@@ -42,7 +42,7 @@ async function toolboxWith(root, mode, home) {
 }
 
 export async function run() {
-  await decisionFigures();
+  await measureDecisions();
   const base = mkdtempSync(join(tmpdir(), "burin-bench-"));
   const root = mkdtempSync(join(base, "project-"));
   // The whole output goes to a file; on a memory disk the figure is that of the program and not of the disk.
@@ -85,14 +85,14 @@ async function startFigures(root, open, limited) {
   console.log(
     `bare bash: ${bare.toFixed(2)} ms; bare bwrap: ${wrapped.toFixed(2)} ms; ${RUNS} rounds, medians`,
   );
-  report({
+  printResult({
     what: "`true` without sandbox",
     value: median(walls.open) / bare,
     unit: "x bare spawn",
     most: 1.5,
     more: `${median(walls.open).toFixed(2)} ms`,
   });
-  report({
+  printResult({
     what: "`true` in the sandbox, above bare bwrap",
     value: median(walls.limited) - wrapped,
     unit: "ms",
@@ -122,11 +122,11 @@ async function outputFigures(root, open, home) {
     await new Promise((resolve) => setTimeout(resolve, 1500));
     rmSync(join(home, "output"), { recursive: true });
   }
-  report({
+  printResult({
     what: `${OUTPUT_BYTES / 1e6} MB of output`,
     value: median(ratios),
     unit: "x plain Node reading it",
     most: 1.5,
   });
-  report({ what: "memory growth meanwhile", value: Math.max(...grown), unit: "MB", most: 30 });
+  printResult({ what: "memory growth meanwhile", value: Math.max(...grown), unit: "MB", most: 30 });
 }

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { measure, median, report } from "./measure.mjs";
+import { measure, median, printResult } from "./measure.mjs";
 
 const BURIN = fileURLToPath(new URL("../packages/cli/dist/burin.cjs", import.meta.url));
 const BARE = [process.execPath, "-e", "0"];
@@ -96,23 +96,23 @@ export async function run() {
     `bare Node: ${median(walls.bareMs).toFixed(1)} ms wall, ${cpu.bare.toFixed(1)} ms CPU; ${RUNS} pairs, medians`,
   );
   console.log(`a bare fetch client, first request: ${median(walls.clientRatio).toFixed(2)} x bare Node`);
-  report({
+  printResult({
     what: "burin --version, wall",
     value: median(walls.versionRatio),
     unit: "x bare Node",
     most: 1.15,
     more: `CPU ${(cpu.version / cpu.bare).toFixed(2)} x`,
   });
-  report({
+  printResult({
     what: "spawn to first byte of the first request, wall",
     value: median(walls.requestRatio),
     unit: "x bare Node",
     most: 2,
     more: `CPU of the whole one-turn run ${(cpu.prompt / cpu.bare).toFixed(2)} x`,
   });
-  report({ what: "peak memory of the one-turn run", value: cpu.peakMb, unit: "MB", most: 85 });
+  printResult({ what: "peak memory of the one-turn run", value: cpu.peakMb, unit: "MB", most: 85 });
   // 12,000 bytes are the goal for all fourteen tools.
-  report({ what: `first request, ${seen.tools} tools`, value: seen.bytes, unit: "bytes", most: 12_000 });
+  printResult({ what: `first request, ${seen.tools} tools`, value: seen.bytes, unit: "bytes", most: 12_000 });
   server.close();
   server.closeAllConnections();
   rmSync(home, { recursive: true });

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run1, startServer } from "./agent.mjs";
-import { median, report } from "./measure.mjs";
+import { runOnce, startServer } from "./agent.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const READS = 50;
 const PAIRS = 9;
@@ -20,15 +20,15 @@ export async function run() {
   const ratios = [];
   const costs = [];
   for (let index = 0; index < PAIRS; index += 1) {
-    const start = await run1("agent", [nothing.url, ...places]);
-    const session = await run1("agent", [own.url, ...places]);
-    const subagent = await run1("agent", [task.url, ...places]);
+    const start = await runOnce("agent", [nothing.url, ...places]);
+    const session = await runOnce("agent", [own.url, ...places]);
+    const subagent = await runOnce("agent", [task.url, ...places]);
     // The start of the program is not counted; that of the subagent is.
     ratios.push((subagent.cpuMs - start.cpuMs) / (session.cpuMs - start.cpuMs));
     costs.push(subagent.cpuMs - start.cpuMs);
   }
   for (const { server } of [nothing, own, task]) server.disconnect();
-  report({
+  printResult({
     what: `CPU of ${READS} reads by a subagent, against the session's own`,
     value: median(ratios),
     unit: "x",

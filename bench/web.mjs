@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "../build.mjs";
-import { median, report } from "./measure.mjs";
+import { median, printResult } from "./measure.mjs";
 
 const THIS = fileURLToPath(import.meta.url);
 const SOURCE = fileURLToPath(new URL("../packages/web/src/html/html-to-markdown.ts", import.meta.url));
 const BYTES = 1_000_000;
 const RUNS = 7;
-const MOST_MS = 300;
+const MAX_MS = 300;
 
 /** @type {Record<string, () => string>} */
 const PAGES = {
@@ -45,7 +45,12 @@ export async function run(args) {
     await bundle({ page: SOURCE }, { dir: folder, format: "esm", extension: ".mjs" });
     for (const name of Object.keys(PAGES)) {
       const figures = Array.from({ length: RUNS }, () => measured(join(folder, "page.mjs"), name));
-      report({ what: `1 MB to Markdown: ${name}`, value: median(figures), unit: "ms CPU", most: MOST_MS });
+      printResult({
+        what: `1 MB to Markdown: ${name}`,
+        value: median(figures),
+        unit: "ms CPU",
+        most: MAX_MS,
+      });
     }
     await fetchFigure();
   } finally {
@@ -95,11 +100,11 @@ async function fetchFigure() {
   }
   server.close();
   server.closeAllConnections();
-  report({
+  printResult({
     what: "web_fetch of the manual, server included",
     value: median(figures),
     unit: "ms CPU",
-    most: MOST_MS,
+    most: MAX_MS,
     more: `the first: ${figures[0]?.toFixed(0)} ms`,
   });
 }

@@ -55,10 +55,10 @@ export async function checkPage(rooms, pictures) {
 }
 
 /** @param {readonly any[]} messages @param {Rooms} rooms @returns {any} */
-function reply(messages, { answersIn }) {
+function reply(messages, { listAnswers }) {
   const words = JSON.stringify(messages);
   const [project = ""] = /\/[\w/.-]+\/project/.exec(words) ?? [];
-  const answers = answersIn(messages);
+  const answers = listAnswers(messages);
   const call = (/** @type {string} */ name, /** @type {object} */ args) => ({
     text: `${ATTACK}\n\`\`\`html\n${ATTACK}\n\`\`\``,
     calls: [{ name, args }],
@@ -74,7 +74,7 @@ function reply(messages, { answersIn }) {
 }
 
 /** @param {import("../packages/fleet/tests/fleet-room.mjs").Room} room @param {Rooms} rooms */
-async function beginWork(room, { until }) {
+async function beginWork(room, { waitUntil }) {
   const file = await room.writeTasks([
     { id: "attack", prompt: ATTACK },
     { id: "asks", prompt: "Write the page", approvalMode: "auto-edit" },
@@ -82,7 +82,7 @@ async function beginWork(room, { until }) {
   ]);
   await room.fleet("run", file, "--run", "first");
   const { soFar, child } = room.commands.start(["serve"]);
-  await until(() => soFar.stdout.includes("\n") || child.exitCode !== null);
+  await waitUntil(() => soFar.stdout.includes("\n") || child.exitCode !== null);
   await room.commands.startWorker(2);
   const later = await room.writeTasks([{ id: "long", prompt: "wait long" }]);
   await room.fleet("run", later, "--run", "second", "--no-follow");

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { lineBudgets, smallFiles } from "./budgets.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkLineBudgets, checkSmallFiles } from "./budgets.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const WEB = "packages/web/src";
 const lines = (count: number) => "// line\n".repeat(count);
 
 describe("lines of each package", () => {
   it("keep within the budgets, and the budgets near the lines", () => {
-    const { looked, violations } = lineBudgets(repositoryFiles());
+    const { looked, violations } = checkLineBudgets(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -21,7 +21,7 @@ describe("lines of each package", () => {
     ["far fewer lines", lines(97), "packages/web has 97 lines: lower the 100 of gates/budgets.ts to that"],
     ["no lines any more", "", "packages/web has 0 lines: lower the 100 of gates/budgets.ts to that"],
   ])("find %s", (_what, text, fault) => {
-    expect(lineBudgets(new Map([[`${WEB}/a.ts`, text]]), { web: 100 }).violations).toEqual([fault]);
+    expect(checkLineBudgets(new Map([[`${WEB}/a.ts`, text]]), { web: 100 }).violations).toEqual([fault]);
   });
 
   it("let a package be a little smaller, and count no tests", () => {
@@ -30,11 +30,11 @@ describe("lines of each package", () => {
       [`${WEB}/a.test.ts`, lines(50)],
       ["packages/web/tests/b.ts", lines(50)],
     ]);
-    expect(lineBudgets(files, { web: 100 })).toEqual({ looked: 1, violations: [] });
+    expect(checkLineBudgets(files, { web: 100 })).toEqual({ looked: 1, violations: [] });
   });
 
   it("find a package without a budget", () => {
-    expect(lineBudgets(new Map([[`${WEB}/a.ts`, "a\n"]]), {}).violations).toEqual([
+    expect(checkLineBudgets(new Map([[`${WEB}/a.ts`, "a\n"]]), {}).violations).toEqual([
       "packages/web has 1 lines: it has no number in gates/budgets.ts",
     ]);
   });
@@ -48,7 +48,7 @@ describe("small files with one importer", () => {
     ]);
 
   it("become fewer", () => {
-    const { looked, violations } = smallFiles(repositoryFiles());
+    const { looked, violations } = checkSmallFiles(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -57,25 +57,29 @@ describe("small files with one importer", () => {
     ["a relative import", small('import "./small.ts";')],
     ["two imports of one file", small('import "./small.ts";\nexport type { A } from "./small.ts";')],
   ])("are found by %s", (_how, files) => {
-    const { violations } = smallFiles(files, 0);
+    const { violations } = checkSmallFiles(files, 0);
     expect(violations).toHaveLength(2);
     expect(violations[0]).toContain("1 files of fewer than 40 lines have one importer, more than the 0");
     expect(violations[1]).toContain(`${WEB}/small.ts has 39 lines and only packages/`);
   });
 
   it("are fine where they are loaded late, have two importers, are for others, or are not small", () => {
-    expect(smallFiles(small('export const late = () => import("./small.ts");'), 0).violations).toEqual([]);
+    expect(checkSmallFiles(small('export const late = () => import("./small.ts");'), 0).violations).toEqual(
+      [],
+    );
     const named = small('import "@burin/web/small";', "packages/mcp/src/one.ts");
-    expect(smallFiles(named, 0).violations).toEqual([]);
-    expect(smallFiles(small('export * from "./small.ts";', `${WEB}/index.ts`), 0).violations).toEqual([]);
+    expect(checkSmallFiles(named, 0).violations).toEqual([]);
+    expect(checkSmallFiles(small('export * from "./small.ts";', `${WEB}/index.ts`), 0).violations).toEqual(
+      [],
+    );
     const two = new Map([...small('import "./small.ts";'), [`${WEB}/two.ts`, 'import "./small.ts";']]);
-    expect(smallFiles(two, 0).violations).toEqual([]);
+    expect(checkSmallFiles(two, 0).violations).toEqual([]);
     const large = new Map([...small('import "./small.ts";'), [`${WEB}/small.ts`, lines(40)]]);
-    expect(smallFiles(large, 0).violations).toEqual([]);
+    expect(checkSmallFiles(large, 0).violations).toEqual([]);
   });
 
   it("may not be fewer than their number says for long", () => {
-    expect(smallFiles(small('import "./small.ts";'), 5).violations).toEqual([
+    expect(checkSmallFiles(small('import "./small.ts";'), 5).violations).toEqual([
       "1 files of fewer than 40 lines have one importer: lower the 5 of gates/budgets.ts to that",
     ]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { docsPaths } from "./docs-paths.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkDocsPaths } from "./docs-paths.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const FINE = {
   "README.md": "# Burin\n\n## How it flows, in short\n",
@@ -14,7 +14,7 @@ const FINE = {
 };
 
 function faultsOf(page: string, text: string): readonly string[] {
-  return docsPaths(new Map(Object.entries({ ...FINE, [page]: text }))).violations;
+  return checkDocsPaths(new Map(Object.entries({ ...FINE, [page]: text }))).violations;
 }
 
 function fence(language: string, ...lines: string[]): string {
@@ -23,7 +23,7 @@ function fence(language: string, ...lines: string[]): string {
 
 describe("paths in pages", () => {
   it("exist, everywhere in the repository", () => {
-    const { looked, violations } = docsPaths(repositoryFiles());
+    const { looked, violations } = checkDocsPaths(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -32,7 +32,7 @@ describe("paths in pages", () => {
     "demand that %s is there",
     (name) => {
       const { [name as keyof typeof FINE]: _gone, ...rest } = FINE;
-      expect(docsPaths(new Map(Object.entries(rest))).violations).toEqual([`${name}:1 is missing`]);
+      expect(checkDocsPaths(new Map(Object.entries(rest))).violations).toEqual([`${name}:1 is missing`]);
     },
   );
 

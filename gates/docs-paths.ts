@@ -28,23 +28,24 @@ interface Repository {
 }
 
 /** Pages that must fit one screenful of attention, with their most bytes. */
-const MOST_BYTES: Readonly<Record<string, number>> = { "AGENTS.md": 8000, "CHANGELOG.md": 4000 };
+const MAX_BYTES: Readonly<Record<string, number>> = { "AGENTS.md": 8000, "CHANGELOG.md": 4000 };
 
 /** Pages name only files, folders, scripts and headings that exist. */
-export function docsPaths(files: Files): Verdict {
+export function checkDocsPaths(files: Files): Verdict {
   const violations = DEMANDED.filter((name) => !files.has(name)).map((name) => `${name}:1 is missing`);
-  for (const [name, most] of Object.entries(MOST_BYTES)) {
+  for (const [name, most] of Object.entries(MAX_BYTES)) {
     const size = Buffer.byteLength(files.get(name) ?? "");
     if (size > most) violations.push(`${name}:1 has ${size} bytes, more than ${most}`);
   }
-  const repository = repositoryOf(files);
+  const repository = readRepository(files);
   for (const [path, page] of repository.pages) {
-    for (const { line, text } of faultsOf(path, page, repository)) violations.push(`${path}:${line} ${text}`);
+    for (const { line, text } of findFaults(path, page, repository))
+      violations.push(`${path}:${line} ${text}`);
   }
   return { looked: repository.pages.size, violations };
 }
 
-function repositoryOf(files: Files): Repository {
+function readRepository(files: Files): Repository {
   const places = new Set<string>();
   for (const path of files.keys()) {
     for (let place = path; place !== "."; place = posix.dirname(place)) places.add(place);
@@ -58,14 +59,14 @@ function repositoryOf(files: Files): Repository {
   const pages = new Map<string, Page>();
   for (const [path, text] of files) {
     const isPage = DEMANDED.includes(path) || (path.startsWith("docs/") && path.endsWith(".md"));
-    if (isPage) pages.set(path, readPage(path === "CHANGELOG.md" ? unreleased(text) : text));
+    if (isPage) pages.set(path, readPage(path === "CHANGELOG.md" ? readUnreleased(text) : text));
   }
   const topFolders = new Set([...TOP_FOLDERS, ...folders]);
   return { places, topFolders, scripts: new Set(Object.keys(manifest.scripts ?? {})), pages };
 }
 
 /** Older entries speak of the repository as it was then. */
-function unreleased(changelog: string): string {
+function readUnreleased(changelog: string): string {
   const lines = changelog.split("\n");
   const isEntry = (line: string) => line.startsWith("## ");
   const released = lines.findIndex((line) => isEntry(line) && !/unreleased/i.test(line));
@@ -77,35 +78,35 @@ interface Fault {
   readonly text: string;
 }
 
-function faultsOf(path: string, page: Page, repository: Repository): Fault[] {
+function findFaults(path: string, page: Page, repository: Repository): Fault[] {
   const faults: Fault[] = [];
   const code = [...page.spans];
   for (const fence of page.fences) {
     const numbered = fence.lines.map((text, index) => ({ line: fence.line + 1 + index, text }));
-    for (const { line, text } of numbered) faults.push(...scriptFaults(line, text, repository));
+    for (const { line, text } of numbered) faults.push(...findScriptFaults(line, text, repository));
     if (SHELL.has(fence.language)) code.push(...numbered);
-    faults.push(...treeFaults(fence, repository));
+    faults.push(...findTreeFaults(fence, repository));
   }
   for (const { line, text } of page.spans) {
-    faults.push(...scriptFaults(line, text, repository));
-    if (path === "AGENTS.md") faults.push(...fileFaults(line, text, repository));
+    faults.push(...findScriptFaults(line, text, repository));
+    if (path === "AGENTS.md") faults.push(...findFileFaults(line, text, repository));
   }
   for (const { line, text } of code) {
     for (const word of text.split(/\s+/)) {
-      const named = pathIn(word, repository);
+      const named = readPath(word, repository);
       if (named !== null && !exists(named, repository))
         faults.push({ line, text: `names ${named}, which is not there` });
     }
   }
   for (const { line, text } of page.links) {
-    const text2 = linkFault(path, text, repository);
+    const text2 = findLinkFault(path, text, repository);
     if (text2 !== null) faults.push({ line, text: text2 });
   }
   return faults.sort((a, b) => a.line - b.line);
 }
 
 /** The repository path that a word in code stands for; null when it is something else. */
-function pathIn(word: string, { topFolders }: Repository): string | null {
+function readPath(word: string, { topFolders }: Repository): string | null {
   const name = word
     .replace(/^["'(]|["'),.;:]+$/g, "")
     .replace(/^\.\//, "")
@@ -127,7 +128,7 @@ function exists(name: string, { places }: Repository): boolean {
   return [...places].some((place) => new RegExp(`^${pattern}$`).test(place));
 }
 
-function scriptFaults(line: number, text: string, { scripts }: Repository): Fault[] {
+function findScriptFaults(line: number, text: string, { scripts }: Repository): Fault[] {
   const named = text.matchAll(/\bnpm (?:run(?:-script)?\s+(?:-\S+\s+)*([\w:.-]+)|(test|start)\b)/g);
   const names = [...named].map((match) => match[1] ?? match[2] ?? "");
   const unknown = names.filter((name) => !scripts.has(name));
@@ -135,7 +136,7 @@ function scriptFaults(line: number, text: string, { scripts }: Repository): Faul
 }
 
 /** The map names code by the end of its path: `judge-call.ts`, `scheduler/questions.ts`. */
-function fileFaults(line: number, text: string, { places }: Repository): Fault[] {
+function findFileFaults(line: number, text: string, { places }: Repository): Fault[] {
   const named = text.match(/(?<![\w@.*<>/-])[\w-]+(?:\/[\w-]+)*\.(?:ts|m?js)\b(?!\w|[/.]\w)/g) ?? [];
   const paths = [...places];
   const gone = named.filter((name) => !paths.some((path) => `/${path}`.endsWith(`/${name}`)));
@@ -146,7 +147,7 @@ function fileFaults(line: number, text: string, { places }: Repository): Fault[]
  * A block whose first line starts with a folder of the repository (`packages/core/src/`) is a tree: two
  * blanks for each level, the first word of a line is a name, the rest says what it is.
  */
-function treeFaults(fence: Fence, repository: Repository): Fault[] {
+function findTreeFaults(fence: Fence, repository: Repository): Fault[] {
   const root = fence.lines[0]?.split(/\s/)[0] ?? "";
   if (!root.endsWith("/") || (root !== "./" && !repository.topFolders.has(root.split("/")[0] ?? "")))
     return [];
@@ -165,12 +166,12 @@ function treeFaults(fence: Fence, repository: Repository): Fault[] {
     const path = posix.join(...above).replace(/\/$/, "");
     const isThere = path === "." || repository.places.has(path);
     if (!isThere) faults.push({ line, text: `the tree names ${path}, which is not there` });
-    faults.push(...fileFaults(line, content.slice(blanks.length + name.length), repository));
+    faults.push(...findFileFaults(line, content.slice(blanks.length + name.length), repository));
   }
   return faults;
 }
 
-function linkFault(path: string, link: string, { places, pages }: Repository): string | null {
+function findLinkFault(path: string, link: string, { places, pages }: Repository): string | null {
   if (/^[a-z][a-z\d+.-]*:/i.test(link)) return null;
   const [file = "", anchor = ""] = link.split("#");
   const target = file === "" ? path : posix.join(posix.dirname(path), file).replace(/\/$/, "");

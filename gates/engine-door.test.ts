@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { engineDoor } from "./engine-door.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkEngineDoor } from "./engine-door.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const WORKER = "packages/fleet/src/worker.ts";
 const DOOR = 'import { DBOS, DBOSClient } from "@dbos-inc/dbos-sdk";\n';
 
 function faultsOf(text: string, path = WORKER): readonly string[] {
-  return engineDoor(new Map([[path, text]])).violations;
+  return checkEngineDoor(new Map([[path, text]])).violations;
 }
 
 describe("the door of the fleet's engine", () => {
   it("P44 is the only way that the fleet takes to it", () => {
-    const { looked, violations } = engineDoor(repositoryFiles());
+    const { looked, violations } = checkEngineDoor(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(20);
   });

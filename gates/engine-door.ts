@@ -1,5 +1,5 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { modulesUsed, propertiesChanged, textsWritten } from "./syntax.ts";
+import { findModuleUses, findPropertyChanges, findWrittenTexts } from "./syntax.ts";
 
 const ENGINE = "@dbos-inc/dbos-sdk";
 const ROOM = "packages/fleet/";
@@ -13,10 +13,10 @@ const WRITES =
   /\b(?:insert\s+into|update|delete\s+from|truncate(?:\s+table)?|alter\s+\w+|drop\s+\w+|create\s+[\w\s]*?(?:on|table|view|trigger)|lock\s+table|analyze|vacuum(?:\s+\w+)*)\s+(?:only\s+|if\s+(?:not\s+)?exists\s+)*"?dbos"?\b/i;
 
 /** The fleet stands on its engine: it uses the public door alone, changes nothing of the engine and writes no table of it. */
-export function engineDoor(files: Files): Verdict {
+export function checkEngineDoor(files: Files): Verdict {
   const own = [...files].filter(([path]) => path.startsWith(ROOM) && isCode(path));
   const violations = own.flatMap(([path, text]) =>
-    [...importsOf(path, text), ...tablesNamed(path, text), ...changesIn(path, text)].map(
+    [...findImportFaults(path, text), ...findTableFaults(path, text), ...findChangeFaults(path, text)].map(
       ({ line, fault }) => `${path}:${line} ${fault}`,
     ),
   );
@@ -28,24 +28,24 @@ interface Fault {
   readonly fault: string;
 }
 
-function importsOf(path: string, text: string): Fault[] {
-  return modulesUsed(path, text).flatMap(({ line, specifier }) =>
+function findImportFaults(path: string, text: string): Fault[] {
+  return findModuleUses(path, text).flatMap(({ line, specifier }) =>
     specifier?.startsWith(`${ENGINE}/`) ? [{ line, fault: `imports ${specifier}: use ${ENGINE}` }] : [],
   );
 }
 
-function tablesNamed(path: string, text: string): Fault[] {
+function findTableFaults(path: string, text: string): Fault[] {
   const mayRead = path === READER || isTest(path);
-  return textsWritten(path, text).flatMap(({ line, text: written }) => {
+  return findWrittenTexts(path, text).flatMap(({ line, text: written }) => {
     if (WRITES.test(written)) return [{ line, fault: "writes a table of the engine" }];
     if (mayRead || !TABLE.test(written)) return [];
     return [{ line, fault: `reads a table of the engine: that belongs in ${READER}` }];
   });
 }
 
-function changesIn(path: string, text: string): Fault[] {
-  if (!modulesUsed(path, text).some(({ specifier }) => specifier === ENGINE)) return [];
-  return propertiesChanged(path, text).flatMap(({ line, target }) =>
+function findChangeFaults(path: string, text: string): Fault[] {
+  if (!findModuleUses(path, text).some(({ specifier }) => specifier === ENGINE)) return [];
+  return findPropertyChanges(path, text).flatMap(({ line, target }) =>
     OBJECTS.test(target) ? [{ line, fault: `changes ${target}, which is the engine's` }] : [],
   );
 }

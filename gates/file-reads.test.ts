@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { fileReads } from "./file-reads.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkFileReads } from "./file-reads.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const OPENER = "packages/files/src/disk/regular-file.ts";
 const READER = "packages/core/src/settings/read.ts";
 const FINE = { [OPENER]: 'import { openSync } from "node:fs";' };
 
 function faultsOf(text: string): readonly string[] {
-  return fileReads(new Map(Object.entries({ ...FINE, [READER]: text })), { [OPENER]: "opens" }).violations;
+  return checkFileReads(new Map(Object.entries({ ...FINE, [READER]: text })), { [OPENER]: "opens" })
+    .violations;
 }
 
 describe("files that Burin reads by itself", () => {
   it("are opened in one way in the whole repository", () => {
-    const { looked, violations } = fileReads(repositoryFiles());
+    const { looked, violations } = checkFileReads(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -38,7 +39,7 @@ describe("files that Burin reads by itself", () => {
   });
 
   it("finds a room that is not used", () => {
-    const { violations } = fileReads(new Map([[READER, ""]]), { [OPENER]: "opens" });
+    const { violations } = checkFileReads(new Map([[READER, ""]]), { [OPENER]: "opens" });
     expect(violations).toEqual([`gates/file-reads.ts:1 ${OPENER} may read files, but does not`]);
   });
 });

@@ -1,5 +1,5 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { namesImported } from "./syntax.ts";
+import { findImportedNames } from "./syntax.ts";
 
 const MODULES = new Set(["fs", "node:fs", "fs/promises", "node:fs/promises"]);
 /** Opens or reads whatever bears the name: a pipe is waited for, a device never ends, a gigabyte fills memory. */
@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, string>> = {
 };
 
 /** Every file that Burin reads by itself is opened in one way: a regular file, of a bounded size, without waiting. */
-export function fileReads(files: Files, rooms = ROOMS): Verdict {
+export function checkFileReads(files: Files, rooms = ROOMS): Verdict {
   const violations: string[] = [];
   const unused = new Set(Object.keys(rooms));
   let looked = 0;
@@ -53,7 +53,7 @@ export function fileReads(files: Files, rooms = ROOMS): Verdict {
     if (!/^packages\/[^/]+\/src\//.test(path) || path.startsWith("packages/testing/")) continue;
     if (!isCode(path) || isTest(path)) continue;
     looked += 1;
-    for (const { line, name } of namesImported(path, text, MODULES)) {
+    for (const { line, name } of findImportedNames(path, text, MODULES)) {
       if (!READS.test(name)) continue;
       unused.delete(path);
       if (rooms[path] !== undefined) continue;

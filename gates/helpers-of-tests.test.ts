@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { helpersOfTests } from "./helpers-of-tests.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkTestHelpers } from "./helpers-of-tests.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const HEAD = 'import { beforeEach } from "vitest";\n';
-const faultsOf = (path: string, text: string) => helpersOfTests(new Map([[path, HEAD + text]])).violations;
+const faultsOf = (path: string, text: string) => checkTestHelpers(new Map([[path, HEAD + text]])).violations;
 
 describe("helpers of tests", () => {
   it("hold in the repository", () => {
-    const { looked, violations } = helpersOfTests(repositoryFiles());
+    const { looked, violations } = checkTestHelpers(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });

@@ -5,7 +5,7 @@ const HOOK = /^(?:before|after)(?:Each|All)\(/;
 const LOADED_ANEW = ["packages/testing/src/remove-folders.ts", "packages/cli/tests/"];
 
 /** Several files of tests run in one process, which loads a helper once: its hooks would be for the first of them. */
-export function helpersOfTests(files: Files): Verdict {
+export function checkTestHelpers(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {

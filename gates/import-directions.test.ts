@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { importDirections, packageDoors, publicFiles } from "./import-directions.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkImportDirections, checkPackageDoors, checkPublicFiles } from "./import-directions.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 /** What the gate says of one file with one line. */
 function faultsOf(path: string, line: string): readonly string[] {
-  return importDirections(new Map([[path, line]])).violations;
+  return checkImportDirections(new Map([[path, line]])).violations;
 }
 
 const CORE = "packages/core/src";
@@ -12,7 +12,7 @@ const CLI = "packages/cli/src";
 
 describe("import directions", () => {
   it("hold in the repository", () => {
-    const { looked, violations } = importDirections(repositoryFiles());
+    const { looked, violations } = checkImportDirections(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -196,13 +196,13 @@ describe("import directions", () => {
 
 describe("public files of packages", () => {
   it("are each used by another package", () => {
-    const { looked, violations } = publicFiles(repositoryFiles());
+    const { looked, violations } = checkPublicFiles(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
 
   it("are few, and the number of a package with more only falls", () => {
-    expect(packageDoors(repositoryFiles()).violations).toEqual([]);
+    expect(checkPackageDoors(readRepositoryFiles()).violations).toEqual([]);
     const manifest = (count: number) =>
       JSON.stringify({
         exports: Object.fromEntries(Array.from({ length: count }, (_, at) => [`./${at}`, ""])),
@@ -211,7 +211,7 @@ describe("public files of packages", () => {
       ["packages/web/package.json", manifest(21)],
       ["packages/files/package.json", manifest(3)],
     ]);
-    expect(packageDoors(doors).violations).toEqual([
+    expect(checkPackageDoors(doors).violations).toEqual([
       "gates/import-directions.ts:1 lower the 26 doors of files to 3",
       "packages/web/package.json:1 has 21 exports, more than 20",
     ]);
@@ -224,7 +224,7 @@ describe("public files of packages", () => {
       [`${CORE}/tools/ls.ts`, 'import "@burin/web/a";'],
       ["packages/web/src/c.ts", 'import "@burin/web/b";'],
     ]);
-    expect(publicFiles(files).violations).toEqual([
+    expect(checkPublicFiles(files).violations).toEqual([
       "packages/web/package.json:1 exports ./b, which no other package uses",
     ]);
   });

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { modulesUsed } from "./syntax.ts";
+import { findModuleUses } from "./syntax.ts";
 
 /** From the top down: a package imports itself and what stands above it; so do the rooms of a package in ORDERED. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -90,8 +90,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 const PACKAGES = Object.keys(ROOMS);
 /** Packages with more rooms than this have an order of rooms, and no file beside them that is not in the list. */
-const MOST_UNORDERED = 5;
-const ORDERED = new Set(PACKAGES.filter((name) => (ROOMS[name] ?? []).length > MOST_UNORDERED));
+const MAX_UNORDERED = 5;
+const ORDERED = new Set(PACKAGES.filter((name) => (ROOMS[name] ?? []).length > MAX_UNORDERED));
 const INNER_FOLDERS = new Set([
   "core/agent/compaction",
   "core/session/log",
@@ -134,7 +134,7 @@ const OPEN_TO_TESTS = new Set([
   "choice/open-model.ts",
 ]);
 
-interface Place {
+interface FileLocation {
   /** A row of ROOMS. */
   readonly house: string;
   /** A room of it, `tests`, or "" beside the rooms. */
@@ -144,17 +144,17 @@ interface Place {
   readonly test: boolean;
 }
 
-export function importDirections(files: Files): Verdict {
+export function checkImportDirections(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {
     if (!path.startsWith("packages/")) continue;
-    const place = placeOf(path);
+    const place = findLocation(path);
     if (typeof place === "string") violations.push(`${path}:1 ${place}`);
     if (place === null || typeof place === "string" || !isCode(path)) continue;
     looked += 1;
-    for (const { line, specifier } of modulesUsed(path, text)) {
-      const fault = faultOf(path, place, specifier);
+    for (const { line, specifier } of findModuleUses(path, text)) {
+      const fault = findFault(path, place, specifier);
       if (fault !== null) violations.push(`${path}:${line} ${fault}`);
     }
   }
@@ -162,7 +162,7 @@ export function importDirections(files: Files): Verdict {
 }
 
 /** Where a file stands, or what is wrong with standing there; null for a package's own papers. */
-function placeOf(path: string): Place | string | null {
+function findLocation(path: string): FileLocation | string | null {
   const [, house = "", area = "", ...below] = path.split("/");
   const rooms = ROOMS[house];
   if (rooms === undefined) return `packages/${house} is not a package of this house: ${PACKAGES.join(", ")}`;
@@ -178,17 +178,17 @@ function placeOf(path: string): Place | string | null {
   return { house, room, file, test: isTest(path) };
 }
 
-function faultOf(path: string, from: Place, specifier: string | null): string | null {
+function findFault(path: string, from: FileLocation, specifier: string | null): string | null {
   if (specifier === null)
     return from.test ? null : "imports a computed name: write it out, so that it can be judged";
-  if (specifier.startsWith(".")) return relativeFault(path, from, specifier);
+  if (specifier.startsWith(".")) return findRelativeFault(path, from, specifier);
   if (specifier.startsWith("node:")) {
     const pure = [from.house, `${from.house}/${from.room}`].find((one) => PURE.has(one));
     return pure === undefined || from.test
       ? null
       : `imports ${specifier}: ${pure} is pure, what touches the machine is in files, commands and net`;
   }
-  return isHouse(specifier) ? houseFault(path, from, specifier) : null;
+  return isHouse(specifier) ? findHouseFault(path, from, specifier) : null;
 }
 
 function isHouse(specifier: string): boolean {
@@ -196,7 +196,7 @@ function isHouse(specifier: string): boolean {
 }
 
 /** A test may use the public doors of core beside what stands above its package. */
-function houseFault(path: string, from: Place, specifier: string): string | null {
+function findHouseFault(path: string, from: FileLocation, specifier: string): string | null {
   const byName = `imports ${specifier}:`;
   const [, name = "cli"] = /^@burin\/([^/]+)/.exec(specifier) ?? [];
   const isDoor = DOORS_OF_CORE.has(specifier);
@@ -210,7 +210,7 @@ function houseFault(path: string, from: Place, specifier: string): string | null
   return isAbove ? null : `${byName} ${name} stands below ${from.house}, imports go upwards only`;
 }
 
-function relativeFault(path: string, from: Place, specifier: string): string | null {
+function findRelativeFault(path: string, from: FileLocation, specifier: string): string | null {
   const target = posix.join(posix.dirname(path), specifier);
   const home = `packages/${from.house}/`;
   if (from.room === "tests") {
@@ -221,12 +221,12 @@ function relativeFault(path: string, from: Place, specifier: string): string | n
   if (from.test && target.startsWith(`${home}tests/`)) return null;
   if (!target.startsWith(`${home}src/`))
     return `imports ${target}: it leaves ${home}src, use a package's public door`;
-  const to = placeOf(target);
+  const to = findLocation(target);
   if (to === null || typeof to === "string") return `imports ${target}: ${to ?? "no code"}`;
-  return ORDERED.has(from.house) ? roomFault(from, to) : null;
+  return ORDERED.has(from.house) ? findRoomFault(from, to) : null;
 }
 
-function roomFault(from: Place, to: Place): string | null {
+function findRoomFault(from: FileLocation, to: FileLocation): string | null {
   const rooms = ROOMS[from.house] ?? [];
   if (from.test && OPEN_TO_TESTS.has(to.file)) return null;
   if (from.room !== to.room) {
@@ -241,8 +241,8 @@ function roomFault(from: Place, to: Place): string | null {
 }
 
 /** Every public file of a package that lists its own is used by another package. */
-export function publicFiles(files: Files): Verdict {
-  const users = usersOf(files);
+export function checkPublicFiles(files: Files): Verdict {
+  const users = findUsers(files);
   const rows = PACKAGES.flatMap((name) => {
     const { exports = {}, private: isPrivate } = JSON.parse(
       files.get(`packages/${name}/package.json`) ?? "{}",
@@ -259,15 +259,15 @@ export function publicFiles(files: Files): Verdict {
 }
 
 /** Doors of a package; the one with a number of its own gets fewer. */
-const MOST_DOORS = 20;
+const MAX_DOORS = 20;
 const MORE_DOORS: Readonly<Record<string, number>> = { files: 26 };
 
 /** A package that others enter everywhere has no walls; contract is words for all, and core's door is public. */
-export function packageDoors(files: Files): Verdict {
+export function checkPackageDoors(files: Files): Verdict {
   const violations = PACKAGES.flatMap((name) => {
     const { exports = {} } = JSON.parse(files.get(`packages/${name}/package.json`) ?? "{}");
     const count = Object.keys(exports).length;
-    const most = MORE_DOORS[name] ?? MOST_DOORS;
+    const most = MORE_DOORS[name] ?? MAX_DOORS;
     if (count > most) return [`packages/${name}/package.json:1 has ${count} exports, more than ${most}`];
     const isBehind = name in MORE_DOORS && count < most;
     return isBehind ? [`gates/import-directions.ts:1 lower the ${most} doors of ${name} to ${count}`] : [];
@@ -276,12 +276,12 @@ export function packageDoors(files: Files): Verdict {
 }
 
 /** The packages that use each specifier. */
-function usersOf(files: Files): Map<string, Set<string>> {
+function findUsers(files: Files): Map<string, Set<string>> {
   const users = new Map<string, Set<string>>();
   for (const [path, text] of files) {
     const [, user] = /^packages\/([^/]+)\//.exec(path) ?? [];
     if (user === undefined || !isCode(path)) continue;
-    for (const { specifier } of modulesUsed(path, text)) {
+    for (const { specifier } of findModuleUses(path, text)) {
       if (specifier !== null) users.set(specifier, (users.get(specifier) ?? new Set()).add(user));
     }
   }

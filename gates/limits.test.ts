@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "./repository-files.ts";
 
@@ -14,14 +14,14 @@ let folder = "";
 const ROOMS = ["packages/core/src/tools", "packages/cli/src/ui", "gates"];
 
 /** Biome counts the 60 lines of a function without the one it begins on and without its last brace. */
-const LONGEST_FUNCTION = 62;
+const MAX_FUNCTION = 62;
 
 /** Just within every limit: 400 lines, one function as long as can be, three parameters. */
-const CLEAN = `${longFunction(LONGEST_FUNCTION)}${"\n".repeat(399 - LONGEST_FUNCTION)}${parameters(3)}`;
+const CLEAN = `${longFunction(MAX_FUNCTION)}${"\n".repeat(399 - MAX_FUNCTION)}${parameters(3)}`;
 
 const FAULTS: Readonly<Record<string, string>> = {
   noExcessiveLinesPerFile: Array.from({ length: 401 }, (_, n) => `export const value${n} = ${n};\n`).join(""),
-  noExcessiveLinesPerFunction: longFunction(LONGEST_FUNCTION + 1),
+  noExcessiveLinesPerFunction: longFunction(MAX_FUNCTION + 1),
   useMaxParams: parameters(4),
   noExcessiveCognitiveComplexity: `export function tangled(a: number): number {\n${branches(7)}  return a;\n}\n`,
   noExplicitAny: ["export const value: ", " = 1;\n"].join("any"),
@@ -69,7 +69,7 @@ function lint(): { status: number | null; report: Report } {
 }
 
 beforeAll(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   for (const name of ["biome.json", ".gitignore"])
     copyFileSync(join(repositoryRoot, name), join(folder, name));
   for (const room of ROOMS) plant(`${room}/clean.ts`, CLEAN);

@@ -38,10 +38,10 @@ export function readPage(text: string): Page {
       open = { mark, lines, fence: { line, language, lines } };
       fences.push(open.fence);
     } else {
-      for (const span of codeSpans(content)) spans.push({ line, text: span });
-      for (const link of linkTargets(content)) links.push({ line, text: link });
+      for (const span of findCodeSpans(content)) spans.push({ line, text: span });
+      for (const link of findLinkTargets(content)) links.push({ line, text: link });
       const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(content)?.[1];
-      if (heading !== undefined) anchors.add(anchorOf(heading));
+      if (heading !== undefined) anchors.add(createAnchor(heading));
     }
   }
   return { spans, links, fences, anchors };
@@ -49,11 +49,11 @@ export function readPage(text: string): Page {
 
 const CODE_SPAN = /(`+)(.+?)\1(?!`)/g;
 
-function codeSpans(line: string): string[] {
+function findCodeSpans(line: string): string[] {
   return [...line.matchAll(CODE_SPAN)].map((match) => match[2] ?? "");
 }
 
-function linkTargets(line: string): string[] {
+function findLinkTargets(line: string): string[] {
   const prose = line.replace(CODE_SPAN, "");
   const found = [
     ...prose.matchAll(/\]\(\s*<?([^)\s>]+)/g),
@@ -64,7 +64,7 @@ function linkTargets(line: string): string[] {
 }
 
 /** As GitHub makes it: lower case, blanks to hyphens, punctuation gone. */
-function anchorOf(heading: string): string {
+function createAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { noSwitchedOff } from "./no-switched-off.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkNothingSwitchedOff } from "./no-switched-off.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 /** Words that this page may not hold are put together here. */
 const AT = "@";
@@ -8,12 +8,12 @@ const DOT = ".";
 const TEST_FAULT = "every test runs, finish it or delete it";
 
 function faultsOf(text: string): readonly string[] {
-  return noSwitchedOff(new Map([["bench/a.mjs", text]])).violations;
+  return checkNothingSwitchedOff(new Map([["bench/a.mjs", text]])).violations;
 }
 
 describe("nothing switched off", () => {
   it("holds in the repository", () => {
-    const { looked, violations } = noSwitchedOff(repositoryFiles());
+    const { looked, violations } = checkNothingSwitchedOff(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });

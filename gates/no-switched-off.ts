@@ -13,7 +13,7 @@ const SWITCHES: readonly { readonly pattern: RegExp; readonly instead: string }[
 ];
 
 /** Nothing in the sources switches a rule, a type or a test off, or puts work off. */
-export function noSwitchedOff(files: Files): Verdict {
+export function checkNothingSwitchedOff(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {

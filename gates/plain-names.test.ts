@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isPlainName, LEFT_FILE, plainNames } from "./plain-names.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const PATH = "packages/core/src/agent/agent.ts";
 
 describe("plain names", () => {
   it("are those of all functions, except for a list that only shrinks", () => {
-    const { looked, violations } = plainNames(repositoryFiles());
+    const { looked, violations } = plainNames(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(300);
   });

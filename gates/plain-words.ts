@@ -1,5 +1,5 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { commentsWritten, textsWritten } from "./syntax.ts";
+import { findWrittenComments, findWrittenTexts } from "./syntax.ts";
 
 /** Words that readers stumble over, and what the field says instead. Each comes with a sentence it is found in. */
 export const STRANGE_WORDS: readonly {
@@ -45,11 +45,11 @@ const PACKAGE_CODE = /^packages\/[^/]+\/src\//;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 
 /** What users and models read, and comments, are in the everyday English of the field. */
-export function plainWords(files: Files): Verdict {
+export function checkPlainWords(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {
-    const texts = textsOf(path, text);
+    const texts = findTexts(path, text);
     if (texts === null) continue;
     looked += 1;
     for (const { line, text: words } of texts) {
@@ -63,9 +63,9 @@ export function plainWords(files: Files): Verdict {
   return { looked, violations };
 }
 
-function textsOf(path: string, text: string): { readonly line: number; readonly text: string }[] | null {
+function findTexts(path: string, text: string): { readonly line: number; readonly text: string }[] | null {
   if (TEXTS_FOR_PEOPLE.test(path))
     return text.split("\n").map((words, index) => ({ line: index + 1, text: words }));
   if (!PACKAGE_CODE.test(path) || !isCode(path) || isTest(path)) return null;
-  return [...textsWritten(path, text), ...commentsWritten(path, text)];
+  return [...findWrittenTexts(path, text), ...findWrittenComments(path, text)];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { proofs } from "./proofs.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkProofs } from "./proofs.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 const LIST =
   "- **R1** a\n- **R7** b\n- **R9** c\n- **R57** d\n- **R99** e\n- **X16** f\n- **P55** g\n- **P56**\n";
@@ -10,12 +10,12 @@ function faultsOf(text: string): readonly string[] {
     ["docs/requirements.md", LIST],
     ["a.test.ts", text],
   ]);
-  return proofs(files).violations;
+  return checkProofs(files).violations;
 }
 
 describe("numbers in test titles", () => {
   it("exist, everywhere in the repository", () => {
-    const { looked, violations } = proofs(repositoryFiles());
+    const { looked, violations } = checkProofs(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });
@@ -63,6 +63,6 @@ describe("numbers in test titles", () => {
 
   it("are not looked for elsewhere", () => {
     expect(faultsOf('read("R100 x"); // it("R100")')).toEqual([]);
-    expect(proofs(new Map([["a.ts", 'it("R100", () => {});']])).looked).toBe(0);
+    expect(checkProofs(new Map([["a.ts", 'it("R100", () => {});']])).looked).toBe(0);
   });
 });

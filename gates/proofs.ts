@@ -1,16 +1,16 @@
 import type { Files, Verdict } from "./repository-files.ts";
-import { testTitles } from "./syntax.ts";
+import { findTestTitles } from "./syntax.ts";
 
 const LIST = "docs/requirements.md";
 
 /** A number in a test title is one of the list, written so that grep finds it. */
-export function proofs(files: Files): Verdict {
+export function checkProofs(files: Files): Verdict {
   const known = readNumbers(files.get(LIST) ?? "");
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {
     if (!path.endsWith(".test.ts")) continue;
-    for (const { line, title } of testTitles(path, text)) {
+    for (const { line, title } of findTestTitles(path, text)) {
       looked += 1;
       for (const number of findNumbers(title)) {
         if (!known.has(number))

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { NAMES_FILE, publicNames } from "./public-names.ts";
-import { repositoryFiles } from "./repository-files.ts";
+import { checkPublicNames, NAMES_FILE } from "./public-names.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
 
 describe("the names of the library", () => {
   it("are those that the file lists", () => {
-    const { looked, violations } = publicNames(repositoryFiles());
+    const { looked, violations } = checkPublicNames(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(100);
   });
@@ -17,7 +17,7 @@ describe("the names of the library", () => {
       ["packages/testing/src/index.ts", "export function four() {}\nexport interface Five {}\n"],
       [NAMES_FILE, "@burin/core four\n@burin/core type Five\n@burin/core gone\n"],
     ]);
-    expect(publicNames(files).violations).toEqual([
+    expect(checkPublicNames(files).violations).toEqual([
       expect.stringContaining('does not list "@burin/core three"'),
       expect.stringContaining('does not list "@burin/core type One"'),
       expect.stringContaining('lists "@burin/core gone"'),
@@ -36,7 +36,7 @@ describe("the names of the library", () => {
         ["packages/core/src/old-names.ts", `export { ${list(100, 20)} } from "./a.ts";\n`],
       ]);
     const faults = (most: number) =>
-      publicNames(files(most)).violations.filter((line) => line.includes("more than"));
+      checkPublicNames(files(most)).violations.filter((line) => line.includes("more than"));
     expect(faults(70)).toEqual([]);
     expect(faults(71)).toEqual(["packages/core/src/index.ts:1 has 71 names, more than 70"]);
   });
@@ -44,7 +44,7 @@ describe("the names of the library", () => {
   it("do not count what is internal, which no page or example may show", () => {
     const example = 'import { x } from "@burin/core/internal";\n';
     const faultsOf = (path: string, text: string) =>
-      publicNames(new Map([[path, text]])).violations.filter((line) => line.startsWith(path));
+      checkPublicNames(new Map([[path, text]])).violations.filter((line) => line.startsWith(path));
     for (const path of ["docs/library.md", "README.md", "packages/core/README.md", "examples/a/b.mjs"])
       expect(faultsOf(path, example)).toEqual([
         `${path}:1 shows @burin/core/internal, which only Burin may use`,

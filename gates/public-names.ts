@@ -7,7 +7,7 @@ export const NAMES_FILE = "packages/core/public-names.txt";
 const MAIN_DOOR = "@burin/core";
 const MOST_NAMES = 70;
 
-export function publicNames(files: Files): Verdict {
+export function checkPublicNames(files: Files): Verdict {
   const names = publicNamesOf(files);
   const found = names.map(lineOf).sort();
   const listed = (files.get(NAMES_FILE) ?? "").split("\n").filter((line) => line !== "");

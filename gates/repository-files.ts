@@ -15,7 +15,7 @@ export interface Verdict {
 export const repositoryRoot = fileURLToPath(new URL("..", import.meta.url));
 
 /** All that git has or would take: what is ignored is no part of the repository. */
-export function repositoryFiles(): Files {
+export function readRepositoryFiles(): Files {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: repositoryRoot,
     encoding: "utf8",

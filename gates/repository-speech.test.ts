@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { repositoryFiles } from "./repository-files.ts";
-import { repositorySpeech } from "./repository-speech.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
+import { checkRepositorySpeech } from "./repository-speech.ts";
 
 function faultsOf(path: string, text: string): readonly string[] {
-  return repositorySpeech(new Map([[path, text]])).violations;
+  return checkRepositorySpeech(new Map([[path, text]])).violations;
 }
 
 /** Words that this page may not hold are put together here. */
@@ -14,7 +14,7 @@ const HOST = ["registry", "npmjs", "org"].join(".");
 
 describe("speech of the repository", () => {
   it("says nothing of one machine", () => {
-    const { looked, violations } = repositorySpeech(repositoryFiles());
+    const { looked, violations } = checkRepositorySpeech(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });

@@ -15,17 +15,17 @@ interface Manifest extends Partial<Record<(typeof LISTS)[number], Record<string,
 }
 
 /** The repository says nothing of the machine it was made on, and installs the same everywhere. */
-export function repositorySpeech(files: Files): Verdict {
+export function checkRepositorySpeech(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {
     if (text.includes("\0")) continue;
     looked += 1;
     for (const [index, line] of text.split("\n").entries()) {
-      for (const fault of lineFaults(path, line)) violations.push(`${path}:${index + 1} ${fault}`);
+      for (const fault of findLineFaults(path, line)) violations.push(`${path}:${index + 1} ${fault}`);
     }
     if (posix.basename(path) !== "package.json") continue;
-    for (const { name, fault } of manifestFaults(path, JSON.parse(text))) {
+    for (const { name, fault } of findManifestFaults(path, JSON.parse(text))) {
       const line = text.slice(0, Math.max(0, text.indexOf(`"${name}"`))).split("\n").length;
       violations.push(`${path}:${line} ${fault}`);
     }
@@ -33,7 +33,7 @@ export function repositorySpeech(files: Files): Verdict {
   return { looked, violations };
 }
 
-function lineFaults(path: string, line: string): string[] {
+function findLineFaults(path: string, line: string): string[] {
   const faults: string[] = [];
   for (const { pattern, fault } of PRIVATE_WORDS) {
     const found = pattern.exec(line)?.[0];
@@ -56,7 +56,7 @@ interface ManifestFault {
   readonly fault: string;
 }
 
-function manifestFaults(path: string, manifest: Manifest): ManifestFault[] {
+function findManifestFaults(path: string, manifest: Manifest): ManifestFault[] {
   const faults: ManifestFault[] = [];
   for (const list of LISTS) {
     for (const [name, version] of Object.entries(manifest[list] ?? {})) {

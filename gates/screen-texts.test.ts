@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { repositoryFiles } from "./repository-files.ts";
-import { screenTexts } from "./screen-texts.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
+import { checkScreenTexts } from "./screen-texts.ts";
 
 const EN = 'export const en = {\n  "a.one": "One {count}",\n  "a.two": "Two",\n};\n';
 
 describe("texts of the screen", () => {
   it("are in the locales, all of them in each", () => {
-    const { looked, violations } = screenTexts(repositoryFiles());
+    const { looked, violations } = checkScreenTexts(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(20);
   });
@@ -20,13 +20,13 @@ describe("texts of the screen", () => {
       ["packages/cli/src/locales/en.ts", EN],
       ["packages/cli/src/locales/de.json", text],
     ]);
-    expect(screenTexts(files).violations).toEqual([expect.stringContaining(found)]);
+    expect(checkScreenTexts(files).violations).toEqual([expect.stringContaining(found)]);
   });
 
   it("finds a text outside of them", () => {
     const files = new Map([
       ["packages/cli/src/ui/panel.ts", '// a comment of words\nconst title = "Press any key";\n'],
     ]);
-    expect(screenTexts(files).violations).toHaveLength(1);
+    expect(checkScreenTexts(files).violations).toHaveLength(1);
   });
 });

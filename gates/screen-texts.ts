@@ -1,5 +1,5 @@
 import type { Files, Verdict } from "./repository-files.ts";
-import { textsWritten } from "./syntax.ts";
+import { findWrittenTexts } from "./syntax.ts";
 
 const ROOMS = ["packages/cli/src/ui/", "packages/cli/src/commands/", "packages/cli/src/modes/interactive/"];
 /** Texts that no person reads on the screen, or that runs without a screen say too. */
@@ -18,19 +18,19 @@ const MARKUP = /[<{]/;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 
 /** Every text of the screen is in the locales, and each of these has every text with the same values in it. */
-export function screenTexts(files: Files): Verdict {
+export function checkScreenTexts(files: Files): Verdict {
   const violations: string[] = [];
   const languages = new Map<string, Map<string, string>>();
   let looked = 0;
   for (const [path, text] of files) {
     const language = LOCALES.exec(path)?.[1];
-    const entries = language === undefined ? null : entriesOf(text);
+    const entries = language === undefined ? null : readEntries(text);
     if (language !== undefined && entries !== null && entries.size > 0)
       languages.set(language, new Map([...(languages.get(language) ?? []), ...entries]));
     if (!ROOMS.some((room) => path.startsWith(room)) || OTHER_READERS.has(path) || path.includes(".test."))
       continue;
     looked += 1;
-    for (const { line, text: words } of textsWritten(path, text)) {
+    for (const { line, text: words } of findWrittenTexts(path, text)) {
       if (!WORDS.test(words) || MARKUP.test(words)) continue;
       violations.push(
         `${path}:${line} says ${JSON.stringify(words)}: a text of the screen belongs in locales/`,
@@ -38,20 +38,25 @@ export function screenTexts(files: Files): Verdict {
     }
   }
   const english = languages.get("en") ?? new Map<string, string>();
-  for (const [language, entries] of languages) violations.push(...differences(language, entries, english));
+  for (const [language, entries] of languages)
+    violations.push(...listDifferences(language, entries, english));
   return { looked: looked + languages.size, violations };
 }
 
-function entriesOf(text: string): Map<string, string> {
+function readEntries(text: string): Map<string, string> {
   return new Map([...text.matchAll(ENTRY)].map(([, key = "", value = ""]) => [key, value]));
 }
 
-function differences(language: string, entries: Map<string, string>, english: Map<string, string>): string[] {
+function listDifferences(
+  language: string,
+  entries: Map<string, string>,
+  english: Map<string, string>,
+): string[] {
   const path = `packages/cli/src/locales/${language}.json:1`;
   const missing = [...english.keys()].filter((key) => !entries.has(key));
   const more = [...entries.keys()].filter((key) => !english.has(key));
   const other = [...entries].filter(
-    ([key, value]) => english.has(key) && valuesIn(value) !== valuesIn(english.get(key) ?? ""),
+    ([key, value]) => english.has(key) && listValues(value) !== listValues(english.get(key) ?? ""),
   );
   return [
     ...missing.map((key) => `${path} has no text for ${key}`),
@@ -60,6 +65,6 @@ function differences(language: string, entries: Map<string, string>, english: Ma
   ];
 }
 
-function valuesIn(text: string): string {
+function listValues(text: string): string {
   return (text.match(/\{\w+\}/g) ?? []).sort().join(" ");
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { wholeTitles } from "./syntax.ts";
+import { findWholeTitles } from "./syntax.ts";
 
 const PACKAGES = fileURLToPath(new URL("../packages/", import.meta.url));
 
@@ -13,7 +13,7 @@ const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filte
 /** The titles of the tests of that name; those of answers of services are made of the answers. */
 function titlesOf(name: string): readonly string[] {
   const found = PATHS.filter((path) => basename(path) === name);
-  const titles = found.flatMap((path) => wholeTitles(path, readFileSync(join(PACKAGES, path), "utf8")));
+  const titles = found.flatMap((path) => findWholeTitles(path, readFileSync(join(PACKAGES, path), "utf8")));
   if (!name.startsWith("public-")) return titles;
   const file = name.replace(".test.ts", ".jsonl");
   const lines = readFileSync(join(PACKAGES, "models/tests", file), "utf8")
@@ -55,7 +55,7 @@ describe("each habit of a service on the page has the test that it names:", () =
     it("P2 other", () => {});
     describe.each(["x"])("P3 %s", () => it.each(ROWS)("$title then", () => {}));
     const ROWS = [{ title: "first" }];`;
-    const titles = wholeTitles("x.test.ts", text);
+    const titles = findWholeTitles("x.test.ts", text);
     expect(titles).toEqual(["P1 one is so", "P1 one is a", "P1 one is b", "P2 other", ...titles.slice(4)]);
     expect(titles).toContain("P3 x first then");
     expect(["P1 is so", "P1 one is b", "P2 other"].map((named) => isNamedIn(titles, named))).toEqual(

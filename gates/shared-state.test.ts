@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { repositoryFiles } from "./repository-files.ts";
-import { environmentReads, sharedState } from "./shared-state.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
+import { checkEnvironmentReads, checkSharedState } from "./shared-state.ts";
 
 const PATH = "packages/core/src/agent/agent.ts";
 
 function namesIn(text: string): readonly string[] {
-  return sharedState(new Map([[PATH, text]]), 1).violations.filter((one) => one.startsWith(PATH));
+  return checkSharedState(new Map([[PATH, text]]), 1).violations.filter((one) => one.startsWith(PATH));
 }
 
 describe("state of modules", () => {
   it("is little, and says why sessions may share it", () => {
-    const { looked, violations } = sharedState(repositoryFiles());
+    const { looked, violations } = checkSharedState(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(300);
   });
@@ -40,15 +40,15 @@ describe("state of modules", () => {
 
   it("only becomes less", () => {
     const files = new Map([[PATH, "// Shared by sessions: it counts the process's own clock.\nlet a = 0;"]]);
-    expect(sharedState(files, 1).violations).toEqual([]);
-    expect(sharedState(files, 0).violations).toHaveLength(1);
-    expect(sharedState(files, 4).violations).toEqual(["gates/shared-state.ts:1 lower the 4 to 1"]);
+    expect(checkSharedState(files, 1).violations).toEqual([]);
+    expect(checkSharedState(files, 0).violations).toHaveLength(1);
+    expect(checkSharedState(files, 4).violations).toEqual(["gates/shared-state.ts:1 lower the 4 to 1"]);
   });
 });
 
 describe("the environment", () => {
   it("is read at the doors alone", () => {
-    const { looked, violations } = environmentReads(repositoryFiles());
+    const { looked, violations } = checkEnvironmentReads(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(200);
   });
@@ -56,7 +56,7 @@ describe("the environment", () => {
   it.each(["const { PATH } = process.env;", "const path = process.env.PATH;", "const { env } = process;"])(
     "is found below: %s",
     (text) => {
-      const { violations } = environmentReads(new Map([[PATH, text]]), []);
+      const { violations } = checkEnvironmentReads(new Map([[PATH, text]]), []);
       expect(violations).toEqual([`${PATH}:1 reads process.env: take the environment from the caller`]);
     },
   );
@@ -66,11 +66,11 @@ describe("the environment", () => {
     const files = ["packages/cli/src/main.ts", "packages/core/src/assembly/home.ts"].map(
       (path) => [path, text] as const,
     );
-    expect(environmentReads(new Map(files), []).violations).toEqual([]);
+    expect(checkEnvironmentReads(new Map(files), []).violations).toEqual([]);
   });
 
   it("is left off the list once it is not read", () => {
-    expect(environmentReads(new Map(), [PATH]).violations).toEqual([
+    expect(checkEnvironmentReads(new Map(), [PATH]).violations).toEqual([
       `gates/shared-state.ts:1 lists ${PATH}, which reads no environment`,
     ]);
   });

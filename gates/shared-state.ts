@@ -1,8 +1,8 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { moduleValues } from "./syntax.ts";
+import { findModuleValues } from "./syntax.ts";
 
 /** What changes as long as the process lives, in a module: two sessions in one process share it. This only falls. */
-const MOST_SHARED = 30;
+const MAX_SHARED = 30;
 /** By so many it may be behind, or each of two changes at once would have to know of the other. */
 const SLACK = 2;
 /** A comment above says so, and why that is safe. */
@@ -30,13 +30,13 @@ const BELOW_THE_DOOR: readonly string[] = [
 ];
 
 /** What a module keeps between calls says why two sessions may share it, and there is little of it. */
-export function sharedState(files: Files, most = MOST_SHARED): Verdict {
+export function checkSharedState(files: Files, most = MAX_SHARED): Verdict {
   const violations: string[] = [];
   let looked = 0;
   let shared = 0;
-  for (const [path, text] of packageCode(files)) {
+  for (const [path, text] of listPackageCode(files)) {
     looked += 1;
-    for (const { name, line, comment } of moduleValues(path, text)) {
+    for (const { name, line, comment } of findModuleValues(path, text)) {
       shared += 1;
       if (REASON.test(comment)) continue;
       violations.push(
@@ -51,11 +51,11 @@ export function sharedState(files: Files, most = MOST_SHARED): Verdict {
 }
 
 /** Below the door nothing reads the environment of the process. */
-export function environmentReads(files: Files, listed = BELOW_THE_DOOR): Verdict {
+export function checkEnvironmentReads(files: Files, listed = BELOW_THE_DOOR): Verdict {
   const violations: string[] = [];
   const found = new Set<string>();
   let looked = 0;
-  for (const [path, text] of packageCode(files)) {
+  for (const [path, text] of listPackageCode(files)) {
     if (ABOVE_THE_DOOR.test(path) || path in READERS) continue;
     looked += 1;
     for (const [index, line] of text.split("\n").entries()) {
@@ -72,7 +72,7 @@ export function environmentReads(files: Files, listed = BELOW_THE_DOOR): Verdict
   return { looked, violations };
 }
 
-function packageCode(files: Files): [string, string][] {
+function listPackageCode(files: Files): [string, string][] {
   return [...files].filter(
     ([path]) =>
       /^packages\/[^/]+\/src\//.test(path) &&

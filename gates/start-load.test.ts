@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadOfStart } from "../build.mjs";
-import { type StartLoad, startLoad } from "./start-load.ts";
+import { checkStartLoad, type StartLoad } from "./start-load.ts";
 
 const LIGHT: StartLoad = {
   modules: ["packages/cli/src/start.ts", "node_modules/fastest-levenshtein/esm/mod.js"],
@@ -13,14 +13,14 @@ const LIGHT: StartLoad = {
 describe("what a start loads", () => {
   it("P45 is little, and nothing of the network or a screen is among it", async () => {
     const load = await loadOfStart();
-    expect(startLoad(load).violations).toEqual([]);
+    expect(checkStartLoad(load).violations).toEqual([]);
     expect(load.modules).toContain("packages/cli/src/start.ts");
     expect(load.modules).toContain("packages/core/src/tools/edit.ts");
     expect(load.bytes).toBeGreaterThan(50_000);
   });
 
   it("may be light", () => {
-    expect(startLoad(LIGHT)).toEqual({ looked: 2, violations: [] });
+    expect(checkStartLoad(LIGHT)).toEqual({ looked: 2, violations: [] });
   });
 
   it.each<[Partial<StartLoad>, string]>([
@@ -34,7 +34,7 @@ describe("what a start loads", () => {
     [{ importedBuiltins: ["node:crypto"] }, 'could not import("node:crypto")'],
     [{ bytes: 1_000_000 }, "a start loads 1000000 bytes"],
   ])("finds %j", (fault, text) => {
-    const { violations } = startLoad({ ...LIGHT, ...fault });
+    const { violations } = checkStartLoad({ ...LIGHT, ...fault });
     expect(violations).toHaveLength(1);
     expect(violations[0]).toContain(text);
   });

@@ -38,17 +38,17 @@ const LATE_MODULES = [
 ];
 
 /** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */
-const MOST_BYTES = 214_000;
+const MAX_BYTES = 214_000;
 
 /** One for each moment of first use, not for each module. */
-const MOST_LATE_FILES = 50;
+const MAX_LATE_FILES = 50;
 
 /** A start is quick because it loads little: what is heavy stays behind an `await import()`. */
-export function startLoad({ modules, builtins, importedBuiltins, bytes, files }: StartLoad): Verdict {
+export function checkStartLoad({ modules, builtins, importedBuiltins, bytes, files }: StartLoad): Verdict {
   const violations: string[] = [];
-  if (files - 1 > MOST_LATE_FILES)
+  if (files - 1 > MAX_LATE_FILES)
     violations.push(
-      `the command line has ${files - 1} late chunks, more than ${MOST_LATE_FILES}: build-moments.mjs`,
+      `the command line has ${files - 1} late chunks, more than ${MAX_LATE_FILES}: build-moments.mjs`,
     );
   for (const path of modules) {
     const isForeign = path.includes("node_modules/") && !path.includes(ALLOWED_PACKAGE);
@@ -64,8 +64,8 @@ export function startLoad({ modules, builtins, importedBuiltins, bytes, files }:
       `a start could not import("${name}") from code that was kept compiled: move it into a chunk of its own, or take process.getBuiltinModule`,
     );
   }
-  if (bytes > MOST_BYTES) {
-    violations.push(`a start loads ${bytes} bytes, more than ${MOST_BYTES}: load late what it does not need`);
+  if (bytes > MAX_BYTES) {
+    violations.push(`a start loads ${bytes} bytes, more than ${MAX_BYTES}: load late what it does not need`);
   }
   return { looked: modules.length, violations };
 }

@@ -9,47 +9,50 @@ export interface ModuleUse {
   readonly isLate: boolean;
 }
 
-export function modulesUsed(path: string, text: string): ModuleUse[] {
+export function findModuleUses(path: string, text: string): ModuleUse[] {
   const uses: ModuleUse[] = [];
   const add = (start: number, specifier: string | null, isLate = false) =>
-    uses.push({ line: lineAt(text, start), specifier, isLate });
+    uses.push({ line: findLine(text, start), specifier, isLate });
   new Visitor({
     ImportDeclaration: (node) => add(node.start, node.source.value),
     ExportAllDeclaration: (node) => add(node.start, node.source.value),
     ExportNamedDeclaration: (node) => {
       if (node.source !== null) add(node.start, node.source.value);
     },
-    ImportExpression: (node) => add(node.start, fixedText(node.source), true),
+    ImportExpression: (node) => add(node.start, readFixedText(node.source), true),
     TSImportType: (node) => add(node.start, node.source.value),
     TSExternalModuleReference: (node) => add(node.start, node.expression.value),
     CallExpression: (node) => {
       const [first] = node.arguments;
       const isRequire = node.callee.type === "Identifier" && node.callee.name === "require";
-      if (isRequire && first !== undefined) add(node.start, fixedText(first));
+      if (isRequire && first !== undefined) add(node.start, readFixedText(first));
     },
-  }).visit(programOf(path, text));
+  }).visit(parseProgram(path, text));
   return uses.sort((a, b) => a.line - b.line);
 }
 
 /** The texts that stand in the code, those of templates piece by piece. */
-export function textsWritten(path: string, text: string): { readonly line: number; readonly text: string }[] {
+export function findWrittenTexts(
+  path: string,
+  text: string,
+): { readonly line: number; readonly text: string }[] {
   const texts: { line: number; text: string }[] = [];
   new Visitor({
     Literal: (node) => {
-      if (typeof node.value === "string") texts.push({ line: lineAt(text, node.start), text: node.value });
+      if (typeof node.value === "string") texts.push({ line: findLine(text, node.start), text: node.value });
     },
-    TemplateElement: (node) => texts.push({ line: lineAt(text, node.start), text: node.value.raw }),
-  }).visit(programOf(path, text));
+    TemplateElement: (node) => texts.push({ line: findLine(text, node.start), text: node.value.raw }),
+  }).visit(parseProgram(path, text));
   return texts;
 }
 
 /** The comments in the code, without their marks. */
-export function commentsWritten(
+export function findWrittenComments(
   path: string,
   text: string,
 ): { readonly line: number; readonly text: string }[] {
   return parseSync(path, text).comments.map(({ start, value }) => ({
-    line: lineAt(text, start),
+    line: findLine(text, start),
     text: value.replace(/\s*\n\s*\* ?/g, " "),
   }));
 }
@@ -61,9 +64,9 @@ export interface ImportedName {
 }
 
 /** What is taken of these modules, types aside. */
-export function namesImported(path: string, text: string, modules: ReadonlySet<string>): ImportedName[] {
+export function findImportedNames(path: string, text: string, modules: ReadonlySet<string>): ImportedName[] {
   const names: ImportedName[] = [];
-  const add = (start: number, name: string) => names.push({ line: lineAt(text, start), name });
+  const add = (start: number, name: string) => names.push({ line: findLine(text, start), name });
   new Visitor({
     ImportDeclaration: (node) => {
       if (!modules.has(node.source.value) || node.importKind === "type") return;
@@ -80,29 +83,29 @@ export function namesImported(path: string, text: string, modules: ReadonlySet<s
       if (node.source !== null && modules.has(node.source.value)) add(node.start, "*");
     },
     ImportExpression: (node) => {
-      if (modules.has(fixedText(node.source) ?? "")) add(node.start, "*");
+      if (modules.has(readFixedText(node.source) ?? "")) add(node.start, "*");
     },
     CallExpression: (node) => {
       const [first] = node.arguments;
       const callee = text.slice(node.callee.start, node.callee.end);
       const isReached = /(?:^|\.)(?:require|getBuiltinModule)$/.test(callee);
-      if (isReached && first !== undefined && modules.has(fixedText(first) ?? "")) add(node.start, "*");
+      if (isReached && first !== undefined && modules.has(readFixedText(first) ?? "")) add(node.start, "*");
     },
-  }).visit(programOf(path, text));
+  }).visit(parseProgram(path, text));
   return names;
 }
 
-export interface Change {
+export interface PropertyChange {
   readonly line: number;
   /** As it is written: `DBOS.launch`, `this.#client.send`; `DBOS.*` for what may be any of them. */
   readonly target: string;
 }
 
 /** What sets, deletes or redefines a property of an object, in whatever form. */
-export function propertiesChanged(path: string, text: string): Change[] {
-  const changes: Change[] = [];
+export function findPropertyChanges(path: string, text: string): PropertyChange[] {
+  const changes: PropertyChange[] = [];
   const add = ({ start, end }: { readonly start: number; readonly end: number }, more = "") =>
-    changes.push({ line: lineAt(text, start), target: text.slice(start, end) + more });
+    changes.push({ line: findLine(text, start), target: text.slice(start, end) + more });
   new Visitor({
     AssignmentExpression: ({ left }) => {
       if (left.type === "MemberExpression") add(left);
@@ -117,7 +120,7 @@ export function propertiesChanged(path: string, text: string): Change[] {
       const isChange = /^(?:Object|Reflect)\.(?:assign|defineProperty|defineProperties|set|setPrototypeOf)$/;
       if (first !== undefined && isChange.test(text.slice(callee.start, callee.end))) add(first, ".*");
     },
-  }).visit(programOf(path, text));
+  }).visit(parseProgram(path, text));
   return changes;
 }
 
@@ -130,16 +133,16 @@ export interface TestTitle {
 const TEST_MAKERS = new Set(["describe", "suite", "it", "test", "bench"]);
 
 /** The first argument of every `it`, `describe` and their variants (`it.each(...)("title")`). */
-export function testTitles(path: string, text: string): TestTitle[] {
+export function findTestTitles(path: string, text: string): TestTitle[] {
   const titles: TestTitle[] = [];
   new Visitor({
     CallExpression: (node) => {
       const [first] = node.arguments;
-      if (first === undefined || !TEST_MAKERS.has(rootName(node.callee))) return;
-      const title = templateText(first);
-      if (title !== null) titles.push({ line: lineAt(text, node.start), title });
+      if (first === undefined || !TEST_MAKERS.has(findRootName(node.callee))) return;
+      const title = readTemplateText(first);
+      if (title !== null) titles.push({ line: findLine(text, node.start), title });
     },
-  }).visit(programOf(path, text));
+  }).visit(parseProgram(path, text));
   return titles;
 }
 
@@ -147,14 +150,15 @@ export function testTitles(path: string, text: string): TestTitle[] {
  * The titles of tests as they are told: with those of what they stand in, and once for each row of a table. Rows
  * count by their first text; of a table that has a name every text of the file may be one.
  */
-export function wholeTitles(path: string, text: string): string[] {
+export function findWholeTitles(path: string, text: string): string[] {
   const found: string[] = [];
   const inside: string[][] = [];
   const titlesIn = ({ callee, arguments: [first] }: ESTree.CallExpression): string[] | null => {
-    const own = first === undefined || !TEST_MAKERS.has(rootName(callee)) ? null : templateText(first);
+    const own =
+      first === undefined || !TEST_MAKERS.has(findRootName(callee)) ? null : readTemplateText(first);
     if (own === null) return null;
-    const rows = callee.type === "CallExpression" ? rowsIn(callee.arguments[0]) : [];
-    const all = rows ?? textsWritten(path, text).map((written) => written.text);
+    const rows = callee.type === "CallExpression" ? readRows(callee.arguments[0]) : [];
+    const all = rows ?? findWrittenTexts(path, text).map((written) => written.text);
     const filled = /%[sj]|\$title/.test(own)
       ? all.map((row) => own.replace(/%[sj]|\$title/, () => row))
       : [own];
@@ -164,51 +168,51 @@ export function wholeTitles(path: string, text: string): string[] {
     CallExpression: (node) => {
       const titles = titlesIn(node);
       if (titles === null) return;
-      if (/^(?:describe|suite)$/.test(rootName(node.callee))) inside.push(titles);
+      if (/^(?:describe|suite)$/.test(findRootName(node.callee))) inside.push(titles);
       else found.push(...titles);
     },
     "CallExpression:exit": (node) => {
-      if (titlesIn(node) !== null && /^(?:describe|suite)$/.test(rootName(node.callee))) inside.pop();
+      if (titlesIn(node) !== null && /^(?:describe|suite)$/.test(findRootName(node.callee))) inside.pop();
     },
-  }).visit(programOf(path, text));
+  }).visit(parseProgram(path, text));
   return found;
 }
 
 /** The first text of each row; null where the table is written elsewhere. */
-function rowsIn(table: ESTree.Node | undefined): string[] | null {
-  if (table?.type === "TSAsExpression") return rowsIn(table.expression);
+function readRows(table: ESTree.Node | undefined): string[] | null {
+  if (table?.type === "TSAsExpression") return readRows(table.expression);
   if (table?.type !== "ArrayExpression") return null;
   return table.elements.flatMap((row) => {
     const first = row?.type === "ArrayExpression" ? row.elements[0] : row;
-    return first ? (templateText(first) ?? []) : [];
+    return first ? (readTemplateText(first) ?? []) : [];
   });
 }
 
-function programOf(path: string, text: string): ESTree.Program {
+function parseProgram(path: string, text: string): ESTree.Program {
   const { program, errors } = parseSync(path, text);
   const [error] = errors;
   if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}\n${error.codeframe}`);
   return program;
 }
 
-function rootName(callee: ESTree.Node): string {
+function findRootName(callee: ESTree.Node): string {
   if (callee.type === "Identifier") return callee.name;
-  if (callee.type === "MemberExpression") return rootName(callee.object);
-  if (callee.type === "CallExpression") return rootName(callee.callee);
-  return callee.type === "TaggedTemplateExpression" ? rootName(callee.tag) : "";
+  if (callee.type === "MemberExpression") return findRootName(callee.object);
+  if (callee.type === "CallExpression") return findRootName(callee.callee);
+  return callee.type === "TaggedTemplateExpression" ? findRootName(callee.tag) : "";
 }
 
-function fixedText(node: ESTree.Node): string | null {
-  return node.type === "TemplateLiteral" && node.expressions.length > 0 ? null : templateText(node);
+function readFixedText(node: ESTree.Node): string | null {
+  return node.type === "TemplateLiteral" && node.expressions.length > 0 ? null : readTemplateText(node);
 }
 
-function templateText(node: ESTree.Node): string | null {
+function readTemplateText(node: ESTree.Node): string | null {
   if (node.type === "Literal") return typeof node.value === "string" ? node.value : null;
   if (node.type !== "TemplateLiteral") return null;
   return node.quasis.map((quasi) => quasi.value.cooked ?? quasi.value.raw).join("%s");
 }
 
-function lineAt(text: string, offset: number): number {
+function findLine(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
 
@@ -225,7 +229,7 @@ const CHANGES = "set|add|delete|clear|push|pop|shift|unshift|splice|answer";
  * The values of a module that change while it is loaded: `let`, collections that begin empty or are changed, and
  * objects whose fields are set. A WeakMap or WeakSet is left out: it holds facts of its keys.
  */
-export function moduleValues(path: string, text: string): ModuleValue[] {
+export function findModuleValues(path: string, text: string): ModuleValue[] {
   const { program, comments } = parseSync(path, text);
   const found: ModuleValue[] = [];
   for (const statement of program.body) {
@@ -239,7 +243,7 @@ export function moduleValues(path: string, text: string): ModuleValue[] {
       const isHeld = declared.kind === "const" && (isReadOnly || !isChanged(text, name, begun));
       if (isHeld || /^new Weak(?:Map|Set)\b/.test(begun)) continue;
       const comment = above.map(({ value }) => value.replace(/\s*\n\s*\* ?/g, " ")).join(" ");
-      found.push({ name, line: lineAt(text, statement.start), comment });
+      found.push({ name, line: findLine(text, statement.start), comment });
     }
   }
   return found;

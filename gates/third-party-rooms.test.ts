@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { repositoryFiles } from "./repository-files.ts";
-import { thirdPartyRooms } from "./third-party-rooms.ts";
+import { readRepositoryFiles } from "./repository-files.ts";
+import { checkThirdPartyRooms } from "./third-party-rooms.ts";
 
 const TABLE = { diff: "packages/files/src/workspace/", "@scope/yaml": "packages/core/src/settings/read.ts" };
 const TEXT = "packages/files/src/workspace/diff.ts";
@@ -8,12 +8,12 @@ const SETTINGS = "packages/core/src/settings/read.ts";
 const FINE = { [TEXT]: 'import { diffLines } from "diff";', [SETTINGS]: 'import "@scope/yaml/parse";' };
 
 function faultsOf(planted: Record<string, string>): readonly string[] {
-  return thirdPartyRooms(new Map(Object.entries({ ...FINE, ...planted })), TABLE).violations;
+  return checkThirdPartyRooms(new Map(Object.entries({ ...FINE, ...planted })), TABLE).violations;
 }
 
 describe("rooms of third-party packages", () => {
   it("are kept in the repository", () => {
-    const { looked, violations } = thirdPartyRooms(repositoryFiles());
+    const { looked, violations } = checkThirdPartyRooms(readRepositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
   });

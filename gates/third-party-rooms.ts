@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { modulesUsed } from "./syntax.ts";
+import { findModuleUses } from "./syntax.ts";
 
 type Rooms = Readonly<Record<string, string | readonly string[]>>;
 
@@ -62,17 +62,17 @@ const PROCESS_ROOMS = [
   "packages/fleet/src/run-command.ts",
 ];
 
-export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {
+export function checkThirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {
   const violations: string[] = [];
   const unused = new Set(Object.keys(roomOfPackage));
   let looked = 0;
   for (const [path, text] of files) {
     if (!isProduct(path)) continue;
     looked += 1;
-    for (const { line, specifier } of modulesUsed(path, text)) {
+    for (const { line, specifier } of findModuleUses(path, text)) {
       if (specifier === null || specifier.startsWith(".")) continue;
-      unused.delete(packageOf(specifier));
-      const fault = faultOf(path, specifier, roomOfPackage);
+      unused.delete(readPackageName(specifier));
+      const fault = findFault(path, specifier, roomOfPackage);
       if (fault !== null) violations.push(`${path}:${line} imports ${specifier}: ${fault}`);
     }
   }
@@ -89,13 +89,13 @@ function isProduct(path: string): boolean {
   return isCode(path) && !isTest(path) && !/^[^/]+\.config\.[cm]?[jt]s$/.test(path);
 }
 
-function faultOf(path: string, specifier: string, roomOfPackage: Rooms): string | null {
+function findFault(path: string, specifier: string, roomOfPackage: Rooms): string | null {
   if (specifier.startsWith("node:")) {
     if (specifier !== "node:child_process" || !/^packages\/[^/]+\/src\//.test(path)) return null;
     return isIn(path, PROCESS_ROOMS) ? null : `processes are started in ${PROCESS_ROOMS.join(" or ")} only`;
   }
   if (isBuiltin(specifier)) return `write node:${specifier}`;
-  const name = packageOf(specifier);
+  const name = readPackageName(specifier);
   if (name.startsWith("@burin/")) return null;
   const room = roomOfPackage[name];
   if (room === undefined) return `${name} has no room, give it one in gates/third-party-rooms.ts`;
@@ -107,7 +107,7 @@ function isIn(path: string, rooms: readonly string[]): boolean {
   return rooms.some((room) => (room.endsWith("/") ? path.startsWith(room) : path === room));
 }
 
-function packageOf(specifier: string): string {
+function readPackageName(specifier: string): string {
   return specifier
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)

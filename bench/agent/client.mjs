@@ -5,7 +5,7 @@ const BUILT = new URL("../../packages/core/dist/sessions.js", import.meta.url);
 const [kind = "", url = "", root = "", home = "", contextWindow = "0"] = process.argv.slice(2);
 
 /** The same requests and reads with nothing around them. */
-async function bare() {
+async function runBareClient() {
   /** @type {object[]} */
   const messages = [{ role: "user", content: "Read." }];
   const tools = [
@@ -14,7 +14,7 @@ async function bare() {
   for (;;) {
     const body = JSON.stringify({ model: "m", tools, messages, stream: true });
     const answer = await fetch(`${url}/chat/completions`, { method: "POST", body });
-    const message = messageIn(await answer.text());
+    const message = readMessage(await answer.text());
     messages.push(message);
     if (!message.tool_calls) return;
     for (const call of message.tool_calls) {
@@ -25,7 +25,7 @@ async function bare() {
 }
 
 /** @param {string} stream */
-function messageIn(stream) {
+function readMessage(stream) {
   /** @type {any} */
   const message = { role: "assistant", content: "" };
   for (const line of stream.split("\n")) {
@@ -37,7 +37,7 @@ function messageIn(stream) {
   return message;
 }
 
-async function agent() {
+async function runBurinClient() {
   const { createSession, openModel } = /** @type {typeof import("@burin/core/sessions")} */ (
     await import(BUILT.href)
   );
@@ -55,7 +55,7 @@ async function agent() {
 }
 
 const before = process.cpuUsage();
-await (kind === "bare" ? bare() : agent());
+await (kind === "bare" ? runBareClient() : runBurinClient());
 const { user, system } = process.cpuUsage(before);
 const figures = { cpuMs: (user + system) / 1000, peakMb: process.resourceUsage().maxRSS / 1024 };
 console.log(JSON.stringify(figures));

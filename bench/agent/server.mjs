@@ -5,18 +5,18 @@ import { createServer } from "node:http";
 const [turns = "0", file = "", subagent = ""] = process.argv.slice(2);
 
 /** @param {object} delta @param {string | null} reason */
-function chunk(delta, reason = null) {
+function formatChunk(delta, reason = null) {
   const choices = [{ index: 0, delta, finish_reason: reason }];
   return `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices })}\n\n`;
 }
 
 /** @param {object} usage */
-function counted(usage) {
+function countUsage(usage) {
   return `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices: [], usage })}\n\ndata: [DONE]\n\n`;
 }
 
 /** @param {string} name @param {object} args */
-function asking(name, args) {
+function createToolCall(name, args) {
   calls += 1;
   const call = {
     index: 0,
@@ -24,7 +24,10 @@ function asking(name, args) {
     type: "function",
     function: { name, arguments: JSON.stringify(args) },
   };
-  return chunk({ role: "assistant", content: "Reading.", tool_calls: [call] }) + chunk({}, "tool_calls");
+  return (
+    formatChunk({ role: "assistant", content: "Reading.", tool_calls: [call] }) +
+    formatChunk({}, "tool_calls")
+  );
 }
 
 let calls = 0;
@@ -49,22 +52,26 @@ const server = createServer((request, response) => {
     }
     firstBytes ||= bytes;
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const usage = counted({ prompt_tokens: Math.ceil(bytes / 4), completion_tokens: 30 });
+    const usage = countUsage({ prompt_tokens: Math.ceil(bytes / 4), completion_tokens: 30 });
     // A request without tools asks for a summary.
     const wantsSummary = !start.includes('"tools"');
     if (wantsSummary || (isForSubagent ? asked === Number(turns) : isFollowing)) {
       if (!wantsSummary) asked = 0;
-      response.end(chunk({ role: "assistant", content: "All is well." }) + chunk({}, "stop") + usage);
+      response.end(
+        formatChunk({ role: "assistant", content: "All is well." }) + formatChunk({}, "stop") + usage,
+      );
       return;
     }
     if (!isForSubagent) {
       const task = { description: "read", prompt: "Read.", subagent_type: "explore" };
-      response.end(asking("task", task) + usage);
+      response.end(createToolCall("task", task) + usage);
       return;
     }
     asked += 1;
     // Every other line, so that no two neighbouring calls are the same.
-    response.end(asking("read_file", { absolute_path: file, offset: asked % 2, limit: 2000 }) + usage);
+    response.end(
+      createToolCall("read_file", { absolute_path: file, offset: asked % 2, limit: 2000 }) + usage,
+    );
   });
 });
 server.listen(0, "127.0.0.1", () => {

@@ -66,7 +66,7 @@ export class Arena {
   }
 
   /** A repository with some history, changes that are not committed and names for every driver. @param {string} folder */
-  repository(folder = ".") {
+  makeRepository(folder = ".") {
     const at = `root/${folder}`;
     this.write(`${at}/a.txt`, "alpha\nbeta\n");
     this.write(`${at}/b.bin`, "bin\0ary\n");
@@ -96,7 +96,7 @@ export class Arena {
       "/tmp",
       ...sessions,
     ];
-    const found = places.flatMap((folder) => marksIn(folder, this.#mark));
+    const found = places.flatMap((folder) => findMarks(folder, this.#mark));
     for (const file of found) rmSync(file, { force: true });
     return found;
   }
@@ -108,17 +108,17 @@ export class Arena {
 }
 
 /** @param {(arena: Arena) => void} plant @returns {(arena: Arena) => void} */
-export const inRepository = (plant) => (arena) => {
-  arena.repository();
+export const plantInRepository = (plant) => (arena) => {
+  arena.makeRepository();
   plant(arena);
 };
 
 /** @param {string} key @param {string} [value] @returns {(arena: Arena) => void} */
-export const setting = (key, value) =>
-  inRepository((arena) => void arena.git(".", "config", key, value ?? arena.evil));
+export const plantSetting = (key, value) =>
+  plantInRepository((arena) => void arena.git(".", "config", key, value ?? arena.evil));
 
 /** @param {string} folder @param {string} mark @returns {string[]} */
-function marksIn(folder, mark) {
+function findMarks(folder, mark) {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => name.startsWith(mark));
   return names.map((name) => join(folder, name));

@@ -107,7 +107,7 @@ export const OTHERS = [
 ];
 
 /** In a folder, by the three ways to get there. @param {string} folder */
-export function inFolder(folder) {
+export function listWaysIntoFolder(folder) {
   const looks = [
     "git status",
     "git diff",

@@ -49,7 +49,7 @@ except OSError as error: print("OS", error)
 
 /** Answers how many attacks had an effect. */
 export async function run() {
-  let failures = await attack();
+  let failures = await runAttacks();
   if (process.getuid?.() === 0) {
     const words = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", process.execPath];
     const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user"], {
@@ -61,7 +61,7 @@ export async function run() {
 }
 
 /** The servers: what is allowed, and what is not. */
-async function serve() {
+async function startServers() {
   /** @type {string[]} */
   const seen = [];
   const listen = async (/** @type {import("node:net").Server} */ server, host = "127.0.0.1") => {
@@ -93,11 +93,11 @@ async function serve() {
   return { seen, ports, close, rawCount: () => raw };
 }
 
-async function attack() {
+async function runAttacks() {
   const base = mkdtempSync(join(tmpdir(), "burin-egress-"));
   const who = process.getuid?.() === 0 ? "root" : "an ordinary user";
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
-  const { seen, ports, close, rawCount } = await serve();
+  const { seen, ports, close, rawCount } = await startServers();
   const [good = 0, bad = 0, bare = 0] = ports;
   const open = (/** @type {string} */ name) => {
     const root = join(base, name);
@@ -261,4 +261,4 @@ s.sendto(b"x", ("192.0.2.1", 53)); print("SENT")' 2>&1; true`;
   }
 }
 
-if (process.argv[2] === "as-user") process.exit(await attack());
+if (process.argv[2] === "as-user") process.exit(await runAttacks());

@@ -46,12 +46,12 @@ for name in os.listdir("/proc"):
         if libc.setns(held, kinds) == 0: print("OPENED", pid, "entered", kinds)
 `;
 
-const word = () => `left-${Math.random().toString(36).slice(2)}`;
-const alive = (/** @type {string} */ words) =>
-  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && lineOf(pid).includes(words));
+const createWord = () => `left-${Math.random().toString(36).slice(2)}`;
+const listAlive = (/** @type {string} */ words) =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && readCommandLine(pid).includes(words));
 
 /** @param {string} pid */
-function lineOf(pid) {
+function readCommandLine(pid) {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
@@ -61,7 +61,7 @@ function lineOf(pid) {
 
 /** Answers how many attacks had an effect. */
 export async function run() {
-  let failures = await attack();
+  let failures = await runAttacks();
   if (process.getuid?.() === 0) {
     const words = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", process.execPath];
     const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user"], {
@@ -72,7 +72,7 @@ export async function run() {
   return failures;
 }
 
-async function attack() {
+async function runAttacks() {
   const base = mkdtempSync(join(tmpdir(), "burin-ends-"));
   const who = process.getuid?.() === 0 ? "root" : "an ordinary user";
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
@@ -92,7 +92,7 @@ async function attack() {
     return { root, toolbox, shell };
   };
   const [one, other] = [open("one"), open("other")];
-  const words = word();
+  const words = createWord();
   /** @type {[string, boolean][]} */
   const held = [];
   const expect = (/** @type {string} */ title, /** @type {boolean} */ isHeld) => held.push([title, isHeld]);
@@ -139,7 +139,7 @@ async function attack() {
     );
     await pause(1000);
     await Promise.all([one.toolbox.close(), other.toolbox.close()]);
-    expect("nothing outlives its session", alive(words).length === 0);
+    expect("nothing outlives its session", listAlive(words).length === 0);
     expect(
       "nothing planted stays",
       ![".envrc", ".husky/pre-commit"].some((name) => existsSync(join(one.root, name))),
@@ -154,4 +154,4 @@ async function attack() {
   return broken.length;
 }
 
-if (process.argv[2] === "as-user") process.exit(await attack());
+if (process.argv[2] === "as-user") process.exit(await runAttacks());

@@ -1,21 +1,21 @@
 // Repositories built to show what lies outside of them, when somebody only looks at them.
 import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { inRepository, SECRET, setting } from "./arena.mjs";
+import { plantInRepository, plantSetting, SECRET } from "./arena.mjs";
 
 /** @typedef {import("./arena.mjs").Arena} Arena */
 /** @typedef {import("./hostile.mjs").Hostile} Hostile */
 
 /** A repository outside whose text is nobody's business here. @param {Arena} arena */
-function secretRepository(arena) {
-  arena.repository("../outside/private");
+function makeSecretRepository(arena) {
+  arena.makeRepository("../outside/private");
   cpSync(join(arena.base, "outside/secret.txt"), join(arena.base, "outside/private/a.txt"));
   arena.git("../outside/private", "commit", "-q", "-am", "secret");
 }
 
 /** In git's own folder, a link to the secret or to another file outside. @param {string} path @param {(arena: Arena) => string} [text] @returns {(arena: Arena) => void} */
-const linked = (path, text) => (arena) => {
-  arena.repository();
+const plantLink = (path, text) => (arena) => {
+  arena.makeRepository();
   arena.git(".", "worktree", "add", "-q", "tree");
   const file = join(arena.root, ".git", path);
   const target = text === undefined ? "outside/secret.txt" : "outside/text";
@@ -26,15 +26,15 @@ const linked = (path, text) => (arena) => {
 };
 
 /** A link in the place of a folder that the index knows. @param {Arena} arena */
-function linkedFolder(arena) {
+function plantLinkedFolder(arena) {
   arena.write("outside/src/c.txt", `alpha ${SECRET}\n`);
   renameSync(join(arena.root, "src"), join(arena.base, "outside/moved"));
   symlinkSync(join(arena.base, "outside/src"), join(arena.root, "src"));
 }
 
 /** A merge that stops at the same line. @param {Arena} arena */
-function conflict(arena) {
-  arena.repository();
+function makeConflict(arena) {
+  arena.makeRepository();
   arena.git(".", "commit", "-q", "-am", "one");
   arena.git(".", "checkout", "-q", "-b", "other", "HEAD~1");
   arena.write("root/src/c.txt", "gamma\nless\n");
@@ -53,8 +53,8 @@ export const OUTSIDE = [
     folders: ["sub"],
     proof: "cd sub && git show",
     make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
+      makeSecretRepository(arena);
+      arena.makeRepository();
       arena.write("root/sub/.git", `gitdir: ${join(arena.base, "outside/private/.git")}\n`);
     },
   },
@@ -62,7 +62,7 @@ export const OUTSIDE = [
     name: "git's folder outside, by a link",
     proof: "git show",
     make: (arena) => {
-      secretRepository(arena);
+      makeSecretRepository(arena);
       symlinkSync(join(arena.base, "outside/private/.git"), join(arena.root, ".git"));
     },
   },
@@ -70,7 +70,7 @@ export const OUTSIDE = [
     name: "a work tree that belongs to others",
     proof: "git show",
     make: (arena) => {
-      secretRepository(arena);
+      makeSecretRepository(arena);
       arena.git("../outside/private", "worktree", "add", "-q", join(arena.base, "outside/tree"));
       arena.write("root/.git", `gitdir: ${join(arena.base, "outside/private/.git/worktrees/tree")}\n`);
     },
@@ -79,8 +79,8 @@ export const OUTSIDE = [
     name: "commondir outside",
     proof: "git show",
     make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
+      makeSecretRepository(arena);
+      arena.makeRepository();
       arena.write("root/.git/commondir", `${join(arena.base, "outside/private/.git")}\n`);
     },
   },
@@ -88,8 +88,8 @@ export const OUTSIDE = [
     name: "objects of others",
     proof: "git log -p",
     make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
+      makeSecretRepository(arena);
+      arena.makeRepository();
       arena.write(
         "root/.git/objects/info/alternates",
         `${join(arena.base, "outside/private/.git/objects")}\n`,
@@ -101,7 +101,7 @@ export const OUTSIDE = [
   {
     name: "a work tree outside",
     proof: "git diff",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("outside/a.txt", "secret-words-0815\n");
       arena.git(".", "config", "core.worktree", join(arena.base, "outside"));
     }),
@@ -109,26 +109,26 @@ export const OUTSIDE = [
   {
     name: "names to be ignored in a file outside",
     proof: "git check-ignore -v secret-words-0815",
-    make: setting("core.excludesFile", "../outside/secret.txt"),
+    make: plantSetting("core.excludesFile", "../outside/secret.txt"),
   },
   {
     name: "a folder of the index that leads outside",
     proof: "git grep alpha",
-    make: inRepository(linkedFolder),
+    make: plantInRepository(plantLinkedFolder),
   },
   {
     name: "a conflict in a folder that leads outside",
     proof: "git diff",
     make: (arena) => {
-      conflict(arena);
-      linkedFolder(arena);
+      makeConflict(arena);
+      plantLinkedFolder(arena);
     },
   },
   {
     name: "a rebase that stands in a file outside",
     proof: "git status",
     make: (arena) => {
-      linked("rebase-merge/done")(arena);
+      plantLink("rebase-merge/done")(arena);
       for (const name of ["interactive", "git-rebase-todo"])
         arena.write(`root/.git/rebase-merge/${name}`, "");
     },
@@ -136,12 +136,12 @@ export const OUTSIDE = [
   {
     name: "a work tree whose place stands in a file outside",
     proof: "git worktree list",
-    make: linked("worktrees/tree/gitdir"),
+    make: plantLink("worktrees/tree/gitdir"),
   },
   {
     name: "the log of a branch outside",
     proof: "git reflog show main",
-    make: linked("logs/refs/heads/main", (arena) => {
+    make: plantLink("logs/refs/heads/main", (arena) => {
       const head = arena.git(".", "rev-parse", "HEAD").trim();
       return `${head} ${head} Ada <ada@example.org> 1700000000 +0000\t${SECRET}\n`;
     }),
@@ -149,7 +149,7 @@ export const OUTSIDE = [
   {
     name: "an address that the user's settings give a password",
     proof: "git remote -v",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       const settings = `[url "https://ada:${SECRET}@example.org/"]\n\tinsteadOf = https://example.org/\n`;
       appendFileSync(join(arena.base, "home/.gitconfig"), settings);
       arena.git(".", "remote", "add", "origin", "https://example.org/x");

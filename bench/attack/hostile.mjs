@@ -1,7 +1,7 @@
 // Repositories built to run a program, or to show what lies outside, when somebody only looks at them.
 import { appendFileSync, chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { inRepository, setting } from "./arena.mjs";
+import { plantInRepository, plantSetting } from "./arena.mjs";
 import { OUTSIDE } from "./hostile-outside.mjs";
 
 /** @typedef {import("./arena.mjs").Arena} Arena */
@@ -11,29 +11,29 @@ import { OUTSIDE } from "./hostile-outside.mjs";
  */
 
 /** @param {(evil: string) => string} text @returns {(arena: Arena) => void} */
-const written = (text) =>
-  inRepository((arena) => appendFileSync(join(arena.root, ".git/config"), text(arena.evil)));
+const plantSettings = (text) =>
+  plantInRepository((arena) => appendFileSync(join(arena.root, ".git/config"), text(arena.evil)));
 
 /** Without a work tree, under a name of its own, as it can be committed. @param {string} place @param {(evil: string) => string} config */
-const bare = (place, config) => (/** @type {Arena} */ arena) => {
-  arena.repository("made");
+const plantBareRepository = (place, config) => (/** @type {Arena} */ arena) => {
+  arena.makeRepository("made");
   mkdirSync(join(arena.root, place, ".."), { recursive: true });
   renameSync(join(arena.root, "made/.git"), join(arena.root, place));
   rmSync(join(arena.root, "made"), { recursive: true });
   arena.write(`root/${place}/info/attributes`, "* diff=evil\n");
   arena.write(`root/${place}/config`, config(arena.evil));
-  if (place !== ".git") arena.repository();
+  if (place !== ".git") arena.makeRepository();
 };
 
 /** @param {string} name @returns {(arena: Arena) => void} */
-const hook = (name) =>
-  inRepository((arena) => {
+const plantHook = (name) =>
+  plantInRepository((arena) => {
     cpSync(arena.evil, join(arena.root, ".git/hooks", name));
     chmodSync(join(arena.root, ".git/hooks", name), 0o755);
   });
 
 /** @param {string} key @param {string | null} proof @returns {Hostile} */
-const bySetting = (key, proof) => ({ name: key, proof, make: setting(key) });
+const createSettingAttack = (key, proof) => ({ name: key, proof, make: plantSetting(key) });
 
 const TEXTCONV = (/** @type {string} */ evil) =>
   `[core]\n\tbare = true\n[diff "evil"]\n\ttextconv = ${evil}\n`;
@@ -42,9 +42,9 @@ const WATCHED = (/** @type {string} */ evil) =>
   `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${join(evil, "../../src")}\n\tfsmonitor = ${evil}\n`;
 
 /** @param {Arena} arena @param {string} key */
-function submoduleWith(arena, key) {
-  arena.repository("../outside/other");
-  arena.repository();
+function plantSubmodule(arena, key) {
+  arena.makeRepository("../outside/other");
+  arena.makeRepository();
   arena.git(".", "submodule", "--quiet", "add", join(arena.base, "outside/other"), "sub");
   arena.git(".", "commit", "-q", "-am", "with a submodule");
   arena.git("sub", "config", key, arena.evil);
@@ -52,7 +52,7 @@ function submoduleWith(arena, key) {
 }
 
 /** What git needs to see to take a folder for a repository. @param {Arena} arena @param {string} folder */
-function looksLikeOne(arena, folder) {
+function plantLookalike(arena, folder) {
   arena.write(`root/${folder}/HEAD`, "ref: refs/heads/main\n");
   mkdirSync(join(arena.root, folder, "objects"), { recursive: true });
   mkdirSync(join(arena.root, folder, "refs"), { recursive: true });
@@ -66,75 +66,75 @@ const BARE = [
     name: "a bare repository as docs",
     folders: ["docs"],
     proof: "cd docs && git show",
-    make: bare("docs", TEXTCONV),
+    make: plantBareRepository("docs", TEXTCONV),
   },
   {
     name: "a bare repository deep down",
     folders: ["x/y/z", "x/y/z/refs"],
     proof: "cd x/y/z/refs && git log -p",
-    make: bare("x/y/z", TEXTCONV),
+    make: plantBareRepository("x/y/z", TEXTCONV),
   },
   {
     name: "a bare repository with files and a watcher",
     folders: ["docs"],
     proof: "cd docs && git status",
-    make: bare("docs", WATCHED),
+    make: plantBareRepository("docs", WATCHED),
   },
   {
     name: "HEAD, objects and refs, and settings",
     folders: ["docs"],
     proof: "cd docs && git status",
-    make: inRepository((arena) => looksLikeOne(arena, "docs")),
+    make: plantInRepository((arena) => plantLookalike(arena, "docs")),
   },
-  { name: "the root as a bare repository", proof: "git status", make: (arena) => looksLikeOne(arena, ".") },
+  { name: "the root as a bare repository", proof: "git status", make: (arena) => plantLookalike(arena, ".") },
   {
     name: "a folder that is named like one of git's",
     folders: ["sub/git", "GIT_DIR"],
     proof: "cd GIT_DIR && git status",
-    make: inRepository((arena) => {
-      looksLikeOne(arena, "sub/git");
-      looksLikeOne(arena, "GIT_DIR");
+    make: plantInRepository((arena) => {
+      plantLookalike(arena, "sub/git");
+      plantLookalike(arena, "GIT_DIR");
     }),
   },
 ];
 
 /** @type {readonly Hostile[]} */
 const SETTINGS = [
-  bySetting("core.fsmonitor", "git status"),
-  bySetting("diff.external", "git diff"),
-  bySetting("diff.evil.textconv", "git log -p"),
-  bySetting("diff.evil.command", "git diff HEAD~1"),
-  bySetting("filter.evil.clean", "touch src/c.txt; git status; git diff"),
-  bySetting("filter.evil.process", "touch src/c.txt; git status; git diff"),
-  bySetting(
+  createSettingAttack("core.fsmonitor", "git status"),
+  createSettingAttack("diff.external", "git diff"),
+  createSettingAttack("diff.evil.textconv", "git log -p"),
+  createSettingAttack("diff.evil.command", "git diff HEAD~1"),
+  createSettingAttack("filter.evil.clean", "touch src/c.txt; git status; git diff"),
+  createSettingAttack("filter.evil.process", "touch src/c.txt; git status; git diff"),
+  createSettingAttack(
     "merge.evil.driver",
     "git stash -q; git checkout -q -b x HEAD~1; echo z > a.txt; git commit -qam z; git merge main",
   ),
-  bySetting("core.editor", "git commit --allow-empty"),
-  bySetting("core.sshCommand", "git ls-remote ssh://nowhere.invalid/x"),
-  bySetting("credential.helper", "printf 'protocol=https\\nhost=x\\n\\n' | git credential fill"),
-  bySetting("gpg.program", "git commit --allow-empty -S -m x"),
-  bySetting("trailer.x.cmd", "echo | git interpret-trailers --trailer x=1"),
-  bySetting("core.alternateRefsCommand", null),
-  bySetting("core.pager", null),
-  bySetting("pager.log", null),
-  bySetting("gpg.ssh.defaultKeyCommand", null),
-  bySetting("hook.x.command", null),
-  bySetting("uploadpack.packObjectsHook", null),
+  createSettingAttack("core.editor", "git commit --allow-empty"),
+  createSettingAttack("core.sshCommand", "git ls-remote ssh://nowhere.invalid/x"),
+  createSettingAttack("credential.helper", "printf 'protocol=https\\nhost=x\\n\\n' | git credential fill"),
+  createSettingAttack("gpg.program", "git commit --allow-empty -S -m x"),
+  createSettingAttack("trailer.x.cmd", "echo | git interpret-trailers --trailer x=1"),
+  createSettingAttack("core.alternateRefsCommand", null),
+  createSettingAttack("core.pager", null),
+  createSettingAttack("pager.log", null),
+  createSettingAttack("gpg.ssh.defaultKeyCommand", null),
+  createSettingAttack("hook.x.command", null),
+  createSettingAttack("uploadpack.packObjectsHook", null),
   {
     name: "an alias in the place of a command",
     proof: "git go",
-    make: setting("alias.go", "!tools/evil.sh"),
+    make: plantSetting("alias.go", "!tools/evil.sh"),
   },
   {
     name: "an alias that is named like a command",
     proof: null,
-    make: setting("alias.status", "!tools/evil.sh"),
+    make: plantSetting("alias.status", "!tools/evil.sh"),
   },
   {
     name: "hooks in a folder of the project",
     proof: "git status; touch a.txt; git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/hooks/.keep", "");
       cpSync(arena.evil, join(arena.root, "hooks/post-index-change"));
       arena.git(".", "config", "core.hooksPath", "hooks");
@@ -143,21 +143,21 @@ const SETTINGS = [
   {
     name: "the hook post-index-change",
     proof: "touch src/c.txt; git status",
-    make: hook("post-index-change"),
+    make: plantHook("post-index-change"),
   },
-  { name: "the hook pre-commit", proof: "git commit -qam x", make: hook("pre-commit") },
+  { name: "the hook pre-commit", proof: "git commit -qam x", make: plantHook("pre-commit") },
   {
     name: "the hook fsmonitor-watchman",
     proof: "git status",
     make: (arena) => {
-      hook("fsmonitor-watchman")(arena);
+      plantHook("fsmonitor-watchman")(arena);
       arena.git(".", "config", "core.fsmonitor", ".git/hooks/fsmonitor-watchman");
     },
   },
   {
     name: "a promised object that a program of the repository brings",
     proof: null,
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.git(".", "config", "remote.origin.url", arena.root);
       arena.git(".", "config", "remote.origin.promisor", "true");
       arena.git(".", "config", "remote.origin.uploadpack", arena.evil);
@@ -170,7 +170,7 @@ const SETTINGS = [
   {
     name: "a program of git-lfs",
     proof: null,
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/.lfsconfig", `[lfs "extension.evil"]\n\tclean = ${arena.evil}\n`);
       arena.git(".", "config", "lfs.extension.evil.clean", arena.evil);
       arena.git(".", "config", "filter.lfs.clean", `git-lfs clean -- %f; ${arena.evil}`);
@@ -198,7 +198,7 @@ const WRITTEN = [
 const SPELLINGS = WRITTEN.map(([name, text]) => ({
   name,
   proof: "touch src/c.txt; git status; git diff",
-  make: written(text),
+  make: plantSettings(text),
 }));
 
 /** @type {readonly Hostile[]} */
@@ -206,14 +206,14 @@ const ELSEWHERE = [
   {
     name: "a mark of byte order before the settings",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/.git/config", `\uFEFF[core]\n\tfsmonitor = ${arena.evil}\n`);
     }),
   },
   {
     name: "include",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/more", `[core]\n\tfsmonitor = ${arena.evil}\n`);
       arena.git(".", "config", "include.path", "../more");
     }),
@@ -221,7 +221,7 @@ const ELSEWHERE = [
   ...["gitdir:**", "gitdir/i:**", "onbranch:**", "hasconfig:remote.*.url:**"].map((condition) => ({
     name: `includeIf ${condition}`,
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/more", `[core]\n\tfsmonitor = ${arena.evil}\n`);
       arena.git(".", "config", "remote.origin.url", "https://example.org/x");
       arena.git(".", "config", `includeIf.${condition}.path`, "../more");
@@ -230,7 +230,7 @@ const ELSEWHERE = [
   {
     name: "commondir",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       cpSync(join(arena.root, ".git"), join(arena.root, "common"), { recursive: true });
       arena.write("root/common/config", `[core]\n\tfsmonitor = ${arena.evil}\n`);
       arena.write("root/.git/commondir", "../common\n");
@@ -240,8 +240,8 @@ const ELSEWHERE = [
     name: "a file that names git's folder",
     folders: ["sub"],
     proof: "cd sub && git status",
-    make: inRepository((arena) => {
-      arena.repository("sub");
+    make: plantInRepository((arena) => {
+      arena.makeRepository("sub");
       renameSync(join(arena.root, "sub/.git"), join(arena.root, "odd"));
       arena.write("root/sub/.git", "gitdir: ../odd\n");
       arena.write("root/odd/config", `[core]\n\tfsmonitor = ${arena.evil}\n`);
@@ -250,7 +250,7 @@ const ELSEWHERE = [
   {
     name: "a link to git's folder",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.git(".", "config", "core.fsmonitor", arena.evil);
       renameSync(join(arena.root, ".git"), join(arena.root, "odd"));
       symlinkSync("odd", join(arena.root, ".git"));
@@ -259,7 +259,7 @@ const ELSEWHERE = [
   {
     name: "settings of one work tree",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.git(".", "config", "extensions.worktreeConfig", "true");
       arena.git(".", "config", "--worktree", "core.fsmonitor", arena.evil);
     }),
@@ -267,7 +267,7 @@ const ELSEWHERE = [
   {
     name: "a work tree elsewhere in the root",
     proof: "git status",
-    make: inRepository((arena) => {
+    make: plantInRepository((arena) => {
       arena.write("root/files/a.txt", "alpha\n");
       arena.git(".", "config", "core.worktree", "../files");
       arena.git(".", "config", "core.fsmonitor", arena.evil);
@@ -277,21 +277,21 @@ const ELSEWHERE = [
     name: "a submodule with a watcher",
     folders: ["sub"],
     proof: "git status",
-    make: (arena) => submoduleWith(arena, "core.fsmonitor"),
+    make: (arena) => plantSubmodule(arena, "core.fsmonitor"),
   },
   {
     name: "a submodule with a filter",
     folders: ["sub"],
     proof: "touch sub/src/c.txt; git diff",
-    make: (arena) => submoduleWith(arena, "filter.evil.clean"),
+    make: (arena) => plantSubmodule(arena, "filter.evil.clean"),
   },
   {
     name: "a gitlink with a planted repository",
     folders: ["sub"],
     proof: "git status",
     make: (arena) => {
-      arena.repository("sub");
-      arena.repository();
+      arena.makeRepository("sub");
+      arena.makeRepository();
       arena.git("sub", "config", "core.fsmonitor", arena.evil);
     },
   },
@@ -299,8 +299,8 @@ const ELSEWHERE = [
     name: "a submodule that is compared as a whole",
     proof: "git log -p --submodule=diff",
     make: (arena) => {
-      arena.repository("sub");
-      arena.repository();
+      arena.makeRepository("sub");
+      arena.makeRepository();
       arena.git(".", "rm", "-q", "--cached", "sub");
       arena.git(".", "commit", "-q", "-m", "without");
       arena.git(".", "config", "diff.submodule", "diff");

@@ -23,7 +23,7 @@ const PLANT = `for f in ${NAMES}; do mkdir -p $(dirname $f); echo evil > $f; don
 /** @typedef {{ name: string, lines: readonly string[], prepare?: (root: string) => void, beside?: "session" | "process" }} Attack */
 
 /** @param {string} root */
-const repository = (root) => {
+const makeRepository = (root) => {
   for (const words of ["init -q -b main", "config user.name a", "config user.email a@b"])
     execFileSync("git", ["-C", root, ...words.split(" ")]);
   for (const text of ["one", "two"]) {
@@ -34,8 +34,8 @@ const repository = (root) => {
 };
 
 /** A rebase that has stopped at a conflict. @param {string} root */
-const rebasing = (root) => {
-  repository(root);
+const makeStoppedRebase = (root) => {
+  makeRepository(root);
   const git = (/** @type {string} */ words) => spawnSync("git", ["-C", root, ...words.split(" ")]);
   git("checkout -q -b other HEAD~1");
   writeFileSync(join(root, "a.txt"), "three");
@@ -55,12 +55,12 @@ const ATTACKS = [
   },
   {
     name: "its own commit on top",
-    prepare: repository,
+    prepare: makeRepository,
     lines: [`${PLANT}; git add -f .; ${AS} commit -q --amend -m x`],
   },
   {
     name: "a commit of an earlier command",
-    prepare: repository,
+    prepare: makeRepository,
     lines: [
       `b=$(echo evil | git hash-object -w --stdin); t=$(printf '100644 blob %s\\t.envrc\\n' $b | git mktree); git update-ref refs/heads/evil $(${AS} commit-tree -m x $t)`,
       "git checkout -q evil -- .envrc",
@@ -78,26 +78,26 @@ const ATTACKS = [
   { name: "beside one of another process", beside: "process", lines: [`sleep 2; ${PLANT}`] },
   {
     name: "a step of a rebase",
-    prepare: rebasing,
+    prepare: makeStoppedRebase,
     lines: ["echo 'exec touch sung' >> .git/rebase-merge/git-rebase-todo"],
   },
   {
     name: "a rebase of its own making",
-    prepare: repository,
+    prepare: makeRepository,
     lines: [
       "mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/main > head-name; git rev-parse HEAD | tee onto > orig-head; touch interactive; echo 'x touch sung' > git-rebase-todo",
     ],
   },
   {
     name: "what git follows",
-    prepare: repository,
+    prepare: makeRepository,
     lines: ["echo '* filter=x' > .git/info/attributes; mkdir .git/sl; echo x > .git/sl/config"],
   },
   { name: "set-user-ID", lines: ["cp /bin/true t; chmod u+s t; chmod g+s t; install -m 6755 /bin/true u"] },
 ];
 
 /** Everything of it that is still there. @param {string} folder @returns {string[]} */
-function leftIn(folder) {
+function listLeftovers(folder) {
   const left = NAMES.split(" ").filter((name) => existsSync(join(folder, name)));
   if (readdirSync(folder).filter((name) => (statSync(join(folder, name)).mode & 0o6000) !== 0).length > 0)
     left.push("set-user-ID");
@@ -109,7 +109,7 @@ function leftIn(folder) {
 }
 
 /** A call of the toolbox in a process of its own, approved. @param {string} root @param {string} home */
-function unlimitedIn(root, home) {
+function runUnlimited(root, home) {
   const code = `const { createToolbox } = await import(${JSON.stringify(CORE)});
     const box = createToolbox({ root: ${JSON.stringify(root)}, confirm: async () => ({ outcome: "once" }) });
     await box.call("run_shell_command", { command: "sleep 4", sandbox_exception: "unlimited" }); await box.close();`;
@@ -136,7 +136,7 @@ export async function run(_options) {
     const box = createToolbox({ root, confirm });
     const other = beside === "session" ? createToolbox({ root, confirm }) : null;
     const wide = other?.call("run_shell_command", { command: "sleep 3", sandbox_exception: "unlimited" });
-    const child = beside === "process" ? unlimitedIn(root, home) : null;
+    const child = beside === "process" ? runUnlimited(root, home) : null;
     const ended = child === null ? null : new Promise((resolve) => child.once("exit", resolve));
     // Written to a file first: the words of the line name what it plants, and a yes to those would cover it.
     for (const [index, line] of lines.entries()) {
@@ -145,7 +145,7 @@ export async function run(_options) {
     }
     await Promise.all([wide, ended]);
     await Promise.all([box.close(), other?.close()]);
-    const left = leftIn(root);
+    const left = listLeftovers(root);
     console.log(
       `${left.length === 0 ? "held" : "LEFT"}  ${name}${left.length === 0 ? "" : `: ${left.join(", ")}`}`,
     );

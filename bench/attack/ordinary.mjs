@@ -6,11 +6,11 @@ import { join } from "node:path";
 
 /** @type {readonly Ordinary[]} */
 export const ORDINARY = [
-  { name: "a plain repository", make: (arena) => arena.repository() },
+  { name: "a plain repository", make: (arena) => arena.makeRepository() },
   {
     name: "hooks of husky, an own editor, a key and a helper",
     make: (arena) => {
-      arena.repository();
+      arena.makeRepository();
       arena.git(".", "config", "core.hooksPath", ".husky/_");
       arena.git(".", "config", "core.editor", "vim");
       arena.git(".", "config", "core.sshCommand", "ssh -i key");
@@ -22,7 +22,7 @@ export const ORDINARY = [
   {
     name: "git-lfs set up in the repository",
     make: (arena) => {
-      arena.repository();
+      arena.makeRepository();
       arena.git(".", "config", "filter.lfs.clean", "git-lfs clean -- %f");
       arena.git(".", "config", "filter.lfs.smudge", "git-lfs smudge -- %f");
       arena.git(".", "config", "filter.lfs.process", "git-lfs filter-process");
@@ -33,8 +33,8 @@ export const ORDINARY = [
     name: "a submodule",
     folders: ["libs/other"],
     make: (arena) => {
-      arena.repository("../outside/other");
-      arena.repository();
+      arena.makeRepository("../outside/other");
+      arena.makeRepository();
       arena.git(".", "submodule", "--quiet", "add", join(arena.base, "outside/other"), "libs/other");
       arena.git(".", "commit", "-q", "-am", "with a submodule");
     },
@@ -43,7 +43,7 @@ export const ORDINARY = [
     name: "a linked work tree whose repository lies elsewhere",
     root: "tree",
     make: (arena) => {
-      arena.repository();
+      arena.makeRepository();
       arena.git(".", "worktree", "add", "-q", join(arena.base, "tree"));
     },
   },
@@ -51,7 +51,7 @@ export const ORDINARY = [
     name: "a folder of a larger repository",
     root: "root/src",
     make: (arena) => {
-      arena.repository();
+      arena.makeRepository();
       arena.write("root/src/a.txt", "alpha\nbeta\n");
       arena.write("root/src/src/c.txt", "gamma\n");
       arena.git(".", "add", "-A");
@@ -62,8 +62,8 @@ export const ORDINARY = [
     name: "a repository within the project",
     folders: ["vendor/lib"],
     make: (arena) => {
-      arena.repository();
-      arena.repository("vendor/lib");
+      arena.makeRepository();
+      arena.makeRepository("vendor/lib");
     },
   },
 ];

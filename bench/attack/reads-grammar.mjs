@@ -13,7 +13,7 @@ export function makeRandom(seed) {
 
 /** @typedef {() => number} Random */
 /** @type {(random: Random, items: readonly string[]) => string} */
-const oneOf = (random, items) => items[Math.floor(random() * items.length)] ?? "";
+const pick = (random, items) => items[Math.floor(random() * items.length)] ?? "";
 /** @type {(random: Random, share: number) => boolean} */
 const isLucky = (random, share) => random() < share;
 
@@ -143,38 +143,38 @@ const REDIRECTIONS = [
 ];
 
 /** @param {Random} random */
-function path(random) {
-  const text = isLucky(random, 0.82) ? oneOf(random, INSIDE) : oneOf(random, SHARP);
+function pickPath(random) {
+  const text = isLucky(random, 0.82) ? pick(random, INSIDE) : pick(random, SHARP);
   return isLucky(random, 0.1) && /^[\w./-]+$/.test(text)
-    ? oneOf(random, [`'${text}'`, `"${text}"`, `./${text}`, `${text}/`])
+    ? pick(random, [`'${text}'`, `"${text}"`, `./${text}`, `${text}/`])
     : text;
 }
 
 /** @param {Random} random @param {number} most */
-function paths(random, most) {
-  return Array.from({ length: Math.floor(random() * (most + 1)) }, () => path(random)).join(" ");
+function pickPaths(random, most) {
+  return Array.from({ length: Math.floor(random() * (most + 1)) }, () => pickPath(random)).join(" ");
 }
 
 /** @param {Random} random @param {string} operand What stands for the paths. */
-function reader(random, operand) {
-  if (isLucky(random, 0.3)) return `${oneOf(random, SEARCHES)} ${oneOf(random, PATTERNS)} ${operand}`;
-  const program = oneOf(random, PROGRAMS);
+function makeReader(random, operand) {
+  if (isLucky(random, 0.3)) return `${pick(random, SEARCHES)} ${pick(random, PATTERNS)} ${operand}`;
+  const program = pick(random, PROGRAMS);
   return program.startsWith("[") ? `${program} ${operand} ]` : `${program} ${operand}`;
 }
 
 /** @param {Random} random */
-function find(random) {
+function makeFind(random) {
   const follow = isLucky(random, 0.1) ? "-L " : "";
-  const tests = Array.from({ length: Math.floor(random() * 3) }, () => oneOf(random, FIND_TESTS)).join(" ");
+  const tests = Array.from({ length: Math.floor(random() * 3) }, () => pick(random, FIND_TESTS)).join(" ");
   const launch = isLucky(random, 0.5)
-    ? ` ${oneOf(random, ["-exec", "-exec", "-ok", "-execdir"])} ${reader(random, "{}")} ${oneOf(random, ["+", "\\;", "';'"])}`
+    ? ` ${pick(random, ["-exec", "-exec", "-ok", "-execdir"])} ${makeReader(random, "{}")} ${pick(random, ["+", "\\;", "';'"])}`
     : "";
-  return `find ${follow}${path(random)} ${tests}${launch}`;
+  return `find ${follow}${pickPath(random)} ${tests}${launch}`;
 }
 
 /** @param {Random} random */
-function names(random) {
-  return oneOf(random, [
+function makeNames(random) {
+  return pick(random, [
     "ls",
     "ls src",
     "git ls-files",
@@ -186,72 +186,72 @@ function names(random) {
     "find mixed",
     "find odd -type f",
     "ls mixed",
-    find(random),
+    makeFind(random),
   ]);
 }
 
 /** @param {Random} random @param {number} depth @returns {string} */
-function simple(random, depth) {
+function makeSimple(random, depth) {
   const kind = random();
-  let text = reader(random, isLucky(random, 0.06) ? `"$(${names(random)})"` : paths(random, 2));
-  if (kind < 0.14) text = find(random);
-  else if (kind < 0.24) text = `${oneOf(random, TEXTS)} ${paths(random, 2)}`;
+  let text = makeReader(random, isLucky(random, 0.06) ? `"$(${makeNames(random)})"` : pickPaths(random, 2));
+  if (kind < 0.14) text = makeFind(random);
+  else if (kind < 0.24) text = `${pick(random, TEXTS)} ${pickPaths(random, 2)}`;
   else if (kind < 0.32)
-    text = `${names(random)} | ${oneOf(random, ["", "sort | ", "grep ts | ", "head -2 | "])}xargs ${oneOf(random, ["", "-0", "-n 1", "-I{}"])} ${reader(random, isLucky(random, 0.4) ? "{}" : "")}`;
+    text = `${makeNames(random)} | ${pick(random, ["", "sort | ", "grep ts | ", "head -2 | "])}xargs ${pick(random, ["", "-0", "-n 1", "-I{}"])} ${makeReader(random, isLucky(random, 0.4) ? "{}" : "")}`;
   else if (kind < 0.38 && depth < 2)
-    text = `echo ${oneOf(random, ['"', ""])}$(${line(random, depth + 1)})"`.replace(
+    text = `echo ${pick(random, ['"', ""])}$(${makeLine(random, depth + 1)})"`.replace(
       /^echo \$(.*)"$/,
       "echo $$$1",
     );
-  else if (kind < 0.41) text = `sh -c '${reader(random, paths(random, 1)).replaceAll("'", "")}'`;
-  if (isLucky(random, 0.07)) text = `${oneOf(random, WRAPPERS)} ${text}`;
-  return isLucky(random, 0.15) ? `${text} ${oneOf(random, REDIRECTIONS)}` : text;
+  else if (kind < 0.41) text = `sh -c '${makeReader(random, pickPaths(random, 1)).replaceAll("'", "")}'`;
+  if (isLucky(random, 0.07)) text = `${pick(random, WRAPPERS)} ${text}`;
+  return isLucky(random, 0.15) ? `${text} ${pick(random, REDIRECTIONS)}` : text;
 }
 
 /** @param {Random} random @param {number} depth @returns {string} */
-function compound(random, depth) {
+function makeCompound(random, depth) {
   const body = () =>
     isLucky(random, 0.6)
-      ? reader(random, oneOf(random, ['"$f"', "$f", '"src/$f"', '"$f.x"']))
-      : line(random, depth + 1);
+      ? makeReader(random, pick(random, ['"$f"', "$f", '"src/$f"', '"$f.x"']))
+      : makeLine(random, depth + 1);
   const set = () =>
-    oneOf(random, [path(random), "$f", `"$(${names(random)})"`, `$(${names(random)} | head -1)`]);
-  const used = () => reader(random, oneOf(random, ['"$n"', "$n", '"$n/a.ts"', '"$f"']));
+    pick(random, [pickPath(random), "$f", `"$(${makeNames(random)})"`, `$(${makeNames(random)} | head -1)`]);
+  const used = () => makeReader(random, pick(random, ['"$n"', "$n", '"$n/a.ts"', '"$f"']));
   switch (Math.floor(random() * 11)) {
     case 0:
-      return `for f in ${paths(random, 3)}; do ${body()}; done`;
+      return `for f in ${pickPaths(random, 3)}; do ${body()}; done`;
     case 1:
-      return `${names(random)} | while read -r f; do ${body()}; done`;
+      return `${makeNames(random)} | while read -r f; do ${body()}; done`;
     case 2:
-      return `if ${line(random, depth + 1)}; then ${line(random, depth + 1)}; fi`;
+      return `if ${makeLine(random, depth + 1)}; then ${makeLine(random, depth + 1)}; fi`;
     case 3:
-      return `[[ ${oneOf(random, ["-f", "-d", "-n", "-v", "-z"])} ${path(random)} ]] && ${line(random, depth + 1)}`;
+      return `[[ ${pick(random, ["-f", "-d", "-n", "-v", "-z"])} ${pickPath(random)} ]] && ${makeLine(random, depth + 1)}`;
     case 4:
-      return `case ${path(random)} in *.txt) ${line(random, depth + 1)} ;; *) ${simple(random, depth)} ;; esac`;
+      return `case ${pickPath(random)} in *.txt) ${makeLine(random, depth + 1)} ;; *) ${makeSimple(random, depth)} ;; esac`;
     case 5:
-      return `(cd ${path(random)} && ${line(random, depth + 1)})`;
+      return `(cd ${pickPath(random)} && ${makeLine(random, depth + 1)})`;
     case 6:
-      return `for f in ${paths(random, 3)}; do ${oneOf(random, ["", `${used()}; `, "true && "])}n=${set()}; ${used()}; done`;
+      return `for f in ${pickPaths(random, 3)}; do ${pick(random, ["", `${used()}; `, "true && "])}n=${set()}; ${used()}; done`;
     case 7:
-      return `n=${set()}${oneOf(random, ["; ", " && ", " || "])}${used()}`;
+      return `n=${set()}${pick(random, ["; ", " && ", " || "])}${used()}`;
     case 8:
-      return `${names(random)} | while read -r f; do n=${set()}; ${used()}; done; ${used()}`;
+      return `${makeNames(random)} | while read -r f; do n=${set()}; ${used()}; done; ${used()}`;
     case 9:
-      return `n=$(git rev-parse ${oneOf(random, ["HEAD", "--show-toplevel"])}); ${oneOf(random, ["cd $n", 'cd "$n/src"', "git show $n", "true"])} && ${used()}`;
+      return `n=$(git rev-parse ${pick(random, ["HEAD", "--show-toplevel"])}); ${pick(random, ["cd $n", 'cd "$n/src"', "git show $n", "true"])} && ${used()}`;
     default:
-      return `while IFS= read -r ${oneOf(random, ["", "-d '' "])}f; do ${body()}; done ${oneOf(random, ["<", "<", "3<"])} ${oneOf(random, [path(random), `<(${names(random)})`, `<(${find(random)})`])}`;
+      return `while IFS= read -r ${pick(random, ["", "-d '' "])}f; do ${body()}; done ${pick(random, ["<", "<", "3<"])} ${pick(random, [pickPath(random), `<(${makeNames(random)})`, `<(${makeFind(random)})`])}`;
   }
 }
 
 /** @param {Random} random @param {number} depth @returns {string} */
-function line(random, depth) {
-  const first = depth < 3 && isLucky(random, 0.18) ? compound(random, depth) : simple(random, depth);
+function makeLine(random, depth) {
+  const first = depth < 3 && isLucky(random, 0.18) ? makeCompound(random, depth) : makeSimple(random, depth);
   if (depth > 2 || isLucky(random, 0.65)) return first;
-  const joint = oneOf(random, [" | ", " | ", " && ", "; ", " || ", "\n"]);
-  return `${first}${joint}${isLucky(random, 0.15) ? `cd ${path(random)} && ` : ""}${line(random, depth + 1)}`;
+  const joint = pick(random, [" | ", " | ", " && ", "; ", " || ", "\n"]);
+  return `${first}${joint}${isLucky(random, 0.15) ? `cd ${pickPath(random)} && ` : ""}${makeLine(random, depth + 1)}`;
 }
 
 /** @param {Random} random */
-export function commandLine(random) {
-  return line(random, 0);
+export function makeCommandLine(random) {
+  return makeLine(random, 0);
 }

@@ -16,22 +16,22 @@ export const LINE = "burin-line-";
 const LOCAL_NAMES = /sun_path="\/(?:var\/)?run\/nscd\/socket"/;
 
 /** @param {{ trace: string, commands: readonly string[], root: string, base: string }} given */
-export function faultsIn({ trace, commands, root, base }) {
+export function findFaults({ trace, commands, root, base }) {
   const faults = [];
-  const calls = callsOf(readFileSync(trace, "utf8"));
-  const lineOf = linesOf(calls);
+  const calls = parseCalls(readFileSync(trace, "utf8"));
+  const lineOf = findCommandOfProcess(calls);
   /** The folder that each process is in. @type {Map<string, string>} */
   const folderOf = new Map();
   for (const { pid, call, args, result, text } of calls) {
     const folder = folderOf.get(pid) ?? root;
-    const child = childOf(call, result);
+    const child = readChild(call, result);
     if (child !== null) folderOf.set(child, folder);
     if (call === "chdir" && result.startsWith("0")) {
       folderOf.set(pid, resolve(folder, /"([^"]*)"/.exec(args)?.[1] ?? "."));
     }
     const command = commands[lineOf.get(pid) ?? -1];
     if (command === undefined) continue;
-    const what = faultOf({ call, args, result, root, base, folder });
+    const what = findFault({ call, args, result, root, base, folder });
     if (what !== null) faults.push({ command, what: `${what} (${text.slice(0, 160)})` });
   }
   return faults;
@@ -40,7 +40,7 @@ export function faultsIn({ trace, commands, root, base }) {
 /** @typedef {{ pid: string, call: string, args: string, result: string, text: string }} Call */
 
 /** Each call whole, also where it was cut in two; a process is started before its first call. @param {string} trace */
-function callsOf(trace) {
+function parseCalls(trace) {
   /** @type {Map<string, { text: string, at: number }>} */
   const cut = new Map();
   /** @type {(Call | null)[]} */
@@ -61,10 +61,10 @@ function callsOf(trace) {
 }
 
 /** Which command each process belongs to. @param {readonly Call[]} calls @returns {Map<string, number>} */
-function linesOf(calls) {
+function findCommandOfProcess(calls) {
   const lines = new Map();
   for (const { pid, call, args, result } of calls) {
-    const child = childOf(call, result);
+    const child = readChild(call, result);
     if (child !== null && lines.has(pid)) lines.set(child, lines.get(pid));
     const number = call === "execve" ? /"burin-line-(\d+)"/.exec(args)?.[1] : undefined;
     if (number !== undefined) lines.set(pid, Number(number));
@@ -73,21 +73,21 @@ function linesOf(calls) {
 }
 
 /** @param {string} call @param {string} result */
-function childOf(call, result) {
+function readChild(call, result) {
   return /^(?:clone3?|fork|vfork)$/.test(call) ? (/^\d+/.exec(result)?.[0] ?? null) : null;
 }
 
 /** @param {{ call: string, args: string, result: string, root: string, base: string, folder: string }} given */
-function faultOf({ call, args, result, root, base, folder }) {
+function findFault({ call, args, result, root, base, folder }) {
   const failed = result.startsWith("-1");
   if (call === "connect") return LOCAL_NAMES.test(args) ? null : "it connects";
-  if (call === "execve") return failed ? null : execFault(args, { base, folder });
+  if (call === "execve") return failed ? null : findExecFault(args, { base, folder });
   if (CHANGES.has(call)) return failed || isScratch(args, base) ? null : "it changes a file";
-  return /^open(?:at2?)?$/.test(call) ? openFault({ args, result, root, base, folder }) : null;
+  return /^open(?:at2?)?$/.test(call) ? findOpenFault({ args, result, root, base, folder }) : null;
 }
 
 /** @param {{ args: string, result: string, root: string, base: string, folder: string }} given */
-function openFault({ args, result, root, base, folder }) {
+function findOpenFault({ args, result, root, base, folder }) {
   const path = resolve(folder, /"([^"]*)"/.exec(args)?.[1] ?? "");
   // `-y` tells where the opened file really is.
   const real = /^\d+<([^>]*)>/.exec(result)?.[1] ?? path;
@@ -103,7 +103,7 @@ function openFault({ args, result, root, base, folder }) {
 }
 
 /** Only programs of the system and those beside the project; what a line names is judged, not what the project brings. */
-function execFault(
+function findExecFault(
   /** @type {string} */ args,
   /** @type {{ base: string, folder: string }} */ { base, folder },
 ) {

@@ -7,17 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { commandLine, makeRandom } from "./reads-grammar.mjs";
-import { faultsIn, LINE } from "./reads-trace.mjs";
+import { makeCommandLine, makeRandom } from "./reads-grammar.mjs";
+import { findFaults, LINE } from "./reads-trace.mjs";
 import { makeTree } from "./reads-tree.mjs";
 
 /** As it ships. */
 const BUILT = new URL("../../packages/core/dist/index.js", import.meta.url);
 /** Commands in one run of strace, and how long they may take together: many times what they need. */
 const BATCH = 400;
-const LONGEST_SECONDS = 240;
+const MAX_SECONDS = 240;
 /** Lines are drawn until so many times the wanted number were judged. */
-const MOST_DRAWN = 40;
+const MAX_DRAWN = 40;
 
 /** What faults are seen in; each call that stops a process costs time, so that nothing else is asked for. */
 const CALLS = [
@@ -85,11 +85,11 @@ async function* drawReading({ root, base, environment }, random, count) {
   const toolbox = createToolbox({ root, environment: { ...environment, BURIN_HOME: join(base, "burin") } });
   const known = new Set();
   let [tries, found] = [0, 0];
-  while (found < count && tries < count * MOST_DRAWN) {
+  while (found < count && tries < count * MAX_DRAWN) {
     /** @type {string[]} */
     const commands = [];
-    for (; commands.length < Math.min(BATCH, count - found) && tries < count * MOST_DRAWN; tries += 1) {
-      const command = commandLine(random);
+    for (; commands.length < Math.min(BATCH, count - found) && tries < count * MAX_DRAWN; tries += 1) {
+      const command = makeCommandLine(random);
       if (known.has(command)) continue;
       known.add(command);
       const { verdict, rule } = await toolbox.explain(command);
@@ -118,11 +118,11 @@ async function runTraced(commands, place) {
   writeFileSync(lines, `${script.join("\n")}\ntrue\n`);
   const strace = ["strace", "-f", ...(FILTER ? ["--seccomp-bpf"] : []), "-qq", "-y", "-s", "4096"];
   // All that it starts is ended with it.
-  const limit = ["--signal=KILL", String(LONGEST_SECONDS)];
+  const limit = ["--signal=KILL", String(MAX_SECONDS)];
   const words = [...limit, ...strace, "-o", trace, "-e", `trace=${CALLS}`, "bash", "--norc", lines];
   const started = spawn("timeout", words, { cwd: root, env: environment, stdio: "ignore" });
   const [status] = await once(started, "exit");
-  if (status === 0) return faultsIn({ trace, commands, root, base });
+  if (status === 0) return findFaults({ trace, commands, root, base });
   if (commands.length === 1) return commands.map((command) => ({ command, what: "it does not end" }));
   const half = Math.ceil(commands.length / 2);
   return [

@@ -26,7 +26,7 @@ const FIXED = {
   "turned.test": [HERE, PUBLIC],
   "named.test": [HERE],
 };
-const MOST_FLIPPED = 100;
+const MAX_FLIPPED = 100;
 const FLIPS = [[PUBLIC], [HERE], [PUBLIC, HERE], [HERE, PUBLIC], []];
 
 /** Answers how many attacks had an effect. */
@@ -37,7 +37,7 @@ export async function run() {
   }
   const base = mkdtempSync(join(tmpdir(), "burin-hosts-"));
   const hosts = join(base, "hosts");
-  const fixed = linesOf(FIXED);
+  const fixed = formatHosts(FIXED);
   writeFileSync(hosts, fixed);
   const file = openSync(hosts, "r+");
   let wrong = 0;
@@ -50,9 +50,9 @@ export async function run() {
   let at = 0;
   const flip = setInterval(() => {
     at += 1;
-    const lines = linesOf({ "flip.test": FLIPS[at % FLIPS.length] ?? [] });
+    const lines = formatHosts({ "flip.test": FLIPS[at % FLIPS.length] ?? [] });
     // In one write and without a cut, so that nobody ever sees half a file.
-    writeSync(file, fixed + lines.padEnd(MOST_FLIPPED, "\n"), 0);
+    writeSync(file, fixed + lines.padEnd(MAX_FLIPPED, "\n"), 0);
   }, 1);
   let failures = 0;
   try {
@@ -76,12 +76,12 @@ export async function run() {
 }
 
 /** @param {Record<string, readonly string[]>} names */
-function linesOf(names) {
+function formatHosts(names) {
   const lines = Object.entries(names).flatMap(([name, all]) => all.map((address) => `${address} ${name}\n`));
   return lines.join("");
 }
 
-async function attack() {
+async function runAttacks() {
   const base = mkdtempSync(join(tmpdir(), "burin-rebinding-"));
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
   const root = join(base, "project");
@@ -128,4 +128,4 @@ async function attack() {
   return broken.length;
 }
 
-if (process.argv[2] === "inside") process.exit(await attack());
+if (process.argv[2] === "inside") process.exit(await runAttacks());

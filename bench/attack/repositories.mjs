@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Arena, CANARY, SECRET } from "./arena.mjs";
-import { GIT, inFolder, OTHERS } from "./commands.mjs";
+import { GIT, listWaysIntoFolder, OTHERS } from "./commands.mjs";
 import { HOSTILE } from "./hostile.mjs";
 import { ORDINARY } from "./ordinary.mjs";
 
@@ -38,7 +38,7 @@ export async function run({ seed }) {
   const unproven = HOSTILE.filter(({ proof }) => proof === null).length;
   const proven = `${HOSTILE.length} hostile repositories (${unproven} not shown to run anything by themselves)`;
   console.log(`${proven}, ${ran} commands run unasked`);
-  const needless = await askedNeedlessly();
+  const needless = await countNeedlessQuestions();
   for (const fault of needless) console.log(`FAILED ${fault}`);
   return faults.length + needless.length;
 }
@@ -51,11 +51,11 @@ async function tryRepository(hostile, seed) {
   try {
     hostile.make(arena);
     arena.takeMarks();
-    const commands = [...GIT, ...OTHERS, ...(hostile.folders ?? []).flatMap(inFolder)];
+    const commands = [...GIT, ...OTHERS, ...(hostile.folders ?? []).flatMap(listWaysIntoFolder)];
     for (const way of WAYS) {
       // All of them in the first way; in each other one some, which the seed chooses.
-      const mixed = shuffled(way.allow ? withLine(commands) : commands, seed);
-      const attacked = await attack(arena, way, way === WAYS[0] ? commands : mixed.slice(0, SOME));
+      const mixed = shuffle(way.allow ? addAllowedPart(commands) : commands, seed);
+      const attacked = await runAttack(arena, way, way === WAYS[0] ? commands : mixed.slice(0, SOME));
       ran += attacked.ran;
       for (const fault of attacked.faults) faults.push(`${way.name}: ${fault}`);
     }
@@ -81,12 +81,12 @@ function isReal({ make, proof }) {
 }
 
 /** Beside a part that a rule covers a line runs in the ordinary sandbox. @param {readonly string[]} commands */
-function withLine(commands) {
+function addAllowedPart(commands) {
   return [...commands, ...commands.map((command) => `echo x && ${command}`)];
 }
 
 /** @param {Arena} arena @param {Way} way @param {readonly string[]} commands */
-async function attack(arena, way, commands) {
+async function runAttack(arena, way, commands) {
   const toolbox = await openToolbox(arena, way);
   const faults = [];
   let ran = 0;
@@ -122,7 +122,7 @@ async function openToolbox(arena, { sandbox, allow = [], granted = [] }, root = 
   return createToolbox({ root, environment: arena.environment, settings });
 }
 
-async function askedNeedlessly() {
+async function countNeedlessQuestions() {
   const faults = [];
   let unasked = 0;
   for (const { name, make, folders = [], root = "root" } of ORDINARY) {
@@ -133,7 +133,7 @@ async function askedNeedlessly() {
     try {
       make(arena);
       const toolbox = await openToolbox(arena, way, join(arena.base, root));
-      const looks = folders.flatMap(inFolder);
+      const looks = folders.flatMap(listWaysIntoFolder);
       for (const command of [...GIT, ...OTHERS, ...looks]) {
         const { verdict, reason } = await toolbox.explain(command);
         if (verdict !== "allow") faults.push(`${name}: needlessly asked for ${command}: ${reason}`);
@@ -154,7 +154,7 @@ async function askedNeedlessly() {
 }
 
 /** The order is another one with each seed. @template T @param {readonly T[]} items @param {number} seed @returns {T[]} */
-function shuffled(items, seed) {
+function shuffle(items, seed) {
   let state = seed + 1;
   const keyed = items.map((item) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;

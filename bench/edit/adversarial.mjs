@@ -1,26 +1,26 @@
 // How long the matcher takes where a match is lenient, or there is none, and in files made to be slow.
-import { median, report } from "../measure.mjs";
+import { median, printResult } from "../measure.mjs";
 import { loadMatcher } from "./matcher.mjs";
-import { randomFrom } from "./random.mjs";
+import { createRandom } from "./random.mjs";
 
 /** @typedef {import("./matcher.mjs").Edit} Edit */
 /** @typedef {import("./random.mjs").Random} Random */
 
 const LARGE = 2_000_000;
 const SMALL = 100_000;
-const MOST_MS = 60;
-const MOST_HOSTILE_MS = 250;
+const MAX_MS = 60;
+const MAX_HOSTILE_MS = 250;
 /** Where `old_string` is as long as half of the file: 200 kB. */
-const MOST_HALF_MS = 2000;
+const MAX_HALF_MS = 2000;
 const BACKSLASHES = "\\".repeat(100_000);
 /** What is faster than this says nothing of growth: it is noise. */
-const LEAST_MS = 4;
+const MIN_MS = 4;
 
 /** @param {string} file @param {string} oldText @param {string} newText @returns {Edit} */
-const editOf = (file, oldText, newText) => ({ file, oldText, newText, expected: 1 });
+const createEdit = (file, oldText, newText) => ({ file, oldText, newText, expected: 1 });
 
 /** @param {number} bytes @param {(n: number) => string} line */
-function fileOf(bytes, line) {
+function makeFile(bytes, line) {
   const lines = [];
   for (let size = 0, n = 0; size < bytes; n++) {
     const next = line(n);
@@ -31,29 +31,30 @@ function fileOf(bytes, line) {
 }
 
 /** @param {number} n */
-const codeLine = (n) =>
+const makeCodeLine = (n) =>
   n % 7 === 0 ? "" : `${"  ".repeat(n % 5)}const value${n} = compute(alpha, beta${n % 13}, "text ${n}");`;
 
 /** A file of code, and a stretch of it as it is changed by a mistake. @param {number} bytes @param {(line: string) => string} wrong */
-function inCode(bytes, wrong) {
-  const lines = fileOf(bytes, codeLine);
+function makeCodeEdit(bytes, wrong) {
+  const lines = makeFile(bytes, makeCodeLine);
   const from = lines.length >> 1;
   const said = lines.slice(from, from + 8).map(wrong);
   const meant = said.map((line, at) => (at === 4 ? line.replace("compute", "measure") : line));
-  return editOf(lines.join("\n"), said.join("\n"), meant.join("\n"));
+  return createEdit(lines.join("\n"), said.join("\n"), meant.join("\n"));
 }
 
 /** @type {Record<string, () => Edit>} */
 const ROWS = {
-  "lenient match in 2 MB": () => inCode(LARGE, (line) => (line === "" ? line : `    ${line}`)),
-  "a typo in 2 MB": () => inCode(LARGE, (line) => line.replace("alpha", "alhpa")),
-  "no match in 2 MB": () => inCode(LARGE, (line) => line.replace("value", "other").replace("alpha", "omega")),
+  "lenient match in 2 MB": () => makeCodeEdit(LARGE, (line) => (line === "" ? line : `    ${line}`)),
+  "a typo in 2 MB": () => makeCodeEdit(LARGE, (line) => line.replace("alpha", "alhpa")),
+  "no match in 2 MB": () =>
+    makeCodeEdit(LARGE, (line) => line.replace("value", "other").replace("alpha", "omega")),
   "100,000 backslashes, lines shifted": () =>
-    editOf(`start\n${BACKSLASHES}x\nend\n`, `  start\n  ${BACKSLASHES}x\n  end`, "  start\n  end"),
+    createEdit(`start\n${BACKSLASHES}x\nend\n`, `  start\n  ${BACKSLASHES}x\n  end`, "  start\n  end"),
   "100,000 backslashes, each escaped": () =>
-    editOf(`start\n${BACKSLASHES}x\nend\n`, `start\n${BACKSLASHES}${BACKSLASHES}x\nend`, "start\nend"),
+    createEdit(`start\n${BACKSLASHES}x\nend\n`, `start\n${BACKSLASHES}${BACKSLASHES}x\nend`, "start\nend"),
   "100,000 backslashes, no match": () =>
-    editOf(`start\n${BACKSLASHES}x\nend\n`, `start\n${BACKSLASHES}y\nend`, "start\nend"),
+    createEdit(`start\n${BACKSLASHES}x\nend\n`, `start\n${BACKSLASHES}y\nend`, "start\nend"),
 };
 
 /** Files that make comparing slow, by their size. @type {Record<string, (size: number, random: Random) => string>} */
@@ -66,7 +67,7 @@ const FILES = {
     `${random.pick(['"\\\n', "'\\\\'\n", "\\n\n", "&amp;\n"])}`.repeat(size / 4),
   "all blank": (size, random) => `${random.pick(["\n", "  \n", "\t\n \n", "\r\n"])}`.repeat(size / 2),
   "near copies": (size) =>
-    fileOf(size / 40, (n) => `function f${n}(a) {\n  return a + ${n};\n}\n`).join("\n"),
+    makeFile(size / 40, (n) => `function f${n}(a) {\n  return a + ${n};\n}\n`).join("\n"),
   "equal blocks": (size) => "if (a) {\n  b();\n} else {\n  c();\n}\n\n".repeat(size / 35),
 };
 
@@ -83,7 +84,7 @@ const MISTAKES = {
 const STRETCHES = [60, 2000, Number.POSITIVE_INFINITY];
 
 /** @param {import("./matcher.mjs").Matcher} matcher @param {Edit} edit @param {number} times */
-function millisecondsOf(matcher, edit, times) {
+function measureMilliseconds(matcher, edit, times) {
   const taken = [];
   for (let turn = 0; turn < times; turn++) {
     // A string that has not been flattened or hashed yet, as when a file was just read.
@@ -101,7 +102,7 @@ function millisecondsOf(matcher, edit, times) {
  * once, so that of two doublings the lesser counts.
  * @param {import("./matcher.mjs").Matcher} matcher @param {(size: number) => string} make
  */
-function worstOf(matcher, make) {
+function measureWorst(matcher, make) {
   let [ms, halfMs, growth, by] = [0, 0, 0, "nothing"];
   const files = [1, 2, 4].map((times) => make(times * SMALL));
   for (const [mistake, write] of Object.entries(MISTAKES)) {
@@ -111,19 +112,19 @@ function worstOf(matcher, make) {
         // The same stretch of all, which begin alike, or the second half of each.
         const from = (isHalf ? file : (files[0] ?? "")).length >> 1;
         const said = write(file.slice(from, from + length));
-        return editOf(file, said, `${said}\nnew();`);
+        return createEdit(file, said, `${said}\nnew();`);
       });
       // In turn, so that what else the machine does befalls all.
       const least = edits.map(() => Number.POSITIVE_INFINITY);
       for (let turn = 0; turn < 5; turn++) {
         for (const [at, edit] of edits.entries()) {
-          least[at] = Math.min(least[at] ?? 0, ...millisecondsOf(matcher, edit, 1));
+          least[at] = Math.min(least[at] ?? 0, ...measureMilliseconds(matcher, edit, 1));
         }
       }
       const [one = 0, two = 0, four = 0] = least;
       if (isHalf) halfMs = Math.max(halfMs, two, four);
       else ms = Math.max(ms, two, four);
-      const times = Math.min(two / Math.max(one, LEAST_MS), four / Math.max(two, LEAST_MS));
+      const times = Math.min(two / Math.max(one, MIN_MS), four / Math.max(two, MIN_MS));
       if (times > growth)
         [growth, by] = [times, `${mistake}, ${isHalf ? "half of the file" : `${length} characters`}`];
     }
@@ -135,15 +136,20 @@ function worstOf(matcher, make) {
 export async function measureMatcher(seed = Date.now() % 1_000_000) {
   const matcher = await loadMatcher();
   for (const [what, make] of Object.entries(ROWS)) {
-    report({ what, value: median(millisecondsOf(matcher, make(), 9).slice(-5)), unit: "ms", most: MOST_MS });
+    printResult({
+      what,
+      value: median(measureMilliseconds(matcher, make(), 9).slice(-5)),
+      unit: "ms",
+      most: MAX_MS,
+    });
   }
   for (const [what, make] of Object.entries(FILES)) {
-    const { ms, halfMs, growth, by } = worstOf(matcher, (size) => make(size, randomFrom(seed)));
+    const { ms, halfMs, growth, by } = measureWorst(matcher, (size) => make(size, createRandom(seed)));
     const more = `grew most by ${by}; seed ${seed}`;
-    report({ what: `file of ${what}`, value: growth, unit: "x when doubled", most: 2.5, more });
+    printResult({ what: `file of ${what}`, value: growth, unit: "x when doubled", most: 2.5, more });
     const size = `slowest in at most ${(4 * SMALL) / 1000} kB`;
-    report({ what: `file of ${what}, ${size}`, value: ms, unit: "ms", most: MOST_HOSTILE_MS });
+    printResult({ what: `file of ${what}, ${size}`, value: ms, unit: "ms", most: MAX_HOSTILE_MS });
     const half = `file of ${what}, half of it, ${size}`;
-    report({ what: half, value: halfMs, unit: "ms", most: MOST_HALF_MS });
+    printResult({ what: half, value: halfMs, unit: "ms", most: MAX_HALF_MS });
   }
 }

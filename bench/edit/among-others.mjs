@@ -1,14 +1,14 @@
 // Edits whose place is not alone: near copies, several places, long lines, large files, files that changed elsewhere.
 import {
-  caseOf,
-  countOf,
+  countOccurrences,
+  createRow,
+  findKeptRows,
   hasRival,
-  keptRows,
-  looks,
-  newLines,
-  plainCase,
-  rowOf,
-  withRows,
+  listNewLines,
+  makeCase,
+  makePlainCase,
+  mapRows,
+  normalizeLooks,
 } from "./draft.mjs";
 import { oneMisindented, shifted, trailingBlanks } from "./mistakes-indent.mjs";
 import {
@@ -46,8 +46,8 @@ export function uniqueByBlanks({ draft, random }) {
   const twin = oldLines(draft).map((line) => (isFilled(line) ? indent + line : line));
   const wrong = random.pick([trailingBlanks, lookAlikes, blankLines])(draft, random);
   if (wrong === undefined || wrong.open) return undefined;
-  const made = plainCase(withCopy(wrong, twin, random));
-  const isWhole = countOf(made.file, made.oldText) === 0 && made.oldText !== made.newText;
+  const made = makePlainCase(withCopy(wrong, twin, random));
+  const isWhole = countOccurrences(made.file, made.oldText) === 0 && made.oldText !== made.newText;
   // What is left of the indentation must say which of them is meant.
   const lines = oldLines(draft).filter(isFilled);
   return isWhole && lines.length > 1 ? made : undefined;
@@ -68,14 +68,14 @@ export function amongSiblings({ draft, random }) {
     made = withCopy(made, text.replace(whole, name).split("\n"), random);
   }
   const wrong = random.pick(AMONG)(made, random);
-  return wrong === undefined ? undefined : caseOf(wrong);
+  return wrong === undefined ? undefined : makeCase(wrong);
 }
 
 /** Exact, and yet with look-alikes elsewhere in the file. @param {Source} source */
 export function exactAmongAlike({ draft, random }) {
   const twin = oldLines(draft).map((line) => (isFilled(line) ? `      ${line}` : line));
-  const made = plainCase(withCopy(draft, twin, random));
-  return countOf(made.file, made.oldText) === 1 ? made : undefined;
+  const made = makePlainCase(withCopy(draft, twin, random));
+  return countOccurrences(made.file, made.oldText) === 1 ? made : undefined;
 }
 
 /** Those of one line come before those of the whole text, which keep what is written by then. */
@@ -101,17 +101,17 @@ export function severalMistakes({ draft, random }) {
   const chosen = new Set();
   while (chosen.size < count) chosen.add(random.int(COMBINED.length));
   let made = draft;
-  const texts = [plainCase(draft).oldText];
+  const texts = [makePlainCase(draft).oldText];
   for (const index of [...chosen].sort((a, b) => a - b)) {
     const wrong = COMBINED[index]?.(made, random);
     if (wrong === undefined) return undefined;
     made = wrong;
-    const { file, oldText } = plainCase(made);
+    const { file, oldText } = makePlainCase(made);
     // What is left without the line is the text of another edit, and nobody can know better.
-    if (COMBINED[index] === lineDropped && countOf(file, oldText) > 0) return undefined;
+    if (COMBINED[index] === lineDropped && countOccurrences(file, oldText) > 0) return undefined;
     texts.push(oldText);
   }
-  return new Set(texts).size < texts.length ? undefined : caseOf(made);
+  return new Set(texts).size < texts.length ? undefined : makeCase(made);
 }
 
 /** One change, made at several places. @param {Source} source @returns {Case | undefined} */
@@ -124,13 +124,13 @@ export function severalPlaces({ draft, random }) {
     .map(({ text }) => text.trim());
   const words = old.join("\n").match(/[\w$]{4,}(?:\([^()\n]*\)|\.\w+|: ?\w+)?/g) ?? [];
   const parts = words.filter((part) => {
-    const found = countOf(whole, part);
+    const found = countOccurrences(whole, part);
     return found > 1 && found < 8;
   });
   const part = random.pick(parts);
   if (part === undefined) return undefined;
   const put =
-    newLines(draft)
+    listNewLines(draft)
       .find((line) => isFilled(line) && !line.includes(part))
       ?.trim() ?? `${part}Renamed`;
   const made = {
@@ -138,7 +138,7 @@ export function severalPlaces({ draft, random }) {
     file: whole,
     oldText: part,
     newText: put,
-    expected: countOf(whole, part),
+    expected: countOccurrences(whole, part),
     open: false,
   };
   const ways = [random.chance(0.5) ? "exact" : "lines"];
@@ -155,7 +155,7 @@ function linesAtSeveralPlaces(draft, random) {
   if (hasRival(draft)) return undefined;
   const wrong = random.pick([shifted, trailingBlanks, innerBlanks])(draft, random);
   if (wrong === undefined || wrong.open) return undefined;
-  const one = plainCase(wrong);
+  const one = makePlainCase(wrong);
   if (one.file.includes(one.oldText) || one.oldText === one.newText) return undefined;
   const shape = wrong.fileShape;
   const place = (/** @type {"old" | "new"} */ without) =>
@@ -197,8 +197,8 @@ export function partOfLongLine({ draft, random }) {
     answer,
     open: false,
   };
-  if (countOf(file, exact.oldText) !== 1 || exact.oldText === exact.newText) return undefined;
-  if (countOf(looks(file), looks(exact.oldText)) !== 1) return undefined;
+  if (countOccurrences(file, exact.oldText) !== 1 || exact.oldText === exact.newText) return undefined;
+  if (countOccurrences(normalizeLooks(file), normalizeLooks(exact.oldText)) !== 1) return undefined;
   return random.chance(0.3) ? exact : withSlipInPart(exact, { lead, trail, random });
 }
 
@@ -229,7 +229,7 @@ export function inHugeFile({ draft, random }) {
     { length: 40_000 },
     (_, n) => `entry ${n}: the quick brown fox jumps over line ${n * 7}`,
   );
-  return caseOf(withCopy(wrong, more, random));
+  return makeCase(withCopy(wrong, more, random));
 }
 
 /** Somebody has changed another part of the file since the model saw it. @param {Source} source */
@@ -238,14 +238,14 @@ export function staleElsewhere({ draft, random }) {
   const made = wrong === undefined ? { ...draft, exactToo: true } : wrong(draft, random);
   if (made === undefined || draft.head.length < 20) return undefined;
   const head = made.head.map((line, at) => (at === 5 ? `${line} changed meanwhile` : line));
-  return caseOf({ ...made, head, outdated: true });
+  return makeCase({ ...made, head, outdated: true });
 }
 
 /** Dots that are meant: what is new has them, or they stay. @param {Source} source */
 export function dotsThatBelong({ draft, random }) {
   const text = draft.rows.map((row) => row.text).join("\n");
-  if (/\.\.\.|…/.test(text)) return plainCase(draft);
-  const spot = random.pick(keptRows(draft, isFilled));
+  if (/\.\.\.|…/.test(text)) return makePlainCase(draft);
+  const spot = random.pick(findKeptRows(draft, isFilled));
   if (spot === undefined) return undefined;
   const line = random.pick([
     "// ...",
@@ -255,20 +255,20 @@ export function dotsThatBelong({ draft, random }) {
     "/* ... */",
   ]);
   // The placeholder is in the file itself, and in both strings.
-  const rows = [...draft.rows.slice(0, spot), rowOf("keep")(line), ...draft.rows.slice(spot)];
-  return plainCase({ ...draft, rows });
+  const rows = [...draft.rows.slice(0, spot), createRow("keep")(line), ...draft.rows.slice(spot)];
+  return makePlainCase({ ...draft, rows });
 }
 
 /** @param {Source} source */
-export const exact = ({ draft }) => plainCase(draft);
+export const exact = ({ draft }) => makePlainCase(draft);
 
 /** @param {Source} source a line that goes is not named: whether it goes cannot be known */
 export function goneLineDropped({ draft, random }) {
   const spots = draft.rows.flatMap(({ kind, text }, at) => (kind === "old" && isFilled(text) ? [at] : []));
   const index = random.pick(spots);
   if (index === undefined || spots.length < 3) return undefined;
-  return caseOf({
-    ...withRows(draft, (row, at) => (at === index ? { ...row, said: null } : row)),
+  return makeCase({
+    ...mapRows(draft, (row, at) => (at === index ? { ...row, said: null } : row)),
     open: true,
   });
 }

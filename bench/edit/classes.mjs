@@ -1,6 +1,6 @@
 // Every class of cases, with how often models make the mistake: per 1,000 calls that carry one.
 import * as among from "./among-others.mjs";
-import { caseOf } from "./draft.mjs";
+import { makeCase } from "./draft.mjs";
 import * as files from "./file-bytes.mjs";
 import * as indent from "./mistakes-indent.mjs";
 import * as lines from "./mistakes-lines.mjs";
@@ -22,13 +22,13 @@ import * as fail from "./must-fail.mjs";
 /** @typedef {[name: string, weight: number, make: Class["make"], encode?: Class["encode"]]} Row */
 
 /** @param {string} name @param {number} weight @param {indent.Mistake} mistake @returns {Row} */
-function one(name, weight, mistake) {
+function createRow(name, weight, mistake) {
   return [
     name,
     weight,
     ({ draft, random }) => {
       const made = mistake(draft, random);
-      return made === undefined ? undefined : caseOf(made);
+      return made === undefined ? undefined : makeCase(made);
     },
   ];
 }
@@ -38,49 +38,49 @@ const ANSWERED = [
   ["exact", 0, among.exact],
   ["exact, look-alikes elsewhere", 0, among.exactAmongAlike],
   ["exact, dots that belong", 0, among.dotsThatBelong],
-  one("indentation shifted", 230, indent.shifted),
-  one("one line without its indentation", 10, indent.oneLineBare),
-  one("indentation shifted in part", 25, indent.shiftedInPart),
-  one("one line mis-indented", 15, indent.oneMisindented),
-  one("trailing blanks", 45, indent.trailingBlanks),
-  one("trailing blanks, changed line", 10, indent.trailingOnChanged),
-  one("blanks in a blank line", 5, indent.blanksInBlankLine),
-  one("inner white space", 55, lines.innerBlanks),
-  one("blank lines", 30, lines.blankLines),
-  one("leading or trailing newline", 20, lines.outerNewlines),
-  one("line break of old_string alone", 10, lines.breakInOldAlone),
-  one("line ends", 50, lines.otherLineEnds),
-  one("CRLF in new_string only", 10, lines.crlfInNew),
-  one("last newline", 10, lines.lastNewline),
-  one("look-alike characters", 48, signs.lookAlikes),
-  one("full-width signs", 8, signs.fullWidth),
-  one("zero-width signs", 4, signs.zeroWidth),
-  one("other normal form", 5, signs.otherNormalForm),
-  one("over-escaped", 45, signs.overEscaped),
-  one("tabs as \\t over lines", 5, signs.tabsEscaped),
-  one("under-escaped", 15, signs.underEscaped),
-  one("HTML-escaped", 16, signs.htmlEscaped),
-  one("HTML entities lost", 6, signs.htmlLost),
-  one("HTML both ways", 3, signs.htmlBothWays),
-  one("line numbers", 25, signs.lineNumbers),
-  one("diff markers", 5, signs.diffMarkers),
-  one("code fences", 5, signs.fenced),
-  one("line dropped", 30, lines.lineDropped),
+  createRow("indentation shifted", 230, indent.shifted),
+  createRow("one line without its indentation", 10, indent.oneLineBare),
+  createRow("indentation shifted in part", 25, indent.shiftedInPart),
+  createRow("one line mis-indented", 15, indent.oneMisindented),
+  createRow("trailing blanks", 45, indent.trailingBlanks),
+  createRow("trailing blanks, changed line", 10, indent.trailingOnChanged),
+  createRow("blanks in a blank line", 5, indent.blanksInBlankLine),
+  createRow("inner white space", 55, lines.innerBlanks),
+  createRow("blank lines", 30, lines.blankLines),
+  createRow("leading or trailing newline", 20, lines.outerNewlines),
+  createRow("line break of old_string alone", 10, lines.breakInOldAlone),
+  createRow("line ends", 50, lines.otherLineEnds),
+  createRow("CRLF in new_string only", 10, lines.crlfInNew),
+  createRow("last newline", 10, lines.lastNewline),
+  createRow("look-alike characters", 48, signs.lookAlikes),
+  createRow("full-width signs", 8, signs.fullWidth),
+  createRow("zero-width signs", 4, signs.zeroWidth),
+  createRow("other normal form", 5, signs.otherNormalForm),
+  createRow("over-escaped", 45, signs.overEscaped),
+  createRow("tabs as \\t over lines", 5, signs.tabsEscaped),
+  createRow("under-escaped", 15, signs.underEscaped),
+  createRow("HTML-escaped", 16, signs.htmlEscaped),
+  createRow("HTML entities lost", 6, signs.htmlLost),
+  createRow("HTML both ways", 3, signs.htmlBothWays),
+  createRow("line numbers", 25, signs.lineNumbers),
+  createRow("diff markers", 5, signs.diffMarkers),
+  createRow("code fences", 5, signs.fenced),
+  createRow("line dropped", 30, lines.lineDropped),
   ["line that goes dropped", 0, among.goneLineDropped],
-  one("typo", 40, lines.mistyped),
-  one("elided middle", 20, lines.middleElided),
-  one("reflowed", 20, lines.reflowed),
+  createRow("typo", 40, lines.mistyped),
+  createRow("elided middle", 20, lines.middleElided),
+  createRow("reflowed", 20, lines.reflowed),
   ["unique by context only", 10, among.uniqueByBlanks],
   ["sibling functions", 10, among.amongSiblings],
   ["several at once", 30, among.severalMistakes],
-  one("special signs", 5, signs.specialSigns),
+  createRow("special signs", 5, signs.specialSigns),
   ["several places", 28, among.severalPlaces],
   ["part of a very long line", 10, among.partOfLongLine],
   ["huge file", 1, among.inHugeFile],
   ["changed elsewhere since read", 10, among.staleElsewhere],
-  ["byte order mark", 5, files.atTop, files.withMark],
-  ["not UTF-8", 5, files.withAccent, files.asLatin1],
-  ["empty file, empty old_string", 2, files.emptyFile, files.asUtf8],
+  ["byte order mark", 5, files.atTop, files.addMark],
+  ["not UTF-8", 5, files.withAccent, files.toLatin1],
+  ["empty file, empty old_string", 2, files.emptyFile, files.toUtf8],
 ];
 
 /** @type {Row[]} */
@@ -99,7 +99,7 @@ const MUST_FAIL = [
 ];
 
 /** @param {Row[]} rows @param {boolean} mustFail @returns {Class[]} */
-const classesOf = (rows, mustFail) =>
+const createClasses = (rows, mustFail) =>
   rows.map(([name, weight, make, encode]) => ({
     name,
     weight,
@@ -108,4 +108,4 @@ const classesOf = (rows, mustFail) =>
     ...(encode === undefined ? {} : { encode }),
   }));
 
-export const CLASSES = [...classesOf(ANSWERED, false), ...classesOf(MUST_FAIL, true)];
+export const CLASSES = [...createClasses(ANSWERED, false), ...createClasses(MUST_FAIL, true)];

@@ -5,7 +5,7 @@ import { basename, extname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { CACHE, fetchDebian, fetchNpm } from "./fetch.mjs";
 import { DEBIAN, NPM } from "./packages.mjs";
-import { hashOf, randomFrom } from "./random.mjs";
+import { createRandom, hashText } from "./random.mjs";
 
 const run = promisify(execFile);
 
@@ -41,11 +41,11 @@ const LANGUAGE_OF = new Map(
     ends.split(" ").map((end) => [`.${end}`, language]),
   ),
 );
-const LARGEST_FILE = 400_000;
-const MOST_FILES = 60;
-const LONGEST_HUNK = 40;
+const MAX_FILE = 400_000;
+const MAX_FILES = 60;
+const MAX_HUNK = 40;
 /** Nobody edits minified code, nor what a program made. */
-const LONGEST_LINE = 1000;
+const MAX_LINE = 1000;
 const MADE = /\.min\.|\.map$|\.d\.ts\.map|lock\.json$|(?:^|\/)(?:vendor|third_party|node_modules)\//;
 /** A change of this way to look at packages makes the kept ones stale. */
 const KEPT_AS = "v1";
@@ -73,12 +73,12 @@ export async function loadPackages() {
       continue;
     }
     try {
-      const made = { name, files: await changedFiles(await get()) };
+      const made = { name, files: await findChangedFiles(await get()) };
       await writeFile(`${path}.part`, JSON.stringify(made));
       await rename(`${path}.part`, path);
       found.push(made);
     } catch (error) {
-      missing.push(`${name}: ${reasonOf(error)}`);
+      missing.push(`${name}: ${readReason(error)}`);
     }
   }
   if (found.length === 0) {
@@ -91,26 +91,26 @@ export async function loadPackages() {
 }
 
 /** @param {unknown} error what a command that failed said last, if it said anything */
-function reasonOf(error) {
+function readReason(error) {
   const { stderr, message } = /** @type {{ stderr?: string, message?: string }} */ (error);
   return (stderr?.trim() || message || String(error)).split("\n").at(-1)?.slice(0, 200);
 }
 
 /** @param {import("./fetch.mjs").TwoReleases} releases */
-async function changedFiles({ older, newer, remove }) {
+async function findChangedFiles({ older, newer, remove }) {
   try {
     const entries = await readdir(older, { recursive: true, withFileTypes: true });
     const paths = entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(older, join(entry.parentPath ?? entry.path, entry.name)))
-      .filter((path) => languageOf(path) !== undefined && !MADE.test(path));
+      .filter((path) => findLanguage(path) !== undefined && !MADE.test(path));
     // Which files are taken is chance, yet the same for everybody.
-    const drawn = paths.map((path) => ({ path, at: randomFrom(hashOf(path)).int(1e9) }));
+    const drawn = paths.map((path) => ({ path, at: createRandom(hashText(path)).int(1e9) }));
     /** @type {ChangedFile[]} */
     const files = [];
     for (const { path } of drawn.sort((a, b) => a.at - b.at)) {
-      if (files.length === MOST_FILES) break;
-      const file = await changedFile(older, newer, path);
+      if (files.length === MAX_FILES) break;
+      const file = await readChangedFile(older, newer, path);
       if (file !== undefined) files.push(file);
     }
     return files;
@@ -120,22 +120,21 @@ async function changedFiles({ older, newer, remove }) {
 }
 
 /** @param {string} path */
-function languageOf(path) {
+function findLanguage(path) {
   return LANGUAGE_OF.get(extname(path)) ?? (basename(path) === "Makefile" ? "shell" : undefined);
 }
 
 /** @param {string} older @param {string} newer @param {string} path @returns {Promise<ChangedFile | undefined>} */
-async function changedFile(older, newer, path) {
+async function readChangedFile(older, newer, path) {
   const both = await Promise.all(
     [older, newer].map((folder) => readFile(join(folder, path)).catch(() => null)),
   );
   const [was, is] = both;
-  if (!was || !is || was.equals(is) || was.length > LARGEST_FILE || is.length > LARGEST_FILE)
-    return undefined;
+  if (!was || !is || was.equals(is) || was.length > MAX_FILE || is.length > MAX_FILE) return undefined;
   const [text, after] = [was.toString("utf8"), is.toString("utf8")];
   if (/[\0\ufffd\ufeff]/.test(text + after)) return undefined;
   const lines = text.split("\n");
-  if (lines.some((line) => line.length > LONGEST_LINE)) return undefined;
+  if (lines.some((line) => line.length > MAX_LINE)) return undefined;
   const args = [
     "diff",
     "--no-index",
@@ -146,14 +145,14 @@ async function changedFile(older, newer, path) {
     join(newer, path),
   ];
   const { stdout } = await run("git", args, { maxBuffer: 1 << 28 }).catch((error) => error);
-  const hunks = hunksOf(String(stdout)).filter((hunk) => isRealChange(lines, hunk));
+  const hunks = parseHunks(String(stdout)).filter((hunk) => isRealChange(lines, hunk));
   return hunks.length === 0
     ? undefined
-    : { name: path, language: languageOf(path) ?? "", text, hunks: hunks.slice(0, 200) };
+    : { name: path, language: findLanguage(path) ?? "", text, hunks: hunks.slice(0, 200) };
 }
 
 /** @param {string} diff */
-function hunksOf(diff) {
+function parseHunks(diff) {
   /** @type {Hunk[]} */
   const hunks = [];
   for (const line of diff.split("\n")) {
@@ -172,5 +171,5 @@ function isRealChange(lines, { from, to, put }) {
   const old = lines.slice(from, to);
   const isBlank = [...old, ...put].every((line) => line.trim() === "");
   const size = Math.max(old.length, put.length);
-  return size <= LONGEST_HUNK && !isBlank && old.join("\n") !== put.join("\n");
+  return size <= MAX_HUNK && !isBlank && old.join("\n") !== put.join("\n");
 }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { DEBIAN_RELEASES } from "./packages.mjs";
 
 const run = promisify(execFile);
-const MOST_OUTPUT = 1 << 28;
+const MAX_OUTPUT = 1 << 28;
 /** Where Debian's package of its own keys has them. */
 const KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -24,7 +24,7 @@ export async function fetchNpm([name, older, newer]) {
     const into = join(folder, String(at));
     await mkdir(into);
     const packing = ["pack", spec, "--silent", "--ignore-scripts"];
-    const { stdout } = await run("npm", packing, { cwd: into, maxBuffer: MOST_OUTPUT });
+    const { stdout } = await run("npm", packing, { cwd: into, maxBuffer: MAX_OUTPUT });
     await unpack(join(into, stdout.trim().split("\n").pop() ?? ""), join(into, "tree"));
     unpacked.push(join(into, "tree"));
   }
@@ -40,7 +40,7 @@ export async function fetchDebian(name) {
     const into = join(folder, release);
     await mkdir(into);
     const getting = [...(await aptOptions()), "source", "--download-only", `${name}/${release}`];
-    await run("apt-get", getting, { cwd: into, maxBuffer: MOST_OUTPUT });
+    await run("apt-get", getting, { cwd: into, maxBuffer: MAX_OUTPUT });
     const source = (await readdir(into)).find((file) => /\.orig\.tar\.[a-z0-9]+$/.test(file));
     if (source === undefined) throw new Error(`${name}: no source archive in ${release}`);
     await unpack(join(into, source), join(into, "tree"));
@@ -84,7 +84,7 @@ async function prepareApt() {
   ].flatMap((option) => ["-o", option]);
   const isFresh = await stat(join(folder, "updated")).catch(() => undefined);
   if (isFresh === undefined) {
-    await run("apt-get", [...own, "update"], { maxBuffer: MOST_OUTPUT });
+    await run("apt-get", [...own, "update"], { maxBuffer: MAX_OUTPUT });
     await writeFile(join(folder, "updated"), "");
   }
   return own;

@@ -127,7 +127,7 @@ export async function judgeFiles(tally, made) {
 }
 
 /** @param {readonly Tally[]} tallies */
-export function sum(tallies) {
+export function sumTallies(tallies) {
   const total = new Tally();
   for (const { rows, misses } of tallies) {
     for (const [name, row] of rows) {

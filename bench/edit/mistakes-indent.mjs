@@ -1,5 +1,5 @@
 // Mistakes in the indentation. A mistake takes a draft and gives it back with the mistake in it, or nothing.
-import { keptRows, newLines, plantedAt, slippedAt, withRows, writtenAs } from "./draft.mjs";
+import { addSlip, addToFile, findKeptRows, listNewLines, mapRows, mapWritten } from "./draft.mjs";
 
 /** @typedef {import("./draft.mjs").Draft} Draft */
 /** @typedef {import("./draft.mjs").Random} Random */
@@ -106,7 +106,7 @@ function isOpenUnder(draft, shift) {
     if (known !== undefined && known !== indentOf(file)) return true;
     both.set(indentOf(said), indentOf(file));
   }
-  return isShiftOpen(pairs, newLines(draft).map(shift));
+  return isShiftOpen(pairs, listNewLines(draft).map(shift));
 }
 
 /** Both strings are shifted alike. @type {Mistake} */
@@ -114,18 +114,18 @@ export function shifted(draft, random) {
   const shift = shiftFor(draft, random);
   if (shift === undefined) return undefined;
   if (random.chance(0.15)) return shiftedInOld(draft, shift);
-  return { ...writtenAs(draft, shift), open: draft.open || isOpenUnder(draft, shift) };
+  return { ...mapWritten(draft, shift), open: draft.open || isOpenUnder(draft, shift) };
 }
 
 /** Only old_string is shifted. New lines say what they mean if a line that stays shows it. @param {Draft} draft @param {Rewrite} shift */
 function shiftedInOld(draft, shift) {
-  const shows = keptRows(draft, (line) => isFilled(line) && shift(line) !== line).length > 0;
+  const shows = findKeptRows(draft, (line) => isFilled(line) && shift(line) !== line).length > 0;
   const old = new Set(
     draft.rows.map(({ kind, text }) => (kind === "old" ? shift(text) : "")).filter(isFilled),
   );
-  const hides = newLines(draft).some((line) => old.has(line));
-  const made = writtenAs(draft, shift, "said");
-  return { ...made, open: draft.open || hides || (!shows && newLines(draft).some(isFilled)) };
+  const hides = listNewLines(draft).some((line) => old.has(line));
+  const made = mapWritten(draft, shift, "said");
+  return { ...made, open: draft.open || hides || (!shows && listNewLines(draft).some(isFilled)) };
 }
 
 /** A line with other indentation. @param {string} line @param {Random} random */
@@ -145,23 +145,23 @@ function misindented(line, random) {
 /** One line of three or more is off; the new lines are as they are meant. @type {Mistake} */
 export function oneMisindented(draft, random) {
   const old = draft.rows.filter(({ kind, text }) => kind !== "new" && isFilled(text));
-  const spots = keptRows(draft, isFilled);
+  const spots = findKeptRows(draft, isFilled);
   if (old.length < 3 || spots.length === 0) return undefined;
   const index = random.pick(spots);
   const line = misindented(draft.rows[index]?.text ?? "", random);
-  return slippedAt(draft, index, { line, both: random.chance(0.6) });
+  return addSlip(draft, index, { line, both: random.chance(0.6) });
 }
 
 /** A line that goes is off in old_string; what comes for it is as it is meant. @type {Mistake} */
 function changedMisindented(draft, random) {
   const spots = draft.rows.flatMap(({ kind, text }, at) => (kind === "old" && isFilled(text) ? [at] : []));
-  const shows = keptRows(draft, isFilled).length;
+  const shows = findKeptRows(draft, isFilled).length;
   if (spots.length === 0 || shows < 2) return undefined;
   const index = random.pick(spots);
   const line = misindented(draft.rows[index]?.text ?? "", random);
   // A change of nothing but the indentation is hidden by it.
-  if (newLines(draft).some((other) => other.trim() === line.trim())) return undefined;
-  return slippedAt(draft, index, { line, both: false });
+  if (listNewLines(draft).some((other) => other.trim() === line.trim())) return undefined;
+  return addSlip(draft, index, { line, both: false });
 }
 
 /** The first line lost its indentation, as when a model begins with its first word; further lines are off otherwise. @type {Mistake} */
@@ -169,12 +169,12 @@ function firstLineBare(draft, random) {
   const at = draft.rows.findIndex(({ kind, text }) => kind !== "new" && isFilled(text));
   const first = draft.rows[at];
   if (first === undefined || first.kind !== "keep" || indentOf(first.text) === "") return undefined;
-  const bare = slippedAt(draft, at, { line: first.text.trimStart(), both: true });
-  const others = keptRows(draft, (line, index) => index !== at && isFilled(line));
+  const bare = addSlip(draft, at, { line: first.text.trimStart(), both: true });
+  const others = findKeptRows(draft, (line, index) => index !== at && isFilled(line));
   if (others.length < 3) return undefined;
   const other = random.pick(others);
   const line = misindented(draft.rows[other]?.text ?? "", random);
-  return slippedAt(bare, other, { line, both: true });
+  return addSlip(bare, other, { line, both: true });
 }
 
 /** All context on one side of the change is shifted, in both strings; a line between says that the new ones are right. @type {Mistake} */
@@ -182,12 +182,12 @@ function contextShifted(draft, random) {
   const changed = draft.rows.flatMap(({ kind }, at) => (kind === "keep" ? [] : [at]));
   const [first = 0, last = 0] = [changed[0], changed.at(-1)];
   const above = random.chance(0.5);
-  const spots = keptRows(draft, (line, at) => isFilled(line) && (above ? at < first - 1 : at > last + 1));
+  const spots = findKeptRows(draft, (line, at) => isFilled(line) && (above ? at < first - 1 : at > last + 1));
   const beside = draft.rows[above ? first - 1 : last + 1];
   if (spots.length === 0 || !isFilled(beside?.text) || beside?.kind !== "keep") return undefined;
   const unit = random.pick(UNITS);
   const lines = new Set(spots);
-  return withRows(draft, (row, at) =>
+  return mapRows(draft, (row, at) =>
     lines.has(at) ? { ...row, said: unit + row.text, meant: unit + row.text } : row,
   );
 }
@@ -235,7 +235,7 @@ const BLANKS = [" ", "  ", "\t", "    "];
 
 /** The file has blanks at the end of a line that stays, which the model leaves out; or the other way round. @type {Mistake} */
 export function trailingBlanks(draft, random) {
-  const spots = keptRows(draft, isFilled);
+  const spots = findKeptRows(draft, isFilled);
   const all = draft.rows.filter(({ kind }) => kind !== "keep").map(({ text }) => text);
   if (spots.length === 0 || all.some((line) => /\s$/.test(line))) return undefined;
   const index = random.pick(spots);
@@ -243,35 +243,35 @@ export function trailingBlanks(draft, random) {
   const blanks = random.pick(BLANKS);
   const both = random.chance(0.7);
   const natural = draft.rows.some(({ kind, text }) => kind === "keep" && /\S[ \t]+$/.test(text));
-  if (natural && random.chance(0.8)) return writtenAs(draft, trimEnd, both ? "both" : "said");
+  if (natural && random.chance(0.8)) return mapWritten(draft, trimEnd, both ? "both" : "said");
   if (random.chance(0.6)) {
-    const made = plantedAt(draft, index, line + blanks);
-    return slippedAt(made, index, { line, both });
+    const made = addToFile(draft, index, line + blanks);
+    return addSlip(made, index, { line, both });
   }
   return random.chance(0.3)
-    ? writtenAs(
+    ? mapWritten(
         draft,
         filledOnly((text) => text + blanks),
         both ? "both" : "said",
       )
-    : slippedAt(draft, index, { line: line + blanks, both });
+    : addSlip(draft, index, { line: line + blanks, both });
 }
 
 const trimEnd = (/** @type {string} */ line) => line.trimEnd();
 
 /** Blank lines that hold blanks, in the file or in the texts. @type {Mistake} */
 export function blanksInBlankLine(draft, random) {
-  const spots = keptRows(draft, (line) => line === "");
+  const spots = findKeptRows(draft, (line) => line === "");
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const both = random.chance(0.7);
-  if (random.chance(0.5)) return slippedAt(draft, index, { line: random.pick(BLANKS), both });
-  return slippedAt(plantedAt(draft, index, random.pick(BLANKS)), index, { line: "", both });
+  if (random.chance(0.5)) return addSlip(draft, index, { line: random.pick(BLANKS), both });
+  return addSlip(addToFile(draft, index, random.pick(BLANKS)), index, { line: "", both });
 }
 
 /** The blanks are at the end of a line that is changed; new_string has the new line without. @type {Mistake} */
 export function trailingOnChanged(draft, random) {
-  const news = newLines(draft);
+  const news = listNewLines(draft);
   // A line that comes back is one that moves: it keeps the file's bytes.
   const spots = draft.rows.flatMap(({ kind, text }, at) =>
     kind === "old" && isFilled(text) && !news.includes(text) ? [at] : [],
@@ -281,6 +281,6 @@ export function trailingOnChanged(draft, random) {
   const line = draft.rows[index]?.text ?? "";
   if (/\s$/.test(line)) return undefined;
   const blanks = random.pick(BLANKS);
-  if (random.chance(0.3)) return slippedAt(draft, index, { line: line + blanks, both: false });
-  return slippedAt(plantedAt(draft, index, line + blanks), index, { line, both: false });
+  if (random.chance(0.3)) return addSlip(draft, index, { line: line + blanks, both: false });
+  return addSlip(addToFile(draft, index, line + blanks), index, { line, both: false });
 }

@@ -1,15 +1,15 @@
 // Mistakes in lines and what is between them: inner blanks, blank lines, line ends, lines joined, split or left out.
 import {
+  addSlip,
+  findKeptRows,
   isBesideChange,
-  keptRows,
-  looks,
-  newLines,
-  saidText,
+  joinSaidText,
+  listNewLines,
+  mapRows,
+  normalizeLooks,
   same,
-  shapedAs,
-  slippedAt,
+  setShape,
   toCrlf,
-  withRows,
 } from "./draft.mjs";
 
 /** @typedef {import("./draft.mjs").Draft} Draft */
@@ -38,10 +38,10 @@ function respaced(line, random) {
 
 /** @type {Mistake} */
 export function innerBlanks(draft, random) {
-  const kept = keptRows(draft, isFilled);
-  const news = new Set(newLines(draft).map(looks));
+  const kept = findKeptRows(draft, isFilled);
+  const news = new Set(listNewLines(draft).map(normalizeLooks));
   const old = draft.rows.flatMap(({ kind, text }, at) =>
-    kind === "old" && isFilled(text) && !news.has(looks(text)) ? [at] : [],
+    kind === "old" && isFilled(text) && !news.has(normalizeLooks(text)) ? [at] : [],
   );
   const own = old.length > 0 && (kept.length === 0 || random.chance(0.25));
   if (!own && kept.length === 0) return undefined;
@@ -50,7 +50,7 @@ export function innerBlanks(draft, random) {
   for (let n = 0; n < count; n++) {
     const index = random.pick(own ? old : kept);
     const line = respaced(made.rows[index]?.text ?? "", random);
-    made = slippedAt(made, index, { line, both: !own && random.chance(0.65) });
+    made = addSlip(made, index, { line, both: !own && random.chance(0.65) });
   }
   return made;
 }
@@ -66,16 +66,16 @@ export function blankLines(draft, random) {
   const last = draft.rows.length - 1;
   const isInside = (/** @type {number} */ at) => at > 0 && at < last;
   const both = random.chance(0.65);
-  const blank = keptRows(draft, (line, at) => !isFilled(line) && isInside(at));
+  const blank = findKeptRows(draft, (line, at) => !isFilled(line) && isInside(at));
   if (blank.length > 0 && random.chance(0.6)) {
     const index = pickAway(draft, blank, random);
-    const made = slippedAt(draft, index, { line: null, both });
+    const made = addSlip(draft, index, { line: null, both });
     return { ...made, open: draft.open || isBesideChange(draft.rows, index) };
   }
-  const filled = keptRows(draft, (line, at) => isFilled(line) && isInside(at));
+  const filled = findKeptRows(draft, (line, at) => isFilled(line) && isInside(at));
   if (filled.length === 0) return undefined;
   const index = pickAway(draft, filled, random);
-  const made = slippedAt(draft, index, { line: `\n${draft.rows[index]?.text}`, both });
+  const made = addSlip(draft, index, { line: `\n${draft.rows[index]?.text}`, both });
   const above = draft.rows[index - 1];
   const isBeside = above?.kind !== "keep" || isBesideChange(draft.rows, index);
   return { ...made, open: draft.open || isBeside };
@@ -92,7 +92,7 @@ export function outerNewlines(draft, random) {
     ["\n\n", "\n\n"],
   ]);
   const both = random.chance(0.6);
-  const made = shapedAs(draft, (text) => (text === "" ? text : lead + text + trail), both ? "both" : "old");
+  const made = setShape(draft, (text) => (text === "" ? text : lead + text + trail), both ? "both" : "old");
   // Blank lines that the file has there as well, and new_string has not, may be what is to go.
   const areThere = (/** @type {string[]} */ lines, /** @type {number} */ count) =>
     count > 0 && lines.length >= count && !lines.slice(0, count).some(isFilled);
@@ -109,7 +109,7 @@ export function breakInOldAlone(draft) {
     isFilled(lines.findLast((line) => line !== null) ?? "");
   // A blank line behind them may be what is to go.
   if (!isOver(old) || !isOver(fresh) || !isFilled(draft.tail[0] ?? "")) return undefined;
-  return { ...shapedAs({ ...draft, end: "" }, (text) => `${text}\n`, "old"), exactToo: true };
+  return { ...setShape({ ...draft, end: "" }, (text) => `${text}\n`, "old"), exactToo: true };
 }
 
 /** @type {Mistake} */
@@ -133,25 +133,25 @@ export function lastNewline(draft, random) {
   const last = draft.rows.at(-1);
   if (last?.kind !== "keep" || !isFilled(last.text)) return undefined;
   const made = { ...draft, tail: [], end: "" };
-  return shapedAs(made, (text) => `${text}\n`, random.chance(0.75) ? "both" : "old");
+  return setShape(made, (text) => `${text}\n`, random.chance(0.75) ? "both" : "old");
 }
 
 /** A line that stays is left out. @type {Mistake} */
 export function lineDropped(draft, random) {
   const last = draft.rows.length - 1;
-  const spots = keptRows(draft, (line, at) => isFilled(line) && at > 0 && at < last);
+  const spots = findKeptRows(draft, (line, at) => isFilled(line) && at > 0 && at < last);
   if (spots.length === 0) return undefined;
   const index = pickAway(draft, spots, random);
   const both = random.chance(0.6);
-  const made = slippedAt(draft, index, { line: null, both });
+  const made = addSlip(draft, index, { line: null, both });
   // What is left without the line is the text of another place, and nobody can know better.
   const file = [
     ...draft.head,
     ...draft.rows.map(({ kind, text }) => (kind === "new" ? "" : text)),
     ...draft.tail,
   ];
-  if (looks(file.join("\n")).includes(looks(saidText(made)))) return undefined;
-  const left = saidText(made).split("\n").filter(isFilled).length;
+  if (normalizeLooks(file.join("\n")).includes(normalizeLooks(joinSaidText(made)))) return undefined;
+  const left = joinSaidText(made).split("\n").filter(isFilled).length;
   return { ...made, open: draft.open || left < 3 || isBesideChange(draft.rows, index) };
 }
 
@@ -173,7 +173,7 @@ export function middleElided(draft, random) {
   const { from, to } = grown;
   const indent = /^\s*/.exec(grown.draft.rows[from]?.text ?? "")?.[0] ?? "";
   const mark = indent + random.pick(MARKS);
-  const made = withRows(grown.draft, (row, at) => {
+  const made = mapRows(grown.draft, (row, at) => {
     if (at < from || at >= to) return row;
     return { ...row, said: at === from ? mark : null, meant: at === from ? mark : null };
   });
@@ -202,7 +202,8 @@ function withMoreContext(draft, random) {
 
 /** Each part around the placeholder is in the file once. @param {Draft} draft @param {string} mark */
 function isPlainElision({ head, rows, tail }, mark) {
-  const squeeze = (/** @type {string[]} */ lines) => `\n${lines.map(looks).filter(Boolean).join("\n")}\n`;
+  const squeeze = (/** @type {string[]} */ lines) =>
+    `\n${lines.map(normalizeLooks).filter(Boolean).join("\n")}\n`;
   const file = squeeze([
     ...head,
     ...rows.filter(({ kind }) => kind !== "new").map(({ text }) => text),
@@ -222,7 +223,7 @@ export function reflowed(draft, random) {
 /** @param {Draft} draft @param {Random} random @param {boolean} both */
 function joined(draft, random, both) {
   const { rows } = draft;
-  const spots = keptRows(draft, (line, at) => {
+  const spots = findKeptRows(draft, (line, at) => {
     const next = rows[at + 1];
     return isFilled(line) && next?.kind === "keep" && isFilled(next.text);
   });
@@ -232,12 +233,15 @@ function joined(draft, random, both) {
   // A comment to the end of the line would swallow what is joined to it.
   if (/\/\/|#|--/.test(first)) return undefined;
   const line = `${first.trimEnd()} ${second.trimStart()}`;
-  return slippedAt(slippedAt(draft, index, { line, both }), index + 1, { line: null, both });
+  return addSlip(addSlip(draft, index, { line, both }), index + 1, { line: null, both });
 }
 
 /** @param {Draft} draft @param {Random} random @param {boolean} both */
 function split(draft, random, both) {
-  const spots = keptRows(draft, (line) => line.length > 20 && /\S[,(;{] ?\S| \S+ \S+ \S+/.test(line.trim()));
+  const spots = findKeptRows(
+    draft,
+    (line) => line.length > 20 && /\S[,(;{] ?\S| \S+ \S+ \S+/.test(line.trim()),
+  );
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const line = draft.rows[index]?.text ?? "";
@@ -246,7 +250,7 @@ function split(draft, random, both) {
   const at = random.pick(ends.filter((end) => end > indent.length + 3 && end < line.length - 2));
   if (at === undefined) return undefined;
   const more = indent + random.pick(["  ", "    ", ""]) + line.slice(at).trimStart();
-  return slippedAt(draft, index, { line: `${line.slice(0, at)}\n${more}`, both });
+  return addSlip(draft, index, { line: `${line.slice(0, at)}\n${more}`, both });
 }
 
 /** A word of a line that stays, or that goes, is mistyped. @type {Mistake} */
@@ -270,7 +274,7 @@ export function mistyped(draft, random) {
   if (file.includes(typed) || typed === word) return undefined;
   const text = draft.rows[index]?.text ?? "";
   const line = text.slice(0, match.index) + typed + text.slice(match.index + word.length);
-  const made = slippedAt(draft, index, { line, both: kind === "keep" && random.chance(0.6) });
-  const words = saidText(made).match(/\w+|[^\w\s]/g)?.length ?? 0;
+  const made = addSlip(draft, index, { line, both: kind === "keep" && random.chance(0.6) });
+  const words = joinSaidText(made).match(/\w+|[^\w\s]/g)?.length ?? 0;
   return { ...made, open: draft.open || words < 8 };
 }

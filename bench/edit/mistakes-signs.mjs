@@ -1,14 +1,14 @@
 // Mistakes in signs: look-alikes, escapes, entities; and what models put around or before the lines.
 import {
-  keptRows,
-  newLines,
-  plantedAt,
-  rowOf,
-  saidText,
-  shapedAs,
-  slippedAt,
-  withRows,
-  writtenAs,
+  addSlip,
+  addToFile,
+  createRow,
+  findKeptRows,
+  joinSaidText,
+  listNewLines,
+  mapRows,
+  mapWritten,
+  setShape,
 } from "./draft.mjs";
 
 /** @typedef {import("./draft.mjs").Draft} Draft */
@@ -18,7 +18,7 @@ import {
 const FANCY = /[‘’“”–—\u00a0…，。：；（）！？＝]/;
 
 /** @param {Draft} draft @param {RegExp} sign */
-const newHas = (draft, sign) => newLines(draft).some((line) => sign.test(line));
+const newHas = (draft, sign) => listNewLines(draft).some((line) => sign.test(line));
 
 /** Rewrites that take one sign to another; `plain` finds the signs in the file, `fancy` those that the model writes. */
 const LOOKALIKES = [
@@ -47,22 +47,22 @@ const LOOKALIKES = [
  * @type {Mistake}
  */
 function madeFancy(draft, random) {
-  const text = saidText(draft);
+  const text = joinSaidText(draft);
   if (FANCY.test(text) || newHas(draft, FANCY)) return undefined;
   const rewrite = random.pick(LOOKALIKES.filter(({ plain }) => plain.test(text)));
   if (rewrite === undefined) return undefined;
-  const spots = keptRows(draft, (line) => rewrite.plain.test(line));
+  const spots = findKeptRows(draft, (line) => rewrite.plain.test(line));
   if (spots.length > 0 && random.chance(0.4)) {
     const index = random.pick(spots);
     const line = rewrite.write(draft.rows[index]?.text ?? "");
-    return slippedAt(draft, index, { line, both: random.chance(0.7) });
+    return addSlip(draft, index, { line, both: random.chance(0.7) });
   }
-  return writtenAs(draft, rewrite.write, random.chance(0.7) ? "both" : "said");
+  return mapWritten(draft, rewrite.write, random.chance(0.7) ? "both" : "said");
 }
 
 /** The file has them on a line, and the model writes plain ones. @type {Mistake} */
 function madePlain(draft, random) {
-  const spots = keptRows(
+  const spots = findKeptRows(
     draft,
     (line) => LOOKALIKES.some(({ plain }) => plain.test(line)) && !FANCY.test(line),
   );
@@ -71,10 +71,10 @@ function madePlain(draft, random) {
   const line = draft.rows[index]?.text ?? "";
   const { plain, write } = random.pick(LOOKALIKES.filter((rewrite) => rewrite.plain.test(line)));
   const rest = draft.rows.some(({ kind, text }, at) => kind !== "new" && at !== index && plain.test(text));
-  const made = plantedAt(draft, index, write(line));
+  const made = addToFile(draft, index, write(line));
   // The sign in a new line: a plain one elsewhere says that it is meant; else it may be the other one.
   const open = draft.open || (newHas(draft, plain) && !rest);
-  return { ...slippedAt(made, index, { line, both: random.chance(0.75) }), open };
+  return { ...addSlip(made, index, { line, both: random.chance(0.75) }), open };
 }
 
 /** @type {Mistake} */
@@ -95,26 +95,26 @@ const WIDE = /** @type {Record<string, string>} */ ({
 
 /** Full-width punctuation where the file has the ASCII sign, on one line or on all; or the reverse on one. @type {Mistake} */
 export function fullWidth(draft, random) {
-  const text = saidText(draft);
+  const text = joinSaidText(draft);
   if (FANCY.test(text) || newHas(draft, FANCY)) return undefined;
   const sign = random.pick(Object.keys(WIDE).filter((plain) => text.includes(plain)));
   if (sign === undefined) return undefined;
   const write = (/** @type {string} */ line) => line.replaceAll(sign, WIDE[sign] ?? sign);
-  if (random.chance(0.4)) return writtenAs(draft, write, random.chance(0.8) ? "both" : "said");
-  const spots = keptRows(draft, (line) => line.includes(sign));
+  if (random.chance(0.4)) return mapWritten(draft, write, random.chance(0.8) ? "both" : "said");
+  const spots = findKeptRows(draft, (line) => line.includes(sign));
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const line = draft.rows[index]?.text ?? "";
   const both = random.chance(0.75);
-  if (random.chance(0.6)) return slippedAt(draft, index, { line: write(line), both });
-  const made = slippedAt(plantedAt(draft, index, write(line)), index, { line, both });
+  if (random.chance(0.6)) return addSlip(draft, index, { line: write(line), both });
+  const made = addSlip(addToFile(draft, index, write(line)), index, { line, both });
   const rest = draft.rows.some((row, at) => row.kind !== "new" && at !== index && row.text.includes(sign));
-  return { ...made, open: draft.open || (newLines(draft).some((row) => row.includes(sign)) && !rest) };
+  return { ...made, open: draft.open || (listNewLines(draft).some((row) => row.includes(sign)) && !rest) };
 }
 
 /** A sign without width in a word of a line that stays: in the file, or in the texts. @type {Mistake} */
 export function zeroWidth(draft, random) {
-  const spots = keptRows(draft, (line) => /[A-Za-z]{4,}/.test(line));
+  const spots = findKeptRows(draft, (line) => /[A-Za-z]{4,}/.test(line));
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const line = draft.rows[index]?.text ?? "";
@@ -123,13 +123,13 @@ export function zeroWidth(draft, random) {
   const other = line.slice(0, at) + random.pick(["\u200b", "\u200b", "\u2060", "\ufeff"]) + line.slice(at);
   const both = random.chance(0.7);
   return random.chance(0.5)
-    ? slippedAt(draft, index, { line: other, both })
-    : slippedAt(plantedAt(draft, index, other), index, { line, both });
+    ? addSlip(draft, index, { line: other, both })
+    : addSlip(addToFile(draft, index, other), index, { line, both });
 }
 
 /** Accents made of one code point or of two. @type {Mistake} */
 export function otherNormalForm(draft, random) {
-  const spots = keptRows(draft, (line) => /[a-z][eao][a-z]/.test(line));
+  const spots = findKeptRows(draft, (line) => /[a-z][eao][a-z]/.test(line));
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const accents = /** @type {Record<string, string>} */ ({ e: "é", a: "ä", o: "ô" });
@@ -143,9 +143,9 @@ export function otherNormalForm(draft, random) {
       ["NFD", "NFC"],
     ]),
   );
-  const made = plantedAt(draft, index, line);
+  const made = addToFile(draft, index, line);
   const { fileShape } = made;
-  return shapedAs(
+  return setShape(
     { ...made, fileShape: (text) => fileShape(text).normalize(form) },
     (text) => text.normalize(other),
     random.chance(0.8) ? "both" : "old",
@@ -173,28 +173,28 @@ const ESCAPES = [
 
 /** @type {Mistake} */
 export function overEscaped(draft, random) {
-  const text = saidText(draft);
+  const text = joinSaidText(draft);
   const way = random.pick(ESCAPES.filter(({ write }) => write(text) !== text));
   if (way === undefined) return undefined;
   const both = random.chance(0.75);
-  const news = newLines(draft);
-  const made = shapedAs(draft, way.write, both ? "both" : "old");
+  const news = listNewLines(draft);
+  const made = setShape(draft, way.write, both ? "both" : "old");
   // Signs that old_string does not show may be escaped on purpose in what is new.
   const signs = [..."\"'`$\\"].filter((sign) =>
     news.some((line) => way.write(line) !== line && line.includes(sign)),
   );
   const unseen = both && signs.some((sign) => !text.includes(sign));
   const escaped = news.some((line) => /\\/.test(line));
-  const shows = keptRows(draft, (line) => way.write(line) !== line).length > 0;
+  const shows = findKeptRows(draft, (line) => way.write(line) !== line).length > 0;
   return { ...made, open: draft.open || unseen || (escaped && (both || !shows)) };
 }
 
 /** Tabs written as backslash and t, over several lines. @type {Mistake} */
 export function tabsEscaped(draft, random) {
-  const text = saidText(draft);
-  if (!/\n.*\t|\t.*\n/.test(text) || /\\t/.test(text + newLines(draft).join("\n"))) return undefined;
+  const text = joinSaidText(draft);
+  if (!/\n.*\t|\t.*\n/.test(text) || /\\t/.test(text + listNewLines(draft).join("\n"))) return undefined;
   const write = (/** @type {string} */ line) => line.replaceAll("\t", "\\t");
-  return writtenAs(draft, write, random.chance(0.8) ? "both" : "said");
+  return mapWritten(draft, write, random.chance(0.8) ? "both" : "said");
 }
 
 const LOST = [
@@ -209,11 +209,11 @@ const LOST = [
 
 /** Escapes of the file are lost in the texts. @type {Mistake} */
 export function underEscaped(draft, random) {
-  const kept = keptRows(draft, () => true).map((index) => draft.rows[index]?.text ?? "");
+  const kept = findKeptRows(draft, () => true).map((index) => draft.rows[index]?.text ?? "");
   const way = random.pick(LOST.filter(({ sign }) => kept.join("\n").match(sign)));
   if (way === undefined) return undefined;
   const undo = (/** @type {string} */ line) => line.replace(way.sign, way.write);
-  const made = writtenAs(draft, undo, random.chance(0.75) ? "both" : "said");
+  const made = mapWritten(draft, undo, random.chance(0.75) ? "both" : "said");
   const hidden = draft.rows.some(({ kind, text }) => kind !== "keep" && undo(text) !== text);
   return { ...made, open: draft.open || hidden };
 }
@@ -232,40 +232,40 @@ const ENTITY = /&(?:amp|lt|gt|quot|#39);/g;
 export function htmlEscaped(draft, random) {
   const signs = random.pick([/[<>&]/g, /[<>]/g, /&/g, /[<>&"']/g, /[<>&"]/g]);
   const write = (/** @type {string} */ line) => line.replace(signs, (sign) => ENTITIES[sign] ?? sign);
-  const said = saidText(draft);
-  if (write(said) === said || said.match(ENTITY) || newLines(draft).some((line) => line.match(ENTITY))) {
+  const said = joinSaidText(draft);
+  if (write(said) === said || said.match(ENTITY) || listNewLines(draft).some((line) => line.match(ENTITY))) {
     return undefined;
   }
   // A sign that only the new lines have: that entities are a slip is shown by the others.
-  return writtenAs(draft, write, random.chance(0.8) ? "both" : "said");
+  return mapWritten(draft, write, random.chance(0.8) ? "both" : "said");
 }
 
 /** The file has entities on a line that stays, and the model writes the signs. @type {Mistake} */
 export function htmlLost(draft, random) {
-  const spots = keptRows(draft, (line) => /[<>&]/.test(line) && !line.match(ENTITY));
+  const spots = findKeptRows(draft, (line) => /[<>&]/.test(line) && !line.match(ENTITY));
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const line = draft.rows[index]?.text ?? "";
   const sign = random.pick(["<", ">", "&"].filter((one) => line.includes(one)));
   const planted = line.replaceAll(sign, ENTITIES[sign] ?? sign);
-  const made = plantedAt(draft, index, planted);
+  const made = addToFile(draft, index, planted);
   const rest = draft.rows.some(({ kind, text }, at) => kind !== "new" && at !== index && text.includes(sign));
-  const open = draft.open || (newLines(draft).some((text) => text.includes(sign)) && !rest);
-  return { ...slippedAt(made, index, { line, both: random.chance(0.75) }), open };
+  const open = draft.open || (listNewLines(draft).some((text) => text.includes(sign)) && !rest);
+  return { ...addSlip(made, index, { line, both: random.chance(0.75) }), open };
 }
 
 /** The file has `&amp;` on one line and `<` on another; the model writes `&` and `&lt;`. @type {Mistake} */
 export function htmlBothWays(draft, random) {
-  const spots = keptRows(draft, (line) => /&(?!amp;|lt;|gt;|quot;|#39;)/.test(line) || /"/.test(line));
+  const spots = findKeptRows(draft, (line) => /&(?!amp;|lt;|gt;|quot;|#39;)/.test(line) || /"/.test(line));
   if (spots.length === 0) return undefined;
   const index = random.pick(spots);
   const planted = (draft.rows[index]?.text ?? "").replace(/[&"]/g, (sign) => ENTITIES[sign] ?? sign);
-  const made = plantedAt(draft, index, planted);
-  if (newLines(made).some((line) => /[&"]/.test(line))) return undefined;
+  const made = addToFile(draft, index, planted);
+  if (listNewLines(made).some((line) => /[&"]/.test(line))) return undefined;
   const write = (/** @type {string} */ line) =>
     line.replace(/&(?:amp|lt|gt|quot|#39);|[<>]/g, (sign) => SIGNS[sign] ?? ENTITIES[sign] ?? sign);
-  if (!/[<>]/.test(saidText(made))) return undefined;
-  return writtenAs(made, write, random.chance(0.8) ? "both" : "said");
+  if (!/[<>]/.test(joinSaidText(made))) return undefined;
+  return mapWritten(made, write, random.chance(0.8) ? "both" : "said");
 }
 
 const NUMBERED = [
@@ -294,7 +294,7 @@ export function lineNumbers(draft, random) {
     });
     return lead + numbered.join("\n");
   };
-  return shapedAs(draft, shape, random.chance(0.6) ? "both" : "old");
+  return setShape(draft, shape, random.chance(0.6) ? "both" : "old");
 }
 
 /** @type {Mistake} */
@@ -303,7 +303,7 @@ export function diffMarkers(draft, random) {
   if (!rows.some(({ kind }) => kind === "old") || !rows.some(({ kind }) => kind === "new")) return undefined;
   const context = random.chance(0.6) ? " " : "";
   const whole = random.chance(0.3);
-  return withRows(draft, ({ kind, text }) => ({
+  return mapRows(draft, ({ kind, text }) => ({
     kind,
     text,
     said: kind === "new" ? null : (kind === "old" || whole ? "-" : context) + text,
@@ -313,7 +313,7 @@ export function diffMarkers(draft, random) {
 
 /** Fences of code around either string, or both. @type {Mistake} */
 export function fenced(draft, random) {
-  if (saidText(draft).includes("```") || newLines(draft).some((line) => line.includes("```")))
+  if (joinSaidText(draft).includes("```") || listNewLines(draft).some((line) => line.includes("```")))
     return undefined;
   const name = random.pick(["", draft.language, draft.language]);
   const shape = (/** @type {string} */ text) =>
@@ -323,14 +323,14 @@ export function fenced(draft, random) {
     const open = draft.open || draft.language === "markdown";
     return { ...draft, open, exactToo: true, newShapes: [...draft.newShapes, shape] };
   }
-  return shapedAs(draft, shape, random.chance(0.65) ? "both" : "old");
+  return setShape(draft, shape, random.chance(0.65) ? "both" : "old");
 }
 
 /** Signs that replacing functions treat in their own way; nothing is wrong with them. @type {Mistake} */
 export function specialSigns(draft, random) {
   const sign = random.pick(["$&", "$1", "$$", "$`", "$'", "$<name>", "\\1", "%s"]);
   const at = draft.rows.findLastIndex(({ kind }) => kind !== "keep");
-  const put = rowOf("new")(`value = replace("${sign}", "${sign}");`);
+  const put = createRow("new")(`value = replace("${sign}", "${sign}");`);
   const rows = [...draft.rows.slice(0, at + 1), put, ...draft.rows.slice(at + 1)];
   return { ...draft, rows, exactToo: true };
 }

@@ -1,5 +1,13 @@
 // Edits of which nobody can know what they mean, or that are done or too late: only a refusal is right.
-import { changedRuns, countOf, keptRows, looks, plainCase, rowOf, withRows } from "./draft.mjs";
+import {
+  countOccurrences,
+  createRow,
+  findChangedRuns,
+  findKeptRows,
+  makePlainCase,
+  mapRows,
+  normalizeLooks,
+} from "./draft.mjs";
 import { shifted, trailingBlanks } from "./mistakes-indent.mjs";
 import { lookAlikes } from "./mistakes-signs.mjs";
 
@@ -15,23 +23,23 @@ const oldLines = ({ rows }) => rows.filter(({ kind }) => kind !== "new").map(({ 
 /** @param {Draft} draft @param {string[]} place what stands where the old lines were @returns {Case} */
 function withPlace(draft, place) {
   const file = draft.fileShape([...draft.head, ...place, ...draft.tail].join("\n"));
-  return { ...plainCase(draft), file, answer: null, open: false };
+  return { ...makePlainCase(draft), file, answer: null, open: false };
 }
 
 /** The case, if old_string and the like are nowhere. @param {Case} made @returns {Case | undefined} */
 function ifNowhere(made) {
-  const isThere = looks(made.file).includes(looks(made.oldText));
+  const isThere = normalizeLooks(made.file).includes(normalizeLooks(made.oldText));
   return isThere || made.oldText.trim() === "" || made.oldText === made.newText ? undefined : made;
 }
 
 /** The text is of another file. @param {Source} source */
 export function absent({ draft, other }) {
-  const { file } = plainCase(other);
-  const lines = oldLines(draft).filter(isFilled).map(looks);
-  const there = new Set(file.split("\n").map(looks));
+  const { file } = makePlainCase(other);
+  const lines = oldLines(draft).filter(isFilled).map(normalizeLooks);
+  const there = new Set(file.split("\n").map(normalizeLooks));
   // Another build of the same source has most of the lines.
   if (lines.filter((line) => there.has(line)).length > lines.length / 2) return undefined;
-  return ifNowhere({ ...plainCase(draft), file, answer: null });
+  return ifNowhere({ ...makePlainCase(draft), file, answer: null });
 }
 
 /**
@@ -41,7 +49,7 @@ export function absent({ draft, other }) {
  */
 export function deleted({ draft }) {
   const file = [...draft.head, ...draft.tail];
-  const [old, there] = [oldLines(draft), file].map((lines) => lines.map(looks));
+  const [old, there] = [oldLines(draft), file].map((lines) => lines.map(normalizeLooks));
   const isThere = (/** @type {number} */ start, /** @type {number} */ from, /** @type {number} */ to) =>
     old?.slice(from, to).every((line, at) => line === there?.[start + from + at]) === true;
   for (let start = 0; old && start + old.length < file.length; start++) {
@@ -56,7 +64,7 @@ export function deleted({ draft }) {
     };
     const rows = [...draft.rows.slice(0, row), more, ...draft.rows.slice(row)];
     const [head, tail] = [file.slice(0, start), file.slice(start + old.length + 1)];
-    return ifNowhere({ ...plainCase({ ...draft, head, rows, tail }), open: true });
+    return ifNowhere({ ...makePlainCase({ ...draft, head, rows, tail }), open: true });
   }
   return ifNowhere(withPlace(draft, []));
 }
@@ -65,7 +73,7 @@ export function deleted({ draft }) {
 export function alreadyApplied({ draft, random }) {
   const done = draft.rows.filter(({ kind }) => kind !== "old").map(({ text }) => text);
   const wrong = random.chance(0.3) ? (trailingBlanks(draft, random) ?? draft) : draft;
-  const { oldText, newText } = plainCase(wrong);
+  const { oldText, newText } = makePlainCase(wrong);
   return ifNowhere({ ...withPlace(draft, done), oldText, newText });
 }
 
@@ -85,8 +93,8 @@ export function stale({ draft, random }) {
   const old = draft.rows.flatMap(({ kind, text }, at) =>
     kind === "old" && /[A-Za-z]{3,}/.test(text) ? [at] : [],
   );
-  const beside = keptRows(draft, (line, at) => {
-    const isNext = changedRuns(draft.rows).some(({ from, to }) => at === from - 1 || at === to);
+  const beside = findKeptRows(draft, (line, at) => {
+    const isNext = findChangedRuns(draft.rows).some(({ from, to }) => at === from - 1 || at === to);
     return isNext && /[A-Za-z]{3,}/.test(line);
   });
   const index = random.pick([...old, ...old, ...beside]);
@@ -114,8 +122,8 @@ export function stale({ draft, random }) {
  * @param {Source} source
  */
 export function staleContext({ draft, random }) {
-  const spots = keptRows(draft, (line, at) => {
-    const far = changedRuns(draft.rows).every(({ from, to }) => at < from - 2 || at > to + 1);
+  const spots = findKeptRows(draft, (line, at) => {
+    const far = findChangedRuns(draft.rows).every(({ from, to }) => at < from - 2 || at > to + 1);
     return far && isFilled(line) && at > 0;
   });
   const index = random.pick(spots);
@@ -123,7 +131,7 @@ export function staleContext({ draft, random }) {
   const line = random.pick(["  check(state, 7);", "// reviewed last week", "legacy_option: true,"]);
   const put = { kind: /** @type {const} */ ("keep"), text: line, said: null, meant: null };
   const rows = [...draft.rows.slice(0, index), put, ...draft.rows.slice(index)];
-  const made = plainCase({ ...draft, rows, outdated: true });
+  const made = makePlainCase({ ...draft, rows, outdated: true });
   return ifNowhere({ ...made, open: true });
 }
 
@@ -148,32 +156,32 @@ export function ambiguous({ draft, random }) {
   if (wrong === undefined || wrong.end !== "") return undefined;
   const copy = oldLines(wrong);
   const tail = wrong.tail.at(-1) === "" ? wrong.tail.slice(0, -1) : wrong.tail;
-  const made = plainCase({ ...wrong, tail: [...tail, "", ...copy, ""] });
-  const found = countOf(made.file, made.oldText);
+  const made = makePlainCase({ ...wrong, tail: [...tail, "", ...copy, ""] });
+  const found = countOccurrences(made.file, made.oldText);
   if (found === 1 || (found === 0 && way === undefined)) return undefined;
   return { ...made, answer: null, open: false };
 }
 
 /** Two near copies, and the word that tells them apart is mistyped. @param {Source} source @returns {Case | undefined} */
 export function ambiguousBySlip({ draft, random }) {
-  const spots = keptRows(draft, (line) => /(?<![\w$])[a-zA-Z]{6,}(?![\w$])/.test(line));
+  const spots = findKeptRows(draft, (line) => /(?<![\w$])[a-zA-Z]{6,}(?![\w$])/.test(line));
   const index = random.pick(spots);
   const [word] = /(?<![\w$])[a-zA-Z]{6,}(?![\w$])/.exec(draft.rows[index ?? 0]?.text ?? "") ?? [];
   if (index === undefined || word === undefined || word.endsWith("A")) return undefined;
   const named = (/** @type {string} */ name) => (/** @type {string} */ line) => line.replace(word, name);
   const [first, second, typed] = [`${word}A`, `${word}B`, `${word}C`].map(named);
   if (!first || !second || !typed) return undefined;
-  const rows = draft.rows.map((row, at) => (at === index ? rowOf("keep")(first(row.text)) : row));
+  const rows = draft.rows.map((row, at) => (at === index ? createRow("keep")(first(row.text)) : row));
   const twin = oldLines({ ...draft, rows }).map((line, at) =>
     at === placeOf(draft, index) ? second(line.replace(`${word}A`, word)) : line,
   );
   const tail = draft.tail.at(-1) === "" ? draft.tail.slice(0, -1) : draft.tail;
-  const wrong = withRows({ ...draft, rows, tail: [...tail, "", ...twin, ""] }, (row, at) => {
+  const wrong = mapRows({ ...draft, rows, tail: [...tail, "", ...twin, ""] }, (row, at) => {
     if (at !== index) return row;
     const line = typed(draft.rows[index]?.text ?? "");
     return { ...row, said: line, meant: line };
   });
-  return ifNowhere({ ...plainCase(wrong), answer: null, open: false });
+  return ifNowhere({ ...makePlainCase(wrong), answer: null, open: false });
 }
 
 /** The number of a row among those of the old file. @param {Draft} draft @param {number} index */
@@ -192,7 +200,7 @@ const MARKS = [
 
 /** old_string is right; new_string has a placeholder where lines stood. @param {Source} source @returns {Case | undefined} */
 export function placeholderInNew({ draft, random }) {
-  const spots = keptRows(draft, isFilled);
+  const spots = findKeptRows(draft, isFilled);
   const run = spots.filter((at) => spots.includes(at + 1));
   const start = random.pick(run);
   if (start === undefined) return undefined;
@@ -201,14 +209,14 @@ export function placeholderInNew({ draft, random }) {
   const indent = /^\s*/.exec(draft.rows[start]?.text ?? "")?.[0] ?? "";
   const mark = indent + random.pick(MARKS);
   if (draft.rows.some(({ text }) => text.includes("..."))) return undefined;
-  const made = withRows(draft, (row, at) =>
+  const made = mapRows(draft, (row, at) =>
     gone.has(at) ? { ...row, meant: at === start ? mark : null } : row,
   );
-  return { ...plainCase(made), answer: null, open: false };
+  return { ...makePlainCase(made), answer: null, open: false };
 }
 
 /** The number of places is not the one that is said. @param {Source} source @returns {Case | undefined} */
 export function wrongCount({ draft, random }) {
-  const made = plainCase(draft);
+  const made = makePlainCase(draft);
   return { ...made, expected: 2 + random.int(3), answer: null, open: false };
 }

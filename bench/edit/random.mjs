@@ -1,7 +1,7 @@
 // Chance that can be repeated.
 
 /** @param {number} seed */
-export function randomFrom(seed) {
+export function createRandom(seed) {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -19,17 +19,17 @@ export function randomFrom(seed) {
   };
 }
 
-/** @typedef {ReturnType<typeof randomFrom>} Random */
+/** @typedef {ReturnType<typeof createRandom>} Random */
 
 /** @param {string} text */
-export function hashOf(text) {
+export function hashText(text) {
   let hash = 2166136261;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
   return hash >>> 0;
 }
 
 /** @template T @param {readonly T[]} all @param {Random} random */
-export function shuffled(all, random) {
+export function shuffle(all, random) {
   const rest = [...all];
   for (let at = rest.length - 1; at > 0; at--) {
     const other = random.int(at + 1);

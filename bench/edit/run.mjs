@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CLASSES } from "./classes.mjs";
 import { loadPackages } from "./corpus.mjs";
-import { draftOf, plainCase } from "./draft.mjs";
-import { judge, judgeFiles, sum } from "./judge.mjs";
+import { makeDraft, makePlainCase } from "./draft.mjs";
+import { judge, judgeFiles, sumTallies } from "./judge.mjs";
 import { loadMatcher } from "./matcher.mjs";
-import { hashOf, randomFrom, shuffled } from "./random.mjs";
+import { createRandom, hashText, shuffle } from "./random.mjs";
 import { printCost, printMiss, printTable } from "./report.mjs";
 
 /** @typedef {import("./draft.mjs").Change} Change */
@@ -18,16 +18,16 @@ import { printCost, printMiss, printTable } from "./report.mjs";
 /** @typedef {import("./judge.mjs").Made} Made */
 
 const SEEDS = [1, 2, 3];
-const MOST_PER_CLASS = 330;
-const LEAST_PER_CLASS = 60;
+const MAX_PER_CLASS = 330;
+const MIN_PER_CLASS = 60;
 const PER_WEIGHT = 2.4;
-const MOST_HARMLESS = 5000;
+const MAX_HARMLESS = 5000;
 
 /** Changes of all packages, of each as many as of any other as far as it has them. @param {import("./corpus.mjs").Package[]} packages @param {number} seed */
 function changesOf(packages, seed) {
-  const random = randomFrom(seed);
+  const random = createRandom(seed);
   const changes = packages.map(({ name, files }) =>
-    shuffled(
+    shuffle(
       files.flatMap(({ name: path, language, text, hunks }) => {
         const eol = text.includes("\r\n") ? "\r\n" : "\n";
         const lines = text.split(eol);
@@ -45,7 +45,7 @@ function changesOf(packages, seed) {
   const rounds = [];
   for (let round = 0; round < 80; round++) {
     rounds.push(
-      shuffled(
+      shuffle(
         changes.flatMap((all) => all.slice(round, round + 1)),
         random,
       ),
@@ -57,17 +57,17 @@ function changesOf(packages, seed) {
 /** The cases of one class. @param {import("./classes.mjs").Class} kind @param {{ changes: Change[], seed: number, share: number }} draw @returns {Made[]} */
 function casesOf(kind, { changes, seed, share }) {
   const wanted = Math.ceil(
-    Math.min(MOST_PER_CLASS, Math.max(LEAST_PER_CLASS, kind.weight * PER_WEIGHT)) * share,
+    Math.min(MAX_PER_CLASS, Math.max(MIN_PER_CLASS, kind.weight * PER_WEIGHT)) * share,
   );
   const most = kind.name === "huge file" ? Math.ceil(6 * share) : wanted;
-  const start = hashOf(`${seed} ${kind.name}`);
+  const start = hashText(`${seed} ${kind.name}`);
   /** @type {Made[]} */
   const made = [];
   for (let index = 0; index < changes.length && made.length < most; index++) {
-    const random = randomFrom(start + index * 7919);
+    const random = createRandom(start + index * 7919);
     const [change, another] = [0, 11].map((more) => changes[(index + more + start) % changes.length]);
-    const draft = change && draftOf(change, random);
-    const other = another && draftOf(another, randomFrom(start + index));
+    const draft = change && makeDraft(change, random);
+    const other = another && makeDraft(another, createRandom(start + index));
     const one = draft && other ? kind.make({ draft, other, random }) : undefined;
     if (one !== undefined) made.push({ kind, one });
   }
@@ -76,9 +76,9 @@ function casesOf(kind, { changes, seed, share }) {
 
 /** Real edits as they are, none of which may be taken for one with a placeholder. @param {import("./matcher.mjs").Matcher} matcher @param {{ changes: Change[], seed: number, share: number }} draw */
 function falseAlarms(matcher, { changes, seed, share }) {
-  const edits = changes.slice(0, MOST_HARMLESS * share).flatMap((change, at) => {
-    const draft = draftOf(change, randomFrom(seed + at));
-    return draft === undefined ? [] : [plainCase(draft)];
+  const edits = changes.slice(0, MAX_HARMLESS * share).flatMap((change, at) => {
+    const draft = makeDraft(change, createRandom(seed + at));
+    return draft === undefined ? [] : [makePlainCase(draft)];
   });
   const seen = edits.filter((edit) => matcher.seesPlaceholder(edit));
   const where = seen.map((edit) => ` ${edit.where}`).join("");
@@ -118,7 +118,7 @@ export async function run(args) {
     console.log(`seed ${seed}${seed === fresh ? " (new)" : ""}: ${tally.line}`);
     console.log(`  ${falseAlarms(matcher, { changes, seed, share })}`);
   }
-  const total = sum(tallies);
+  const total = sumTallies(tallies);
   printTable(total);
   for (const miss of total.shown(Number(values["show-wrong"]))) printMiss(miss);
   if (values["leave-out"] !== undefined) printCost({ matcher, made: all, rule: values["leave-out"], total });

@@ -8,12 +8,12 @@ import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-  answersIn,
-  dataOf,
+  findDataFolder,
+  listAnswers,
   openRoom,
   query,
   stopDatabase,
-  until,
+  waitUntil,
 } from "../../packages/fleet/tests/fleet-room.mjs";
 
 const KILLS = Number(process.env.KILLS ?? 10);
@@ -22,8 +22,8 @@ const STEPS = 9;
 const WORKERS = 3;
 const CONCURRENCY = 4;
 /** A model thinks up to so long, and a worker lives up to so long. */
-const MOST_THINKING_MS = 1000;
-const MOST_LIFE_MS = 8000;
+const MAX_THINKING_MS = 1000;
+const MAX_LIFE_MS = 8000;
 const PAUSE_MS = 5000;
 const FULL_TASKS = 4;
 const ENDED =
@@ -66,7 +66,7 @@ function modelFor(ledger) {
   return (messages) => {
     const prompt = JSON.stringify(messages.filter(({ role }) => role === "user"));
     const task = /task-(\d+)/.exec(prompt)?.[1];
-    const answers = answersIn(messages);
+    const answers = listAnswers(messages);
     const place = answers.findLast(({ text }) => text.includes("Directory: "))?.text;
     const directory = /Directory: (.*)/.exec(place ?? "")?.[1];
     for (let step = 1; step <= STEPS; step += 1) {
@@ -109,7 +109,7 @@ async function killWorkers() {
   const started = performance.now();
   let ledger = "";
   const room = await openRoom(async (messages) => {
-    await pause(Math.random() * MOST_THINKING_MS);
+    await pause(Math.random() * MAX_THINKING_MS);
     return modelFor(ledger)(messages);
   });
   ledger = join(room.folder, "ledger");
@@ -128,7 +128,7 @@ async function killWorkers() {
     const faults = new Faults(room);
     await Promise.all(Array.from({ length: WORKERS }, () => faults.replaceWorkers()));
     const last = await room.commands.startWorker(CONCURRENCY);
-    await until(async () => (await faults.left()) === 0);
+    await waitUntil(async () => (await faults.left()) === 0);
     const maybe = await checkAll(room, ledger);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     const { killed, paused, stopped, leftAtEnd } = faults;
@@ -172,7 +172,7 @@ class Faults {
       const worker = this.#room.commands.start(["worker", "--concurrency", String(CONCURRENCY)], {
         ...(Math.random() < 0.3 && { NODE_OPTIONS: `--import=${JUMPING_CLOCK}` }),
       });
-      await pause(Math.random() * MOST_LIFE_MS);
+      await pause(Math.random() * MAX_LIFE_MS);
       if (Math.random() < 0.1) await this.#pauseWorker(worker);
       worker.child.kill("SIGKILL");
       await worker.end;
@@ -215,7 +215,7 @@ async function fillDisk(whose, onDisk) {
   let isFull = false;
   const room = await openRoom(async (messages) => {
     // Each task has done something when there is no more room.
-    if (answersIn(messages).length > 2) await until(() => isFull);
+    if (listAnswers(messages).length > 2) await waitUntil(() => isFull);
     return modelFor(ledger)(messages);
   });
   ledger = join(room.folder, "ledger");
@@ -227,10 +227,10 @@ async function fillDisk(whose, onDisk) {
       }));
       const file = await room.writeTasks(tasks);
       await room.fleet("run", file, "--run", "faults", "--no-follow");
-      await until(() => room.server.requests.length >= 4 * FULL_TASKS);
+      await waitUntil(() => room.server.requests.length >= 4 * FULL_TASKS);
       await fill(filler);
       isFull = true;
-      await until(isWaiting);
+      await waitUntil(isWaiting);
       // What they leave to each other is taken, too.
       for (let times = 0; times < PAUSE_MS / 100; times += 1) {
         await fill(filler);
@@ -238,7 +238,7 @@ async function fillDisk(whose, onDisk) {
       }
       const early = (await query(room.databaseUrl(), ENDED).catch(() => [{ ended: 0 }]))[0].ended;
       await rm(filler);
-      for (const { id } of tasks) await until(() => room.hasEnded(`faults.${id}`));
+      for (const { id } of tasks) await waitUntil(() => room.hasEnded(`faults.${id}`));
       await checkAll(room, ledger, FULL_TASKS);
       console.log(
         `a full disk ${whose}: ${early} of ${FULL_TASKS} tasks ended while there was no room, all of them behind it; ${FULL_TASKS * STEPS} effects once each`,
@@ -273,7 +273,7 @@ async function onFullDisk(room, work) {
 /** @type {OnDisk} */
 async function onFullDatabase(room, work) {
   const folder = join(room.folder, "home/fleet/database");
-  const data = dataOf(folder);
+  const data = findDataFolder(folder);
   await mkdir(data, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=90m", "tmpfs", data]);
   try {

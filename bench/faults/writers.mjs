@@ -12,7 +12,7 @@ const SELF = fileURLToPath(import.meta.url);
 const CORE = new URL("../../packages/core/dist/index.js", import.meta.url).href;
 const PROCESSES = 8;
 /** Far more than any change needs; where nobody says anything for so long, all wait for ever. */
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** @typedef {{ kind: "edits" | "facts", count: number, kills: number }} Round */
 /** @typedef {{ number: number, failure: string | null }} Said */
@@ -75,7 +75,7 @@ async function runWriters({ kind, count, kills }, place) {
   });
   const timer = setTimeout(() => {
     for (const { child } of writers) child.kill("SIGKILL");
-  }, LONGEST_MS);
+  }, MAX_MS);
   for (const { child } of writers) child.on("message", () => timer.refresh());
   // Half of them die in the middle of their work, the lock in their hands as often as not.
   for (const { child, said } of writers.slice(0, kills)) {

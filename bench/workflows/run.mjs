@@ -14,7 +14,7 @@ import { ROWS as REMOTES } from "./git-remotes.mjs";
 import { openBurin, openShell } from "./hands.mjs";
 import { makeProject } from "./project.mjs";
 import { ROWS as SCRIPTS } from "./scripts.mjs";
-import { gitState, normalText, treeState } from "./state.mjs";
+import { normalizeText, readGitState, readTreeState } from "./state.mjs";
 
 /**
  * @typedef {{ run: string, background?: boolean }} Step
@@ -47,7 +47,7 @@ const NOT_ASKED = { questions: 0, steps: 0, asked: [] };
 const results = [];
 for (const row of rows) {
   const result = values.undo
-    ? { ...(await (await import("./undo.mjs")).takeBack(row, values.place)), ...NOT_ASKED }
+    ? { ...(await (await import("./undo.mjs")).undoRow(row, values.place)), ...NOT_ASKED }
     : await compare(row, values.place);
   results.push({ name: row.name, ...result });
   if (!["same", "taken back", "unchanged"].includes(result.verdict)) {
@@ -123,15 +123,15 @@ async function workThrough(row, place, { folder, home, open }) {
   const refusals = [];
   for (const step of missing ? [] : row.steps) {
     const { run, background = false } = typeof step === "string" ? { run: step } : step;
-    const earlier = treeState(root, row.ignore);
+    const earlier = readTreeState(root, row.ignore);
     const done = await hands?.run(run, { background, network: row.network ?? false });
     if (done === undefined) break;
-    steps.push({ run, code: done.code, output: normalText(done.output, project), reason: done.reason });
+    steps.push({ run, code: done.code, output: normalizeText(done.output, project), reason: done.reason });
     if (done.refused === undefined) continue;
-    refusals.push({ text: done.refused, hasChanged: !isSame(earlier, treeState(root, row.ignore)) });
+    refusals.push({ text: done.refused, hasChanged: !isSame(earlier, readTreeState(root, row.ignore)) });
     break;
   }
-  const state = { tree: treeState(root, row.ignore), git: await gitState(root, env) };
+  const state = { tree: readTreeState(root, row.ignore), git: await readGitState(root, env) };
   const { questions = 0 } = (await hands?.close()) ?? {};
   await sh(row.after ?? "", root, env);
   return { steps, refusals, state, questions, missing };

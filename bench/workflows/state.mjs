@@ -8,7 +8,7 @@ import { join } from "node:path";
  * @param {string} root
  * @param {RegExp} [ignore]
  */
-export function treeState(root, ignore) {
+export function readTreeState(root, ignore) {
   /** @type {Map<string, string>} */
   const found = new Map();
   const look = (/** @type {string} */ path) => {
@@ -49,7 +49,7 @@ const QUESTIONS = {
  * @param {string} root
  * @param {NodeJS.ProcessEnv} env
  */
-export async function gitState(root, env) {
+export async function readGitState(root, env) {
   const entries = Object.entries(QUESTIONS).map(([name, words]) => {
     const { stdout } = spawnSync("bash", ["-c", `git ${words} 2>&1`], { cwd: root, env, encoding: "utf8" });
     const text = stdout.replace(/\S*\/(?:bash|burin)\//g, "/");
@@ -70,7 +70,7 @@ export async function gitState(root, env) {
  * @param {string} text
  * @param {import("./project.mjs").Project} project
  */
-export function normalText(text, { folder }) {
+export function normalizeText(text, { folder }) {
   return (
     text
       .replaceAll(folder, "")

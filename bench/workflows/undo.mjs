@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { openBurin } from "./hands.mjs";
 import { makeProject } from "./project.mjs";
-import { gitState, treeState } from "./state.mjs";
+import { readGitState, readTreeState } from "./state.mjs";
 
 const { undo } = await import(new URL("../../packages/core/dist/index.js", import.meta.url).href);
 
@@ -20,7 +20,7 @@ const ALL = 100_000;
  * @param {import("./run.mjs").Row} row
  * @param {string} place
  */
-export async function takeBack(row, place) {
+export async function undoRow(row, place) {
   mkdirSync(join(homedir(), ".cache"), { recursive: true });
   const folder = realpathSync(mkdtempSync(join(homedir(), ".cache/undo-workflow-")));
   try {
@@ -66,7 +66,7 @@ async function stateOf({ root, env }) {
     ["refs", ask("for-each-ref")],
     ["stashes", ask("stash", "list", "--format=%H")],
   ]);
-  return new Map([...treeState(root, NOT_COVERED), ...(await gitState(root, env)), ...exact]);
+  return new Map([...readTreeState(root, NOT_COVERED), ...(await readGitState(root, env)), ...exact]);
 }
 
 /** @param {Map<string, string>} one @param {Map<string, string>} other */

@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 import { OPTIONS } from "./request/option-table.ts";
-import { type CommonOptions, commonOptions } from "./request/options.ts";
+import { type CommonOptions, readCommonOptions } from "./request/options.ts";
 import type { SubcommandRequest } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
@@ -30,20 +30,20 @@ const PARSED: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
 );
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
-export async function readArgs(argv: readonly string[]): Promise<Request> {
+export async function parseCommandLine(argv: readonly string[]): Promise<Request> {
   try {
-    return request(argv);
+    return parseRequest(argv);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw (await import("./help.ts")).optionFault(messageOf(error), subcommandOf(argv));
+    throw (await import("./help.ts")).createOptionError(describeError(error), findSubcommand(argv));
   }
 }
 
-function request(argv: readonly string[]): Request {
-  const found = subcommandOf(argv);
-  if (found !== null) return subcommandRequest(argv, found);
+function parseRequest(argv: readonly string[]): Request {
+  const found = findSubcommand(argv);
+  if (found !== null) return parseSubcommandRequest(argv, found);
   const { values, positionals } = parseArgs({
-    args: withoutId(argv),
+    args: removeId(argv),
     options: PARSED,
     allowPositionals: true,
   });
@@ -53,12 +53,12 @@ function request(argv: readonly string[]): Request {
     return { mode: "help", topic: first === "help" ? topic : undefined };
   }
   if (values.version || (first === "version" && !isPrint && topic === undefined)) return { mode: "version" };
-  const options = commonOptions(values);
+  const options = readCommonOptions(values);
   return { mode: "prompt", prompt: positionals.join(" "), words: positionals, isPrint, options };
 }
 
 /** A `-r` without an ID, the last word or before an option, gets an empty one. */
-function withoutId(argv: readonly string[]): string[] {
+function removeId(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   return argv.map((word, at) => {
     const isAlone = /^(?:-r|--resume)$/.test(word) && (argv[at + 1] ?? "-").startsWith("-");
@@ -67,22 +67,22 @@ function withoutId(argv: readonly string[]): string[] {
 }
 
 /** The values and words of a command line that may be invalid. */
-function readLoosely(argv: readonly string[], options = PARSED) {
-  return parseArgs({ args: withoutId(argv), options, allowPositionals: true, strict: false, tokens: true });
+function parseLoosely(argv: readonly string[], options = PARSED) {
+  return parseArgs({ args: removeId(argv), options, allowPositionals: true, strict: false, tokens: true });
 }
 
 /** The name of the subcommand, unless -p makes the words a prompt. */
-function subcommandOf(argv: readonly string[]): SubcommandName | null {
+function findSubcommand(argv: readonly string[]): SubcommandName | null {
   if (!argv.some(isSubcommand)) return null;
-  const { values, positionals } = readLoosely(argv);
+  const { values, positionals } = parseLoosely(argv);
   const [name = ""] = positionals;
   return !values.print && isSubcommand(name) ? name : null;
 }
 
-function subcommandRequest(argv: readonly string[], name: SubcommandName): Request {
+function parseSubcommandRequest(argv: readonly string[], name: SubcommandName): Request {
   const { ownOptions = {}, takesWords, ownWords } = SUBCOMMANDS[name];
   const options = { ...PARSED, ...ownOptions };
-  const places = readLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
+  const places = parseLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
   // From here on words are kept literally.
   const last = places[ownWords?.(places.slice(1).map(({ value }) => value)) ?? places.length];
   const end = last === undefined ? argv.length : last.index + 1;
@@ -93,5 +93,5 @@ function subcommandRequest(argv: readonly string[], name: SubcommandName): Reque
   if (takesWords === false && words[0] !== undefined)
     throw new UsageError(`burin ${name} takes no "${words[0]}". See burin help ${name}.`);
   const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
-  return { mode: "subcommand", name, request: { words, options: commonOptions(values), own } };
+  return { mode: "subcommand", name, request: { words, options: readCommonOptions(values), own } };
 }

@@ -1,8 +1,8 @@
-import { nearNames } from "@burin/core/internal";
-import { hereFor } from "./commands/slash-commands.ts";
-import { OPTIONS, optionsHelp } from "./request/option-table.ts";
-import { ENVIRONMENT, FORMS, helpOn, type Usage } from "./request/usages.ts";
-import { ELSEWHERE, isCommandElsewhere } from "./request/words-elsewhere.ts";
+import { findNearNames } from "@burin/core/internal";
+import { findOwnCommand } from "./commands/slash-commands.ts";
+import { formatOptionsHelp, OPTIONS } from "./request/option-table.ts";
+import { ENVIRONMENT, FORMS, findHelp, type Usage } from "./request/usages.ts";
+import { FOREIGN_COMMANDS, isForeignCommand } from "./request/words-elsewhere.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 import { fitRows } from "./terminal/styled-line.ts";
@@ -10,11 +10,11 @@ import { fitRows } from "./terminal/styled-line.ts";
 const COLUMN = 31;
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
-export function helpText(topic: string | undefined, isTerminal: boolean): string {
-  return fitRows(wholeHelp(topic).split("\n"), isTerminal).join("\n");
+export function formatHelp(topic: string | undefined, isTerminal: boolean): string {
+  return fitRows(formatWholeHelp(topic).split("\n"), isTerminal).join("\n");
 }
 
-function wholeHelp(topic: string | undefined): string {
+function formatWholeHelp(topic: string | undefined): string {
   if (topic === undefined) {
     const forms: Usage = [
       ['["prompt"]', "opens the app at a terminal, with a first prompt if one is given"],
@@ -22,17 +22,17 @@ function wholeHelp(topic: string | undefined): string {
       ["help [command]", "this text, or the help on one command"],
       ...FORMS,
     ];
-    const lines = forms.map(([form, meaning]) => `       burin ${inColumn(form)}${meaning}\n`);
-    return `Usage: burin [options] [prompt]\n${lines.join("")}\n${optionsHelp(OPTIONS)}\n${ENVIRONMENT}`;
+    const lines = forms.map(([form, meaning]) => `       burin ${padForm(form)}${meaning}\n`);
+    return `Usage: burin [options] [prompt]\n${lines.join("")}\n${formatOptionsHelp(OPTIONS)}\n${ENVIRONMENT}`;
   }
-  if (!isSubcommand(topic)) throw unknownCommand(topic);
-  const { forms, options } = helpOn(topic);
+  if (!isSubcommand(topic)) throw createUnknownCommandError(topic);
+  const { forms, options } = findHelp(topic);
   const lines = forms.map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
   return `Usage:\n${lines.join("")}\n${options}`;
 }
 
 /** A form that is too long for its column has a line of its own. */
-function inColumn(form: string): string {
+function padForm(form: string): string {
   return form.length < COLUMN
     ? form.padEnd(COLUMN)
     : `${form}\n${" ".repeat("       burin ".length + COLUMN)}`;
@@ -40,9 +40,9 @@ function inColumn(form: string): string {
 
 /** The words of a command of other agents or of the app, or a mistyped one, were not meant as a prompt. Throws UsageError. */
 export async function assertNoMistypedCommand([word = "", ...more]: readonly string[]): Promise<void> {
-  const inApp = more.length === 0 && (await import("./commands/screen-commands.ts")).commandOf(word);
-  const [near] = commandsLike(word);
-  const there = isCommandElsewhere(word, more) && hereFor(word, ELSEWHERE);
+  const inApp = more.length === 0 && (await import("./commands/screen-commands.ts")).findCommand(word);
+  const [near] = findSimilarCommands(word);
+  const there = isForeignCommand(word, more) && findOwnCommand(word, FOREIGN_COMMANDS);
   const meant = there || (inApp && `/${inApp} in the app`) || (near && `burin ${near}`);
   if (!meant) return;
   const fault =
@@ -53,7 +53,7 @@ export async function assertNoMistypedCommand([word = "", ...more]: readonly str
 }
 
 /** What to write instead of an option that does not exist, or that lacks its value. */
-export function optionFault(message: string, command: SubcommandName | null): UsageError {
+export function createOptionError(message: string, command: SubcommandName | null): UsageError {
   const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
   const [, unknown, lacking] =
     /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
@@ -61,10 +61,10 @@ export function optionFault(message: string, command: SubcommandName | null): Us
     const own = Object.keys((command && SUBCOMMANDS[command].ownOptions) ?? {}).map((name) => `--${name}`);
     const isLong = unknown.startsWith("--");
     const [near] = isLong
-      ? nearNames(unknown, [...OPTIONS.map(({ long }) => long), ...own])
+      ? findNearNames(unknown, [...OPTIONS.map(({ long }) => long), ...own])
       : own.filter((name) => name.startsWith(`-${unknown.toLowerCase()}`));
     const prompt = command === null && !isLong && "-- before a prompt that begins with -";
-    const meant = (!isLong && near) || (hereFor(unknown, ELSEWHERE) ?? (near || prompt));
+    const meant = (!isLong && near) || (findOwnCommand(unknown, FOREIGN_COMMANDS) ?? (near || prompt));
     const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
     return new UsageError(
       `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,
@@ -75,15 +75,15 @@ export function optionFault(message: string, command: SubcommandName | null): Us
   return new UsageError(`${lacking} needs a value: ${lacking} ${known.value}  ${known.meaning}. ${see}`);
 }
 
-function unknownCommand(name: string): UsageError {
-  const [near] = commandsLike(name);
-  const meant = near === undefined ? hereFor(name, ELSEWHERE) : `burin help ${near}`;
+function createUnknownCommandError(name: string): UsageError {
+  const [near] = findSimilarCommands(name);
+  const meant = near === undefined ? findOwnCommand(name, FOREIGN_COMMANDS) : `burin help ${near}`;
   const hint = meant === undefined ? "See burin --help." : `Did you mean ${meant}?`;
   return new UsageError(`there is no command "${name}". ${hint}`);
 }
 
 /** "callback" is not almost "call": only typos of one or two letters count. */
-function commandsLike(word: string): string[] {
-  const near = nearNames(word, ["help", "version", ...Object.keys(SUBCOMMANDS)]);
+function findSimilarCommands(word: string): string[] {
+  const near = findNearNames(word, ["help", "version", ...Object.keys(SUBCOMMANDS)]);
   return near.filter((name) => Math.abs(name.length - word.length) <= 2);
 }

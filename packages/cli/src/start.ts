@@ -1,19 +1,19 @@
-import { messageOf } from "@burin/core/internal";
-import { type Request, readArgs } from "./args.ts";
-import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
-import { onePrompt } from "./modes/print/prompt-input.ts";
+import { describeError } from "@burin/core/internal";
+import { parseCommandLine, type Request } from "./args.ts";
+import { closeSession, currentDocument, runPrint } from "./modes/print/print.ts";
+import { createPromptInput } from "./modes/print/prompt-input.ts";
 import { openSettings } from "./request/options.ts";
 import type { Io } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
-import { leave, type Output, terminalOutput } from "./terminal/output.ts";
+import { createTerminalOutput, leave, type Output } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
 
 declare const BURIN_VERSION: string;
 
 /** How long closing a session may take after an unexpected error. */
-const MOST_CLOSING_MS = 3000;
+const MAX_CLOSING_MS = 3000;
 
 /** An update takes the files away that a Burin which runs has not loaded yet. */
 const REPLACED =
@@ -21,17 +21,17 @@ const REPLACED =
 
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
-  const output = terminalOutput(argv.includes("--no-color"));
+  const output = createTerminalOutput(argv.includes("--no-color"));
   const failed = async (error: unknown): Promise<ExitCode> => {
     const report = await import("./terminal/report-failure.ts").catch((missing: unknown) => {
       // Only what the system refused, such as one more open file, does not mean that the file is gone.
       const isRefused =
         missing instanceof Error && "syscall" in missing && !missing.message.startsWith("ENOENT");
-      output.note(`burin: ${isRefused ? messageOf(missing) : REPLACED}`);
+      output.note(`burin: ${isRefused ? describeError(missing) : REPLACED}`);
     });
     if (!report) return EXIT.failed;
     const isPrompt = !isSubcommand(argv[0] ?? "");
-    return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
+    return report.reportFailure(error, { argv, output, soFar: isPrompt ? currentDocument() : null });
   };
   let isUncaught = false;
   // An error that no caller catches is reported like any other failure, also to scripts.
@@ -39,10 +39,10 @@ export async function start(argv: readonly string[]): Promise<void> {
     isUncaught = true;
     // Only the first error is reported; others follow from it.
     process.on("uncaughtException", () => {});
-    setTimeout(leave, MOST_CLOSING_MS, EXIT.failed);
+    setTimeout(leave, MAX_CLOSING_MS, EXIT.failed);
     void failed(error).then((code) => closeSession().finally(() => leave(code)));
   });
-  const ended = readArgs(argv).then((request) => run(request, output));
+  const ended = parseCommandLine(argv).then((request) => run(request, output));
   const code = await ended.catch(failed);
   if (!isUncaught) leave(code);
 }
@@ -51,7 +51,7 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
   const io = { output, signal: interruptSignal() };
   switch (request.mode) {
     case "help":
-      output.out((await import("./help.ts")).helpText(request.topic, output.isTerminal));
+      output.out((await import("./help.ts")).formatHelp(request.topic, output.isTerminal));
       return EXIT.done;
     case "version":
       output.out(`${BURIN_VERSION}\n`);
@@ -89,13 +89,13 @@ async function runPrompt(
   const text = isBeside || piped.text.trim() === "" ? prompt : piped.text;
   if (text.trim() !== "" || files.length > 0) {
     const more = { files, ...(isBeside ? { piped: `\n\n${piped.text}` } : {}) };
-    return runPrint(onePrompt(text, more), options, io);
+    return runPrint(createPromptInput(text, more), options, io);
   }
-  if (isResumed) return runPrint(onePrompt(null), options, io);
+  if (isResumed) return runPrint(createPromptInput(null), options, io);
   const notice = 'there is no prompt: burin -p "what does this project do?"';
   if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);
-  if (!(await import("./modes/print/find-model.ts")).namesModel(settings)) {
+  if (!(await import("./modes/print/find-model.ts")).hasModelSettings(settings)) {
     return (await SUBCOMMANDS.demo.load()).run({ words: [], options, own: {} }, io);
   }
   throw new UsageError(notice);

@@ -1,6 +1,6 @@
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -87,7 +87,7 @@ describe("@ mentions", () => {
 
   it("P19 P38 a denied file and one outside are named, not shown", async () => {
     put(".env", "KEY=canary\n");
-    const other = temporaryFolder();
+    const other = createTemporaryFolder();
     await writeFile(join(other, "secret.txt"), "outside\n");
     await symlink(join(other, "secret.txt"), join(root, "link.txt"));
     const text = await sent(`@.env @link.txt @${join(other, "secret.txt")}`, "--deny", "read_file(.env*)");

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BURIN, burin, environmentIn } from "./burin.ts";
 
@@ -15,7 +15,7 @@ const readFive = (more: object = {}) => [
 ];
 
 beforeAll(async () => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   await mkdir(join(root, "src"));
   await writeFile(join(root, "five.txt"), "one\ntwo\nthree\nfour\nfive\n");
   await writeFile(join(root, "settings.json"), '{ "permissions": { "ask": ["read_file"] } }');

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -105,7 +105,7 @@ async function interrupted(args: readonly string[], env: Record<string, string>,
   return { code, left: living(pids) };
 }
 
-describe("what a command of discovery has started", needs("ps"), () => {
+describe("what a command of discovery has started", requirePrograms("ps"), () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     it(`P26 is gone when burin ends by ${signal} while it discovers`, async () => {
       await writeFile(join(root, "stubborn.cjs"), STUBBORN);

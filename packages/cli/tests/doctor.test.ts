@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
@@ -18,7 +18,7 @@ let canary: string;
 let server: Server | null = null;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   [root, home, canary] = [join(top, "project"), join(top, "home"), join(top, "canary")];
   await mkdir(root);
   await mkdir(home, { mode: 0o700 });
@@ -87,7 +87,7 @@ async function service(status: number): Promise<{ readonly url: string; readonly
     asked.push(`${request.url} ${request.headers.authorization}`);
     response.writeHead(status).end('{"data":[]}');
   });
-  return { url: `http://127.0.0.1:${await portOf(server)}/v1`, asked };
+  return { url: `http://127.0.0.1:${await listenOnFreePort(server)}/v1`, asked };
 }
 
 const settings = (folder: string, value: unknown) =>

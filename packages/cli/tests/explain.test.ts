@@ -1,5 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -7,7 +7,7 @@ let root: string;
 const explain = (...args: string[]) => burin(["explain", ...args], { cwd: root });
 
 beforeAll(async () => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
 });
 
 afterAll(() => rm(root, { recursive: true }));

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -8,7 +8,7 @@ let top: string;
 let root: string;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   root = join(top, "root");
   for (const name of ["root", "more", "a,b"]) {
     await mkdir(join(top, name));

@@ -1,14 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { cp } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 
 let folder: string;
 
 beforeAll(async () => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   await cp(dirname(BURIN), join(folder, "dist"), { recursive: true });
 });
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const top = join(import.meta.dirname, "../../..");
@@ -11,7 +11,7 @@ let clone: string;
 
 /** The repository's own manifests without what would have to be downloaded, and a build of one line. */
 beforeAll(() => {
-  clone = temporaryFolder();
+  clone = createTemporaryFolder();
   for (const path of ["package.json", "packages/core/package.json", "packages/cli/package.json"]) {
     const { devDependencies, optionalDependencies, ...manifest } = JSON.parse(
       readFileSync(join(top, path), "utf8"),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import module from "node:module";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -11,7 +11,7 @@ const CAN_KEEP = "enableCompileCache" in module;
 let home: string;
 
 beforeEach(() => {
-  home = temporaryFolder();
+  home = createTemporaryFolder();
 });
 function start(folder = home) {
   return burin(["tools", "--json"], { cwd: home, env: { BURIN_HOME: folder } });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { BURIN, burin, environmentIn } from "./burin.ts";
 import { put, root } from "./project.ts";
@@ -12,7 +12,7 @@ afterEach(() => close());
 /** A server behind a login, and its login service: whoever brings the code is let in. */
 async function startService(): Promise<string> {
   const server = createServer((request, response) => answer(request, response, base));
-  const base = `http://127.0.0.1:${await portOf(server)}`;
+  const base = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   close = () => server.close();
   return base;
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { FakeReply } from "@burin/core/testing";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -43,7 +43,7 @@ describe("burin models", () => {
     const service = createServer((_request, response) => {
       response.end(JSON.stringify({ data: names.map((id) => ({ id })) }));
     });
-    const baseUrl = `http://127.0.0.1:${await portOf(service)}/v1`;
+    const baseUrl = `http://127.0.0.1:${await listenOnFreePort(service)}/v1`;
     settings({ models: { coder: { baseUrl, model: "qwen3-coder" }, llama: { baseUrl, model: "llama3" } } });
     const { stdout } = await run(["models", "--online"]);
     service.close();
@@ -88,7 +88,7 @@ describe("P54 with only a key", () => {
       places.push(url);
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     });
-    const port = await portOf(proxy);
+    const port = await listenOnFreePort(proxy);
     settings({ model: { retries: 0 } });
     const env = { GROQ_API_KEY: "a-key-of-groq", HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const { code, stderr } = await run(["-p", "go"], env);
@@ -139,7 +139,7 @@ describe("doctor --online", () => {
       authorization = headers.authorization ?? "";
       response.end(JSON.stringify({ data: [{ id: "m" }] }));
     });
-    const port = await portOf(server);
+    const port = await listenOnFreePort(server);
     settings({ model: { provider: "bedrock", name: "m", baseUrl: `http://127.0.0.1:${port}/v1` } });
     const env = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s" };
     const { stdout } = await run(["doctor", "--online"], env);

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { chmod, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin, failed } from "./burin.ts";
 import { put, root as top } from "./project.ts";
@@ -157,7 +157,7 @@ describe("skills of a site", () => {
       } else response.writeHead(text === undefined ? 404 : 200).end(text);
     });
     servers.push(server);
-    return `http://127.0.0.1:${await portOf(server)}`;
+    return `http://127.0.0.1:${await listenOnFreePort(server)}`;
   }
 
   const SKILLS = "/.well-known/agent-skills";

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentEvent } from "@burin/core";
-import { historyOf } from "@burin/core/sessions";
+import { buildHistory } from "@burin/core/sessions";
 import type { FakeReply } from "@burin/core/testing";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin, endOf, environmentIn, failed, type RunOptions } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -78,7 +78,7 @@ describe("burin -p", () => {
 
   it(
     "text: at a terminal the model's words come as they are written, each once",
-    needs("script"),
+    requirePrograms("script"),
     async () => {
       const env = await modelEnv(
         { text: "I look.", calls: [reading()] },
@@ -95,7 +95,7 @@ describe("burin -p", () => {
 
   it(
     "P42 text: at a terminal what joins emoji and letters stays, also between two pieces of a reply",
-    needs("script"),
+    requirePrograms("script"),
     async () => {
       const emoji = "\u{1f468}\u{1f3fd}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f\u200d\u{1f525}";
       const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
@@ -162,10 +162,10 @@ describe("burin -p", () => {
           event.call.returnDisplay === "Read 1 line.",
       ),
     ).toBe(true);
-    const roles = historyOf(events).map((message) => message.role);
+    const roles = buildHistory(events).map((message) => message.role);
     expect(roles).toEqual(["user", "model", "user", "model"]);
     const sent = server.requests[1]?.body as { messages: { role: string; content: string | null }[] };
-    const answered = historyOf(events)[2]?.parts.map((part) => part.functionResponse?.response);
+    const answered = buildHistory(events)[2]?.parts.map((part) => part.functionResponse?.response);
     expect(
       sent.messages.filter((message) => message.role === "tool").map((message) => message.content),
     ).toEqual([answered?.[0]?.output, expect.stringContaining(String(answered?.[1]?.error))]);

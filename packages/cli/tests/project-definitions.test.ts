@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -10,7 +10,7 @@ let home: string;
 let model: Record<string, string>;
 
 beforeEach(async () => {
-  home = temporaryFolder();
+  home = createTemporaryFolder();
   for (const [path, text] of [
     ["agents/scout.md", "---\ndescription: scouts ahead\n---\nYou scout.\n"],
     ["skills/release/SKILL.md", "---\ndescription: how a release is made\n---\nTag it.\n"],

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN, endOf, environmentIn } from "./burin.ts";
 import { root } from "./project.ts";
 
 /** As in a container, or under AppArmor: the programs of a session may not enter one space. */
 function burinRefused(...args: string[]) {
-  const refusing = join(temporaryFolder(), "nsenter");
+  const refusing = join(createTemporaryFolder(), "nsenter");
   writeFileSync(refusing, "#!/bin/sh\necho 'nsenter: Operation not permitted' >&2\nexit 1\n");
   chmodSync(refusing, 0o755);
   const asRoot = process.getuid?.() === 0 ? [] : ["--map-root-user"];
@@ -22,7 +22,7 @@ function burinRefused(...args: string[]) {
 const call = (command: string, more = {}) =>
   burinRefused("call", "run_shell_command", JSON.stringify({ command, ...more }), "-y", "--root", root);
 
-describe("where nsenter is refused", needs("bwrap"), () => {
+describe("where nsenter is refused", requirePrograms("bwrap"), () => {
   it("P53 a command runs in a space of its own, as limited as ever, and its end is true", async () => {
     const line = "echo works > a.txt; cat a.txt; echo x > /usr/owned || echo refused; (sleep 60 &); exit 3";
     const { stdout } = await call(line);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation, ToolDisplay } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { en } from "../src/locales/en.ts";
 import ja from "../src/locales/ja.json" with { type: "json" };
@@ -170,7 +170,7 @@ describe("the screen, kept as text", () => {
     (Object.keys(MODES) as (keyof typeof MODES)[]).map((mode) => [mode, columns] as const),
   );
 
-  it.each(sizes)("asks every question: %s, %d columns", needs("bwrap"), async (mode, columns) => {
+  it.each(sizes)("asks every question: %s, %d columns", requirePrograms("bwrap"), async (mode, columns) => {
     await configure(mode);
     const { texts } = MODES[mode];
     const { plan, ...others } = QUESTIONS;

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32, deflateSync } from "node:zlib";
 import type { FakeReply } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { ScreenRoom } from "./screen-room.ts";
 import type { ScreenOptions } from "./screen-terminal.ts";
@@ -74,13 +74,13 @@ describe("images at the prompt", () => {
   });
 
   it("P21 the one in the clipboard is taken with ctrl+v, and with a paste of nothing, by no program of the project", async () => {
-    const [own, bin] = [join(room.root, "bin"), temporaryFolder()];
+    const [own, bin] = [join(room.root, "bin"), createTemporaryFolder()];
     await mkdir(own);
     await writeFile(join(room.root, "dot.png"), PNG);
     await writeFile(join(own, "wl-paste"), `#!/bin/sh\ntouch "${own}/canary"\n`, { mode: 0o755 });
     await writeFile(join(bin, "wl-paste"), `#!/bin/sh\ncat "${room.root}/dot.png"\n`, { mode: 0o755 });
     const PATH = [own, bin, process.env.PATH].join(delimiter);
-    const env = { PATH, HOME: temporaryFolder(), WAYLAND_DISPLAY: "wayland-0" };
+    const env = { PATH, HOME: createTemporaryFolder(), WAYLAND_DISPLAY: "wayland-0" };
     const terminal = await room.open([{ text: "Two." }], { env });
     await terminal.enter("\u0016", "> [image 1]");
     await terminal.enter(pasted(""), "> [image 1] [image 2]");

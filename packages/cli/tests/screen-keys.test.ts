@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { KEY_LIST } from "../src/ui/key-list.ts";
 import { running, ScreenRoom } from "./screen-room.ts";
@@ -13,13 +13,13 @@ async function open(
   replies: readonly FakeReply[],
   options: Partial<ScreenOptions> = {},
 ): Promise<ScreenTerminal> {
-  const [project, own] = [join(room.root, "bin"), temporaryFolder()];
+  const [project, own] = [join(room.root, "bin"), createTemporaryFolder()];
   await mkdir(project, { recursive: true });
   await writeFile(join(project, "editor"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
   await writeFile(join(own, "editor"), '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n', { mode: 0o700 });
   // Of the two the editor is the user's own.
   const PATH = [project, own, process.env.PATH].join(delimiter);
-  return room.open(replies, { ...options, env: { EDITOR: "editor", HOME: temporaryFolder(), PATH } });
+  return room.open(replies, { ...options, env: { EDITOR: "editor", HOME: createTemporaryFolder(), PATH } });
 }
 
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) & 0x1f);
@@ -249,7 +249,7 @@ describe("a key", () => {
   });
 
   it("ctrl+z in the user's editor stops both, and after fg the keys are the editor's again", async () => {
-    const editor = join(temporaryFolder(), "stopping");
+    const editor = join(createTemporaryFolder(), "stopping");
     const lines = ["#!/bin/sh", "echo begun", "kill -TSTP 0", "echo again; read line"];
     await writeFile(editor, [...lines, 'printf "%s" " $line" >> "$1"'].join("\n"), { mode: 0o700 });
     const terminal = await room.open([], { isInShell: true, env: { EDITOR: editor } });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FakeReply } from "@burin/core/testing";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
 
@@ -39,7 +39,7 @@ describe("a question", () => {
 
   it(
     "P53 an approved command that fails for want of network says so, with what allows it",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const command = "echo asked for it; exec 3<>/dev/tcp/192.0.2.1/80";
       const terminal = await room.open([running(command), { text: "Done." }]);

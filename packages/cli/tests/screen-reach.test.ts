@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
 
@@ -16,7 +16,7 @@ function lastAnswer(): string {
 describe("a question that shows its reach", () => {
   it(
     "P22 says first what is worst, marked also without colour, and what the sandbox allows",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const command = "npm install left-pad && git push origin main && rm -rf ~/old-notes";
       const terminal = await room.open([running(command)]);
@@ -62,7 +62,7 @@ describe("a question that shows its reach", () => {
 
   it(
     "P53 offers a command that needs the network to run with it and without it",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const command = "echo it ran; curl -sS -m 9 http://does-not-exist.invalid/";
       const terminal = await room.open([running(command), { text: "Done." }]);

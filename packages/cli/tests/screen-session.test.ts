@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
@@ -183,20 +183,24 @@ async function killAndResume(): Promise<void> {
 }
 
 describe("a whole session", () => {
-  it("goes from the first start to a resume after kill -9, as its screens show", needs("bwrap"), async () => {
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await room.serve(script(released));
-    await firstStart();
-    await keep("the first start");
-    await promptAndQuestions();
-    await reviewAndPlan();
-    await subagentsAndSteering(release);
-    await killAndResume();
-    expect(room.server.problems).toEqual([]);
-    expect(room.server.unusedReplies()).toEqual([]);
-    expect(screens.join("\n\n")).toMatchSnapshot();
-  });
+  it(
+    "goes from the first start to a resume after kill -9, as its screens show",
+    requirePrograms("bwrap"),
+    async () => {
+      let release = (): void => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await room.serve(script(released));
+      await firstStart();
+      await keep("the first start");
+      await promptAndQuestions();
+      await reviewAndPlan();
+      await subagentsAndSteering(release);
+      await killAndResume();
+      expect(room.server.problems).toEqual([]);
+      expect(room.server.unusedReplies()).toEqual([]);
+      expect(screens.join("\n\n")).toMatchSnapshot();
+    },
+  );
 });

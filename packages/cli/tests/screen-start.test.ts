@@ -4,8 +4,8 @@ import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
-import { portOf } from "@burin/testing/fake-model-server";
-import { needs } from "@burin/testing/needs";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
@@ -104,7 +104,7 @@ describe("the first start", () => {
       response.writeHead(isRight ? 200 : 401, { "content-type": "application/json" });
       response.end(isRight ? '{ "data": [{ "id": "first-model" }] }' : '{ "error": { "message": "no" } }');
     });
-    const port = await portOf(models);
+    const port = await listenOnFreePort(models);
     try {
       const terminal = room.begin({ columns: 100 });
       await nameAddress(terminal, `http://127.0.0.1:${port}/v1`);
@@ -272,7 +272,7 @@ describe("the end", () => {
     expect(screen.text()).not.toContain("? for keys");
   });
 
-  it("stays as it is when a command that runs is killed", needs("ps"), async () => {
+  it("stays as it is when a command that runs is killed", requirePrograms("ps"), async () => {
     const terminal = await room.open([running("echo $$ > pid; sleep 60"), { text: "It was killed." }], {
       args: ["--approval-mode", "yolo"],
     });

@@ -24,7 +24,7 @@ export interface ScreenOptions {
   readonly named?: string;
 }
 
-const MOST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** The command line in a pseudo-terminal, and what a person sees of it. */
 export class ScreenTerminal {
@@ -186,7 +186,7 @@ export class ScreenTerminal {
   }
 
   async until(holds: () => boolean, what: string): Promise<void> {
-    const end = performance.now() + MOST_WAIT_MS;
+    const end = performance.now() + MAX_WAIT_MS;
     while (!holds()) {
       if (performance.now() > end) throw new Error(`The screen did not come to ${what}:\n${this.text()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));

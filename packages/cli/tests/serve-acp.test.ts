@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AcpRoom, call, prompt } from "./acp-room.ts";
 import { put, root } from "./project.ts";
@@ -118,7 +118,7 @@ describe("burin serve acp", () => {
     expect(shown.match(/line 2000\n/g)).toHaveLength(1);
   });
 
-  it("P26 cancels a command, twice, and nothing of it is left", needs("ps"), async () => {
+  it("P26 cancels a command, twice, and nothing of it is left", requirePrograms("ps"), async () => {
     const command = `echo $$ > ${root}/pid; sleep 1002 & wait`;
     const opened = await room.editor([call("run_shell_command", { command }), { text: "Again." }], {
       args: ["--yes"],
@@ -133,7 +133,7 @@ describe("burin serve acp", () => {
     expect(await prompt(opened, sessionId, "And now?")).toBe("end_turn");
   });
 
-  it("P26 ends with its commands when the editor vanishes", needs("ps"), async () => {
+  it("P26 ends with its commands when the editor vanishes", requirePrograms("ps"), async () => {
     const command = `echo $$ > ${root}/pid; sleep 1003 & wait`;
     const opened = await room.editor([call("run_shell_command", { command })], { args: ["--yes"] });
     const { sessionId } = await room.newSession(opened);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, environmentIn } from "./burin.ts";
@@ -294,7 +294,7 @@ describe("burin serve mcp --http", () => {
 
   it(
     "P26 ends the commands of a client that ends its session, twice, and of no other",
-    needs("ps"),
+    requirePrograms("ps"),
     async () => {
       const url = await serve("--yes");
       const [one, two] = [await begin(url), await begin(url)];

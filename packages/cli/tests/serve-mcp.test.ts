@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
@@ -118,7 +118,7 @@ describe.each([
     await expect(mcp.readResource({ uri: `file://${root}/a.txt` })).rejects.toThrow("There is no resource");
   });
 
-  it("P26 cancels a command, twice, and nothing of it is left", needs("ps"), async () => {
+  it("P26 cancels a command, twice, and nothing of it is left", requirePrograms("ps"), async () => {
     const { client: mcp, call } = await client({ isModern, args: ["--yes"] });
     const stop = new AbortController();
     const command = `echo $$ > ${root}/pid; sleep 1000 & wait`;
@@ -167,7 +167,7 @@ describe.each([
 
 describe("burin serve mcp", () => {
   it("works in the roots that its client names, and in the root that its user named whatever the client says", async () => {
-    const other = temporaryFolder();
+    const other = createTemporaryFolder();
     await writeFile(join(other, "b.txt"), "other\n");
     const there = await client({ roots: [other] });
     expect(await there.call("read_file", { file_path: `${other}/b.txt` })).toEqual({
@@ -262,23 +262,27 @@ describe("burin serve mcp", () => {
     expect(await server.ended).toBe(0);
   });
 
-  it("P26 ends with its commands when the client vanishes in the middle of a call", needs("ps"), async () => {
-    const server = rawServer(root, ["mcp", "--yes"]);
-    server.send(INITIALIZE);
-    await server.next();
-    server.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-    const params = {
-      name: "run_shell_command",
-      arguments: { command: `echo $$ > ${root}/pid; sleep 1001 & wait` },
-    };
-    server.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
-    await until(() => existsSync(join(root, "pid")));
-    server.child.stdin.write('{"jsonrpc":"2.0","id":2,');
-    server.child.stdin.destroy();
-    server.child.stdout.destroy();
-    expect(await server.ended).not.toBeNull();
-    expect(await left("sleep 1001")).toBe("");
-  });
+  it(
+    "P26 ends with its commands when the client vanishes in the middle of a call",
+    requirePrograms("ps"),
+    async () => {
+      const server = rawServer(root, ["mcp", "--yes"]);
+      server.send(INITIALIZE);
+      await server.next();
+      server.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+      const params = {
+        name: "run_shell_command",
+        arguments: { command: `echo $$ > ${root}/pid; sleep 1001 & wait` },
+      };
+      server.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+      await until(() => existsSync(join(root, "pid")));
+      server.child.stdin.write('{"jsonrpc":"2.0","id":2,');
+      server.child.stdin.destroy();
+      server.child.stdout.destroy();
+      expect(await server.ended).not.toBeNull();
+      expect(await left("sleep 1001")).toBe("");
+    },
+  );
 
   it("drops an answer to a question that nobody asked or that was answered", async () => {
     const server = rawServer(root, ["mcp"]);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { put, root } from "./project.ts";
 import {
@@ -82,7 +82,7 @@ describe("a client of the protocol of 2025 over stdio that", () => {
 
   it(
     "P26 cancels a command after other calls: nothing of it is left, and no answer comes",
-    needs("ps"),
+    requirePrograms("ps"),
     async () => {
       const server = await serveMcp(root, {}, "--yes");
       await stillReads(server);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin, failed } from "./burin.ts";
 import { root } from "./project.ts";
@@ -133,7 +133,7 @@ describe("run_shell_command on the command line", () => {
 
   it(
     "P26 P53 in the sandbox, SIGKILL of Burin: nothing of its session's space lives on",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const name = word();
       const other = word();
@@ -204,7 +204,7 @@ describe("run_shell_command on the command line", () => {
 
   it(
     "P53 a refusal by the sandbox is said to be one, with what allows it; without sandbox there is none",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const outside = join(root, "outside");
       const project = join(root, "project");
@@ -238,7 +238,7 @@ describe("run_shell_command on the command line", () => {
 
   it(
     "R31 an exception from the sandbox is asked about, also for a command that needs no question",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const harmless = { command: "ls", sandbox_exception: "unlimited" };
       const plain = await burin(["call", "run_shell_command", '{"command":"ls"}'], { cwd: root });

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
@@ -24,7 +24,7 @@ async function openReceiver(): Promise<string> {
     response.end("{}");
   });
   closing.push(() => server.close());
-  return `http://127.0.0.1:${await portOf(server)}`;
+  return `http://127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 async function ask(env: Record<string, string> = {}, format = "stream-json") {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AgentEvent, createSession } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 import { root } from "./project.ts";
@@ -22,7 +22,7 @@ const SAMPLE = {
 let bin: string;
 
 beforeEach(async () => {
-  bin = temporaryFolder();
+  bin = createTemporaryFolder();
   await mkdir(join(root, "src"));
   for (const [name, text] of Object.entries(SAMPLE)) await writeFile(join(root, name), text);
   await writeFile(join(bin, "burin"), `#!/bin/sh\nexec "${process.execPath}" "${BURIN}" "$@"\n`);

@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -11,7 +11,7 @@ let root: string;
 const open: Server[] = [];
 
 beforeAll(async () => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
 });
 
 afterEach(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  return portOf(server);
+  return listenOnFreePort(server);
 }
 
 /** The words after `burin` of the example on a tool's page. */

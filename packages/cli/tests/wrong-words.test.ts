@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { OPTIONS } from "../src/request/option-table.ts";
-import { ELSEWHERE, TAKES_ACTIONS } from "../src/request/words-elsewhere.ts";
+import { COMMANDS_WITH_ACTIONS, FOREIGN_COMMANDS } from "../src/request/words-elsewhere.ts";
 import { SUBCOMMANDS } from "../src/subcommands.ts";
 import { BURIN, burin } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
@@ -71,7 +71,7 @@ describe("a command line that cannot be meant", () => {
     ["--dangerously-bypass-approvals-and-sandbox hi", "did you mean --yes?"],
     ["call read_file {} --yes --approval-mode plan", "cannot be combined with plan"],
   ])("P54 is refused with what to write, and nothing happens: burin %s", async (line, message) => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     await writeFile(join(cwd, "a.txt"), "");
     const { code, stdout, stderr } = await burin(line.split(" "), { cwd, env: { HOME: cwd } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -80,7 +80,7 @@ describe("a command line that cannot be meant", () => {
   });
 
   it("P54 words that begin a prompt stay one: in quotes, after -p, and where they are many", async () => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const prompts = [
       ["config of the linter: what does it say?"],
       ["share the code between both parsers"],
@@ -100,7 +100,7 @@ describe("a command line that cannot be meant", () => {
     ["/compact the plan", "/compact belongs to the app"],
     ["/clera", "there is no command /clera"],
   ])("P54 a command of the app is not sent to a model: burin -p %j", async (prompt, words) => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const env = { ...(await modelEnv()), HOME: cwd };
     const { code, stdout, stderr } = await burin(["-p", prompt], { cwd, env });
     expect([code, stdout]).toEqual([2, ""]);
@@ -108,7 +108,7 @@ describe("a command line that cannot be meant", () => {
   });
 
   it("P54 a command of a file wins over one of the app, and text behind a space is text", async () => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     await mkdir(join(cwd, ".burin/commands"), { recursive: true });
     await writeFile(join(cwd, ".burin/commands/clear.md"), "Clear the table.\n");
     for (const prompt of ["/clear", " /context"]) {
@@ -122,7 +122,7 @@ describe("a command line that cannot be meant", () => {
     const options = new Set(OPTIONS.flatMap(({ long, short = long }) => [long, short]));
     const own = new Set(Object.values(SUBCOMMANDS).flatMap(({ ownOptions = {} }) => Object.keys(ownOptions)));
     const seen = new Set<string>();
-    for (const [here, names] of ELSEWHERE) {
+    for (const [here, names] of FOREIGN_COMMANDS) {
       for (const name of names.split(" ")) {
         expect([name, commands.includes(name), options.has(name), seen.has(name)]).toEqual([
           name,
@@ -137,7 +137,7 @@ describe("a command line that cannot be meant", () => {
       for (const [long] of here.matchAll(/(?<!\S)--[a-z-]+/g))
         expect([here, options.has(long) || own.has(long.slice(2))]).toEqual([here, true]);
     }
-    for (const word of TAKES_ACTIONS) expect(seen).toContain(word);
+    for (const word of COMMANDS_WITH_ACTIONS) expect(seen).toContain(word);
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe("a command line that cannot be meant", () => {
     [{ tools: { include: ["ls", "@(a|b)"] } }, 'tools.include: "@(a|b)" is not a name or glob'],
     [{ tools: { exclude: ["a{1..3}"] } }, 'tools.exclude: "a{1..3}" is not a name or glob'],
   ])("P54 a rule in the settings that is none is named with its place: %j", async (settings, words) => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const file = join(cwd, "s.json");
     await writeFile(file, JSON.stringify(settings));
     const { code, stderr } = await burin(["tools", "--settings", "s.json"], { cwd, env: { HOME: cwd } });
@@ -160,7 +160,7 @@ describe("a command line that cannot be meant", () => {
   it("P44 a current folder that was removed, or has a name that is not UTF-8, is told in one line", () => {
     const shell = (script: string) =>
       spawnSync("bash", ["-c", `${script}; exec "$@"`, "bash", process.execPath, BURIN, "tools"], {
-        cwd: temporaryFolder(),
+        cwd: createTemporaryFolder(),
         encoding: "utf8",
       });
     for (const [script, words] of [
@@ -173,18 +173,22 @@ describe("a command line that cannot be meant", () => {
     }
   });
 
-  it("P44 a user without HOME that the system does not know can work", needs("the user nobody"), () => {
-    const { status, stderr } = spawnSync(process.execPath, [BURIN, "tools"], {
-      ...(process.getuid?.() === 0 && { uid: 54_321, gid: 54_321 }),
-      cwd: "/",
-      env: { PATH: process.env.PATH },
-      encoding: "utf8",
-    });
-    expect([status, stderr]).toEqual([0, ""]);
-  });
+  it(
+    "P44 a user without HOME that the system does not know can work",
+    requirePrograms("the user nobody"),
+    () => {
+      const { status, stderr } = spawnSync(process.execPath, [BURIN, "tools"], {
+        ...(process.getuid?.() === 0 && { uid: 54_321, gid: 54_321 }),
+        cwd: "/",
+        env: { PATH: process.env.PATH },
+        encoding: "utf8",
+      });
+      expect([status, stderr]).toEqual([0, ""]);
+    },
+  );
 
   it("P44 a relative folder for temporary files is none of the project", async () => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const args = ["call", "run_shell_command", '{"command":"echo words"}', "--yes"];
     const { stdout } = await burin(args, { cwd, env: { TMPDIR: "tmp", BURIN_HOME: join(cwd, "home") } });
     expect(stdout).toContain("words");
@@ -192,7 +196,7 @@ describe("a command line that cannot be meant", () => {
   });
 
   it("P13 a session that could not be recorded is not offered to go on with", async () => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const env = { ...(await modelEnv({ text: "Answer." })), BURIN_HOME: "/dev/null" };
     const ended = await burin(["-p", "hi"], { cwd, env });
     expect(ended).toMatchObject({ code: 1, stdout: "Answer.\n" });
@@ -201,7 +205,7 @@ describe("a command line that cannot be meant", () => {
   });
 
   it("a folder that is gone can be forgotten, and no plugin is said to be there", async () => {
-    const cwd = temporaryFolder();
+    const cwd = createTemporaryFolder();
     const run = (...words: string[]) => burin(words, { cwd, env: { HOME: cwd } });
     expect(await run("trust", "forget", "gone")).toMatchObject({ code: 0 });
     expect((await run("plugins", "update")).stdout).toContain("No plugins installed.");

@@ -1,17 +1,19 @@
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
-import { helperPath, leaveOutFolders } from "./processes/helper-program.ts";
+import { buildHelperPath, excludeFolders } from "./processes/helper-program.ts";
 
-/** Programs of this computer, and the guards of commands that run on it. */
+/**
+ * The programs that file access may run on this computer, and the record of allowed writes that sandbox guards read.
+ */
 export const fileHelpers: FileHelpers = {
-  leaveOutFolders,
-  programPath: helperPath,
+  leaveOutFolders: excludeFolders,
+  programPath: buildHelperPath,
   runProgram: async (request) => (await import("./processes/supervisor.ts")).runProgram(request),
   allowWrite: async (path, home) => {
-    const { beginAllowedCall, hashOfFile } = await import("./sandbox/permissions.ts");
+    const { beginAllowedCall, hashFile } = await import("./sandbox/permissions.ts");
     const call = beginAllowedCall({ home, paths: [path] });
     return {
       permit: (newContent) => {
-        const hash = hashOfFile(newContent);
+        const hash = hashFile(newContent);
         if (hash !== null) call.permit({ path, hash });
       },
       end: () => call.end(),

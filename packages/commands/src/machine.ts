@@ -1,7 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { WorkspaceSettings } from "@burin/files/workspace/node-workspace";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import type { FactsOptions, TreeBelow } from "./processes/command-surroundings.ts";
+import type { FactsOptions, TreeFacts } from "./processes/command-surroundings.ts";
 import type { CommandsOptions } from "./shell/command-request.ts";
 import type { CommandSandbox, MachineCommands } from "./shell/machine-commands.ts";
 
@@ -31,7 +31,7 @@ export interface PathFacts {
   /** null when there are too many. */
   filesBelow(folder: string): Awaitable<readonly string[] | null>;
   /** null when it is too large. */
-  treeBelow(folder: string): Awaitable<TreeBelow | null>;
+  treeBelow(folder: string): Awaitable<TreeFacts | null>;
   /**
    * Names in git's index there, and in the commits that the words name, with spaces or special characters; null
    * when git does not answer.
@@ -44,8 +44,11 @@ export interface PathFacts {
   pathsInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
   /** The project's folder in which the program would be found, if it is nowhere else; otherwise null. */
   projectFolderOf(program: string): Awaitable<string | null>;
-  /** The top of the work tree that the folder is in, as git names it, or null. Without it `git rev-parse` asks more. */
+  /**
+   * The top of the work tree that contains the folder, as git reports it, or null. Without this method, a `git
+   * rev-parse` in a command leads to more questions.
+   */
   workTreeOf?(folder: string): Awaitable<string | null>;
-  /** What git would do in that folder besides what its words say, or null. */
+  /** What git would do in that folder beyond what the command's words say, or null. */
   repositoryFault(directory: string, use: GitUse): Awaitable<RepositoryFault | null>;
 }

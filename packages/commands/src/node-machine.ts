@@ -1,19 +1,21 @@
-import { workspaceOpener } from "@burin/files/workspace/node-workspace";
+import { createWorkspaceOpener } from "@burin/files/workspace/node-workspace";
 import type { Machine } from "./machine.ts";
 import { openCommands } from "./shell/commands.ts";
 
 /** Opens real folders of this computer, with the help of its programs. */
-export const openWorkspace = workspaceOpener(async () => (await import("./file-helpers.ts")).fileHelpers);
+export const openWorkspace = createWorkspaceOpener(
+  async () => (await import("./file-helpers.ts")).fileHelpers,
+);
 
 /** This computer. */
 export const nodeMachine: Machine = {
   openFiles: openWorkspace,
   openCommands,
   async openFacts(ground) {
-    const [{ surroundings }, { gitRepositories }] = await Promise.all([
+    const [{ createPathFacts }, { createRepositoryChecks }] = await Promise.all([
       import("./processes/command-surroundings.ts"),
       import("./git/git-repository.ts"),
     ]);
-    return { ...surroundings(ground.roots, ground.environment.PATH), ...gitRepositories(ground) };
+    return { ...createPathFacts(ground.roots, ground.environment.PATH), ...createRepositoryChecks(ground) };
   },
 };

@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { gitIn } from "../src/git/git-repository.ts";
-import { childEnvironment } from "../src/processes/child-environment.ts";
+import { findGit } from "../src/git/git-repository.ts";
+import { buildChildEnvironment } from "../src/processes/child-environment.ts";
 
 const none = { pass: [], secret: [] };
 
@@ -43,7 +43,7 @@ describe("childEnvironment", () => {
     ["AZURE_CREDENTIALS", '{"clientSecret":"x"}'],
     ["npm_config_//registry.example/:_authToken", "abcdef"],
   ])("P19 leaves out %s=%s", (name, value) => {
-    expect(childEnvironment({ [name]: value, PATH: "/bin" }, none)).not.toHaveProperty(name);
+    expect(buildChildEnvironment({ [name]: value, PATH: "/bin" }, none)).not.toHaveProperty(name);
   });
 
   it.each(
@@ -56,33 +56,33 @@ describe("childEnvironment", () => {
       ..."GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS GIT_EXEC_PATH GIT_PROXY_COMMAND BASH_FUNC_ls%%".split(" "),
     ].map((name) => [name]),
   )("P21 leaves out %s, which would change what a command means, unless the person names it", (name) => {
-    expect(childEnvironment({ [name]: "x" }, none)).not.toHaveProperty([name]);
-    expect(childEnvironment({ [name]: "x" }, { ...none, pass: [name] })).toHaveProperty([name], "x");
+    expect(buildChildEnvironment({ [name]: "x" }, none)).not.toHaveProperty([name]);
+    expect(buildChildEnvironment({ [name]: "x" }, { ...none, pass: [name] })).toHaveProperty([name], "x");
   });
 
   it.each(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PERL5LIB"])(
     "P21 libraries are not looked for in the current folder: %s",
     (name) => {
       const given = { [name]: ":/p/lib:lib:/opt/lib:" };
-      expect(childEnvironment(given, { ...none, roots: ["/p"] })[name]).toBe("/opt/lib:/p/lib");
-      expect(gitIn({ roots: ["/p"], environment: given, passEnvironment: [] }).env[name]).toBe("/opt/lib");
+      expect(buildChildEnvironment(given, { ...none, roots: ["/p"] })[name]).toBe("/opt/lib:/p/lib");
+      expect(findGit({ roots: ["/p"], environment: given, passEnvironment: [] }).env[name]).toBe("/opt/lib");
     },
   );
 
   it("P21 programs of the project and of the current folder are found last or not at all", () => {
     const PATH = "/p/node_modules/.bin:.:/usr/bin::/p-other/bin:bin:/bin";
-    expect(childEnvironment({ PATH }, { ...none, roots: ["/p"] }).PATH).toBe(
+    expect(buildChildEnvironment({ PATH }, { ...none, roots: ["/p"] }).PATH).toBe(
       "/usr/bin:/p-other/bin:/bin:/p/node_modules/.bin",
     );
   });
 
   it("P21 nor are they found first through a link that leads into the project", () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const [root, link] = [join(folder, "project"), join(folder, "link")];
     mkdirSync(join(root, "bin"), { recursive: true });
     symlinkSync(root, link);
     const PATH = `${link}/bin:/opt/bin`;
-    expect(childEnvironment({ PATH }, { ...none, roots: [root] }).PATH).toBe(`/opt/bin:${link}/bin`);
+    expect(buildChildEnvironment({ PATH }, { ...none, roots: [root] }).PATH).toBe(`/opt/bin:${link}/bin`);
   });
 
   it.each([
@@ -117,18 +117,18 @@ describe("childEnvironment", () => {
     ["MULTI", "a\nb"],
     ["TASK", "sk-short and risk-averse-but-otherwise-fine"],
   ])("P19 keeps the harmless %s=%s", (name, value) => {
-    expect(childEnvironment({ [name]: value }, none)).toHaveProperty(name, value);
+    expect(buildChildEnvironment({ [name]: value }, none)).toHaveProperty(name, value);
   });
 
   it("P19 what the person names is handed on, what settings name as the model's key is not", () => {
     const environment = { OPENAI_API_KEY: "x", MY_KEY: "y", MY_VARIABLE: "z" };
-    const cleaned = childEnvironment(environment, { pass: ["OPENAI_API_KEY"], secret: ["MY_KEY"] });
+    const cleaned = buildChildEnvironment(environment, { pass: ["OPENAI_API_KEY"], secret: ["MY_KEY"] });
     expect(cleaned).toMatchObject({ OPENAI_API_KEY: "x", MY_VARIABLE: "z" });
     expect(cleaned).not.toHaveProperty("MY_KEY");
   });
 
   it("switches pagers and questions off and marks the child", () => {
     const marks = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
-    expect(childEnvironment({ PAGER: "less" }, none)).toEqual(marks);
+    expect(buildChildEnvironment({ PAGER: "less" }, none)).toEqual(marks);
   });
 });

@@ -4,22 +4,22 @@ import { createServer as createSecureServer } from "node:https";
 import { connect, type Server as NetServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { type ConnectionOptions, connect as connectSecurely } from "node:tls";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { type EgressOptions, EgressProxy } from "../src/egress/egress-proxy.ts";
 import type { EgressRefusal } from "../src/egress/refusal.ts";
 
 export const LOGIN = `proxy-authorization: Basic ${Buffer.from("run_1:word").toString("base64")}\r\n`;
 
-interface Seen {
+interface SeenRequest {
   readonly line: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
 /** A proxy, and the servers that it may lead to: all on loopback, by names that only the proxy looks up. */
-export class EgressRoom {
-  readonly seen: Seen[] = [];
+export class EgressFixture {
+  readonly seen: SeenRequest[] = [];
   readonly refusals: EgressRefusal[] = [];
   readonly lookups: string[] = [];
   readonly judged: string[] = [];
@@ -41,15 +41,15 @@ export class EgressRoom {
     const plain = createServer((...pair) => void onRequest(...pair));
     const secure = createSecureServer({ cert: CERTIFICATE, key: KEY }, (...pair) => void onRequest(...pair));
     this.#servers.push(plain, secure);
-    this.plainPort = await portOf(plain);
-    this.securePort = await portOf(secure);
+    this.plainPort = await listenOnFreePort(plain);
+    this.securePort = await listenOnFreePort(secure);
     this.#proxy = new EgressProxy({
       environment: {},
       judge: async ({ host, port }) => {
         this.judged.push(`${host}:${port}`);
         return host.endsWith("model.test") || host === "127.0.0.1" ? null : `${host} is not allowed here.`;
       },
-      clientOf: (user, password) => (password === "word" ? user : null),
+      findClient: (user, password) => (password === "word" ? user : null),
       named: () => this.named(),
       resolve: async (host) => {
         this.lookups.push(host);

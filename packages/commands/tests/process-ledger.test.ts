@@ -16,11 +16,11 @@ import {
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir, uptime } from "node:os";
 import { basename, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
-  endLeftBehind,
-  makeTemporary,
+  createTemporary,
+  endLeftovers,
   ProcessLedger,
   removeTemporary,
   TEMPORARY_PREFIX,
@@ -28,13 +28,13 @@ import {
 import { findProcess } from "../src/processes/process-table.ts";
 import { RUN_VARIABLE } from "../src/processes/process-tree.ts";
 import { Supervisor } from "../src/processes/supervisor.ts";
-import { guardNote, lookAfterGuard } from "../src/sandbox/guard-notes.ts";
-import { guardian } from "../src/sandbox/sandbox-guard.ts";
+import { checkCrashedGuard, createGuardNote } from "../src/sandbox/guard-notes.ts";
+import { createGuardFactory } from "../src/sandbox/sandbox-guard.ts";
 
 let home: string;
 
 beforeEach(() => {
-  home = temporaryFolder();
+  home = createTemporaryFolder();
 });
 
 function sleeper(runId?: string): number {
@@ -126,7 +126,7 @@ describe("a temporary folder", () => {
     syncBuiltinESMExports();
     try {
       mkdirSync(join(home, "tmp"));
-      const folder = makeTemporary(home, []);
+      const folder = createTemporary(home, []);
       expect([folder.startsWith(join(home, "tmp")), readdirSync(folder)]).toEqual([true, []]);
       expect(existsSync(join(tmpdir(), basename(folder)))).toBe(false);
     } finally {
@@ -148,7 +148,7 @@ describe("the ledger of processes", () => {
     ledger.note({ pid: noted, started: findProcess(noted)?.started ?? "" });
     ledger.note({ pid: reused, started: "1" });
     const path = orphaned(ledger);
-    expect(await endLeftBehind(home, lookAfterGuard)).toBe(2);
+    expect(await endLeftovers(home, checkCrashedGuard)).toBe(2);
     expect([marked, noted, reused, stranger].map(isAlive)).toEqual([false, false, true, true]);
     expect(existsSync(path)).toBe(false);
     for (const pid of [reused, stranger]) process.kill(pid);
@@ -158,9 +158,9 @@ describe("the ledger of processes", () => {
     const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
-    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
+    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
     orphaned(ledger, { started: "0", space: "pid:[1]" });
-    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
+    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     process.kill(pid);
   });
@@ -171,17 +171,17 @@ describe("the ledger of processes", () => {
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
     const path = orphaned(ledger, { boot: "an earlier one" });
     beforeThisBoot(path);
-    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
+    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(join(home, "running"))).toEqual([]);
     process.kill(pid);
   });
 
   it("P3 P26 removes the files of writes that a crash ended, and nothing else in their folder", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const [ledger, other] = [new ProcessLedger(home), new ProcessLedger(home)];
     const { name } = ledger.beginWrite(folder);
-    const outside = join(temporaryFolder(), "outside");
+    const outside = join(createTemporaryFolder(), "outside");
     const kept = [
       "file.txt",
       ".burin-0123456789abcdef.tmp",
@@ -194,7 +194,7 @@ describe("the ledger of processes", () => {
     symlinkSync(outside, join(folder, link));
     mkdirSync(join(folder, directory));
     orphaned(ledger);
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readdirSync(folder).sort()).toEqual([...kept, link, directory].sort());
     expect(existsSync(outside)).toBe(true);
     // The other one is not over, and this ledger has done its work.
@@ -202,18 +202,18 @@ describe("the ledger of processes", () => {
   });
 
   it("P3 P26 what another machine may be writing on a shared disk stays, also its ledger", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const ledger = new ProcessLedger(home);
     const [old, fresh] = [ledger.beginWrite(folder).name, ledger.beginWrite(folder).name];
     for (const one of [old, fresh]) writeFileSync(join(folder, one), "");
     beforeThisBoot(join(folder, old));
     const path = orphaned(ledger, { boot: "of another machine" });
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readdirSync(folder).sort()).toEqual([old, fresh].sort());
     expect(existsSync(path)).toBe(true);
     // What was last written before this machine started is from before that; a file in it may still be another's.
     beforeThisBoot(path);
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readdirSync(folder)).toEqual([fresh]);
   });
 
@@ -238,7 +238,7 @@ describe("the ledger of processes", () => {
     for (const folder of [temporary, precious, `${temporary}/../../${home}`])
       ledger.note({ temporary: folder });
     orphaned(ledger);
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
   });
 
@@ -246,15 +246,15 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     writeFileSync(join(root, ".npmrc"), "before");
-    const begin = guardian({ roots: [root], home, temporary: "/tmp/x" });
+    const begin = createGuardFactory({ roots: [root], home, temporary: "/tmp/x" });
     const ledger = new ProcessLedger(home);
     const [done, left] = [await begin(), await begin()];
     // Nobody looks any more, as after a crash.
     for (const guard of [done, left]) await guard.release();
     const note = { roots: [root], temporary: "/tmp/x" };
     if (done.before === null || left.before === null) throw new Error("nothing is guarded");
-    ledger.noteGuard(guardNote({ ...done.before, ...note }))();
-    ledger.noteGuard(guardNote({ ...left.before, ...note }));
+    ledger.noteGuard(createGuardNote({ ...done.before, ...note }))();
+    ledger.noteGuard(createGuardNote({ ...left.before, ...note }));
     writeFileSync(join(root, ".env"), "planted");
     mkdirSync(join(root, ".git/hooks"), { recursive: true });
     writeFileSync(join(root, ".git/commondir"), "../elsewhere");
@@ -262,12 +262,12 @@ describe("the ledger of processes", () => {
     writeFileSync(join(root, ".envrc"), "made long after the crash");
     const lastBeat = new Date(Date.now() - 60_000);
     utimesSync(path, lastBeat, lastBeat);
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
     const again = new ProcessLedger(home);
-    again.noteGuard(guardNote({ ...left.before, ...note }));
+    again.noteGuard(createGuardNote({ ...left.before, ...note }));
     orphaned(again);
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readdirSync(root)).toEqual([".npmrc"]);
     expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
     expect(readdirSync(join(home, "running"))).toEqual([]);
@@ -277,7 +277,7 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     symlinkSync("own", join(root, ".npmrc"));
-    const { before, release } = await guardian({ roots: [root], home, temporary: "/tmp/x" })();
+    const { before, release } = await createGuardFactory({ roots: [root], home, temporary: "/tmp/x" })();
     await release();
     if (before === null) throw new Error("nothing is guarded");
     const places = [...before.places].map(([key, { kind, target }]) => [key, kind, target]);
@@ -288,7 +288,7 @@ describe("the ledger of processes", () => {
     appendFileSync(path, `${JSON.stringify({ ...note, roots: [root], temporary: "/tmp/x" })}\n`);
     rmSync(join(root, ".npmrc"));
     symlinkSync("planted", join(root, ".npmrc"));
-    await endLeftBehind(home, lookAfterGuard);
+    await endLeftovers(home, checkCrashedGuard);
     expect(readlinkSync(join(root, ".npmrc"))).toBe("own");
   });
 
@@ -298,7 +298,7 @@ describe("the ledger of processes", () => {
       mkdirSync(join(home, "running"));
       writeFileSync(join(home, "running", "0123456789abcdef.jsonl"), text);
       writeFileSync(join(home, "running", "other"), text);
-      expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
+      expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
     },
   );
 
@@ -308,7 +308,7 @@ describe("the ledger of processes", () => {
     await expect(supervisor.start({ ...program, writeEnd: null, sandbox: null })).rejects.toThrow();
     orphaned(supervisor.ledger);
     const pid = sleeper(`${supervisor.ledger.id}.1`);
-    expect(await endLeftBehind(home, lookAfterGuard)).toBe(1);
+    expect(await endLeftovers(home, checkCrashedGuard)).toBe(1);
     expect(isAlive(pid)).toBe(false);
   });
 

@@ -6,14 +6,14 @@ import type { SandboxMode } from "../src/sandbox/sandbox.ts";
 import type { CommandRequest, CommandsOptions } from "../src/shell/command-request.ts";
 import { type Commands, openCommands } from "../src/shell/commands.ts";
 
-interface Ran {
+interface CommandResult {
   readonly code: number | null;
   readonly text: string;
   readonly run: Awaited<ReturnType<Commands["start"]>>;
 }
 
 /** A throw-away project whose commands run in the sandbox. */
-export class SandboxRoom {
+export class SandboxFixture {
   readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "burin-sandbox-")));
   readonly root: string = join(this.base, "project");
   readonly home: string = join(this.base, "home");
@@ -52,17 +52,17 @@ export class SandboxRoom {
     command: string,
     exception: "none" | "network" | "unlimited" = "none",
     hosts?: readonly string[],
-  ): Promise<Ran> {
+  ): Promise<CommandResult> {
     return this.#run({ command, directory: this.root, exception, ...(hosts && { hosts }) });
   }
 
   /** Without limits, and with a yes to these protected files below the root. */
-  async runUnlimited(command: string, names: readonly string[]): Promise<Ran> {
+  async runUnlimited(command: string, names: readonly string[]): Promise<CommandResult> {
     const writes = names.map((name) => join(this.root, name));
     return this.#run({ command, directory: this.root, exception: "unlimited", writes });
   }
 
-  async #run(request: CommandRequest): Promise<Ran> {
+  async #run(request: CommandRequest): Promise<CommandResult> {
     const run = await this.commands.start(request);
     const { exitCode: code } = await run.shellEnded;
     return { code, text: run.output.soFar().head.toString(), run };

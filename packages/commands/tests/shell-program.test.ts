@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { chooseShell, findProgram } from "../src/processes/shell-program.ts";
-import { shellArguments } from "../src/shell/running-commands.ts";
+import { buildShellArguments } from "../src/shell/running-commands.ts";
 
 const having =
   (...names: readonly string[]) =>
@@ -34,25 +34,25 @@ describe("shellArguments", () => {
   const command = `echo "a b" 'c' \\ $x %PATH% 漢字\nnext`;
 
   it("P20 bash and sh get the command as one argument", () => {
-    expect(shellArguments(chooseShell("linux", having("bash")), command)).toEqual(["-c", "--", command]);
+    expect(buildShellArguments(chooseShell("linux", having("bash")), command)).toEqual(["-c", "--", command]);
   });
 
   it("P20 PowerShell gets it so that no quoting can change it", () => {
-    const args = shellArguments(chooseShell("win32", having("pwsh.exe")), command);
+    const args = buildShellArguments(chooseShell("win32", having("pwsh.exe")), command);
     expect(args.at(-2)).toBe("-EncodedCommand");
     expect(Buffer.from(args.at(-1) ?? "", "base64").toString("utf16le")).toContain(command);
   });
 
   it("P20 cmd gets it in the one pair of quotes that it takes off", () => {
     const shell = chooseShell("win32", having("cmd.exe"));
-    expect(shellArguments(shell, 'dir "a b"')).toEqual(["/d", "/s", "/c", '"dir "a b""']);
+    expect(buildShellArguments(shell, 'dir "a b"')).toEqual(["/d", "/s", "/c", '"dir "a b""']);
     expect(shell.isVerbatim).toBe(true);
   });
 });
 
 describe("findProgram", () => {
   it("P21 takes the system's program before one that a project brings", async () => {
-    const base = temporaryFolder();
+    const base = createTemporaryFolder();
     const folder = join(base, "project");
     mkdirSync(folder);
     for (const name of ["sh", "only-here"]) {

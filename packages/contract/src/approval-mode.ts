@@ -1,18 +1,18 @@
-/** How much runs without asking, from nothing that has an effect to everything. */
+/** How many calls run without a question, from none that has an effect to all. */
 export const APPROVAL_MODES = ["plan", "default", "auto-edit", "auto", "yolo"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
+export function pickStricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
   return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
 }
 
-/** The mode of a start that names none. */
-export function startMode(allowed: readonly ApprovalMode[] = APPROVAL_MODES): ApprovalMode {
+/** Returns the mode of a session that is started without one. */
+export function chooseStartMode(allowed: readonly ApprovalMode[] = APPROVAL_MODES): ApprovalMode {
   const [first = "plan"] = allowed;
   return allowed.includes("default") ? "default" : first;
 }
 
-/** The approval mode of one session, which the user can change at any time. */
+/** The current approval mode of a session. The user can change it at any time. */
 export class CurrentMode {
   readonly #allowed: readonly ApprovalMode[];
   #mode: ApprovalMode;
@@ -26,7 +26,7 @@ export class CurrentMode {
   ) {
     this.#allowed = allowed;
     this.#mode = this.#known(mode);
-    this.#beforePlan = startMode(allowed);
+    this.#beforePlan = chooseStartMode(allowed);
     this.#onChange = onChange;
   }
 
@@ -40,13 +40,13 @@ export class CurrentMode {
     this.#change(next);
   }
 
-  /** Leaves plan mode for the given mode, or else for the previous one. Returns the mode that now applies. */
+  /** Leaves plan mode and enters the given mode, by default the previous one. Returns the mode that now applies. */
   leavePlan(next: ApprovalMode = this.#beforePlan): ApprovalMode {
     if (this.#mode === "plan") this.#change(this.#allowed.includes(next) ? next : this.#beforePlan);
     return this.#mode;
   }
 
-  /** A misspelled "plan" must not allow effects. */
+  /** Throws for an unknown or forbidden mode: a misspelled "plan" must not allow effects. */
   #known(mode: ApprovalMode): ApprovalMode {
     if (this.#allowed.includes(mode)) return mode;
     const who = APPROVAL_MODES.includes(mode)

@@ -5,27 +5,27 @@ export interface ModelRequest {
   readonly system: string;
   readonly history: readonly Message[];
   readonly tools: readonly FunctionDeclaration[];
-  /** The next request may be minutes away because a user has to answer first. */
+  /** true when the next request may be minutes away because a user has to answer first. */
   readonly isPauseLikely?: boolean;
-  /** Called once the request is sent: work done now delays nothing. Not passed to models of embedders. */
+  /** Called once the request is sent, when other work no longer delays it. Not passed to models of embedders. */
   readonly onSent?: (() => void) | undefined;
 }
 
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** How many of the input tokens the provider had cached. */
+  /** How many of the input tokens came from the provider's cache. */
   readonly cachedTokens: number;
   /**
-   * How many of the input tokens were written to a cache that costs more than input; `hour`: how many of these are
-   * kept for an hour instead of five minutes, if the service says so.
+   * How many of the input tokens were written to a cache, if writing costs more than plain input. `hour`: how many of
+   * these the service keeps for an hour instead of five minutes, if it says so.
    */
   readonly cacheWrites?: { readonly tokens: number; readonly hour?: number };
-  /** What the request and its reply cost, if known, in the currency of the prices. */
+  /** The cost of the request and its reply in the currency of the prices, if known. */
   readonly cost?: number;
 }
 
-/** Why the model or its service failed, in words for a user, with what to do about it. */
+/** Why the model or its service failed, and what to do about it, in words for the user. */
 export interface ModelFailure {
   /**
    * A stable name for programs: `unreachable`, `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `quota`,
@@ -36,31 +36,31 @@ export interface ModelFailure {
   readonly message: string;
   /** The HTTP status, if there was one. */
   readonly status?: number;
-  /** The model's window in tokens, if the request was too long and the service named the limit. */
+  /** The model's context window in tokens, if the request was too long and the service reported the limit. */
   readonly contextWindow?: number;
-  /** The same request may succeed a little later. */
+  /** true if the same request may succeed a little later. */
   readonly isPassing?: boolean;
-  /** How long the service asks clients to wait. */
+  /** How many milliseconds the service asks clients to wait. */
   readonly retryAfterMs?: number;
 }
 
-/** A piece of reasoning, or data about it that its provider wants back. */
+/** A piece of reasoning, or provider data about reasoning that must be sent back. */
 export interface Thought {
   readonly type: "thought";
   readonly text: string;
-  /** Ends the reasoning so far and is sent back with it, unchanged; see `Part.thoughtSignature`. */
+  /** Marks the end of the reasoning so far. It is sent back unchanged with it; see `Part.thoughtSignature`. */
   readonly signature?: string;
-  /** All text of this reply so far was reasoning too; this has only become clear now. */
+  /** true if all earlier text of this reply was reasoning too, which only became clear now. */
   readonly takesText?: true;
-  /** The signature is sent back with this function call instead. */
+  /** The id of the function call that the signature is sent back with, instead of the reasoning. */
   readonly callId?: string;
 }
 
-/** What the user should know while waiting for the reply, e.g. that a request is sent again. */
+/** A message for the user during the reply, for example that the request is being sent again. */
 export interface Notice {
   readonly type: "notice";
   readonly message: string;
-  /** The reply starts again: earlier reasoning does not count. Never set after text or a call. */
+  /** true if the reply starts over, so that earlier reasoning is dropped. Never set after text or a call. */
   readonly restart?: true;
 }
 
@@ -74,8 +74,8 @@ export type ModelEvent =
   | { readonly type: "end"; readonly reason: "error"; readonly error: ModelFailure };
 
 /**
- * One model. `stream` never throws: failure and abort are end reasons, and `end` is always the last event, exactly
- * once. Each function call is complete and has an id that is unique within the history.
+ * A model. `stream` never throws: failures and aborts are reasons of the `end` event, which comes exactly once, as the
+ * last event. Each function call is complete and has an id that is unique in the history.
  */
 export interface ChatModel {
   readonly name: string;

@@ -1,6 +1,6 @@
-import type { Effect, EffectKind, PartReach } from "./tools.ts";
+import type { CommandPart, Effect, EffectKind } from "./tools.ts";
 
-/** From worst to most harmless. */
+/** All kinds, from the worst to the most harmless. */
 const ORDER: readonly EffectKind[] = [
   "deletes",
   "discards",
@@ -15,14 +15,14 @@ const ORDER: readonly EffectKind[] = [
   "may_network",
 ];
 
-/** The lower, the worse: what leaves the project comes before the same inside it. */
-export function rankOf({ kind, isOutside }: Effect): number {
+/** Ranks an effect: the lower, the worse. An effect outside the project ranks before the same effect inside it. */
+export function rankEffect({ kind, isOutside }: Effect): number {
   return ORDER.indexOf(kind) * 2 + (isOutside ? 0 : 1);
 }
 
-/** The worst part first; equal ones stay in their order. */
-export function sortParts(parts: readonly PartReach[]): PartReach[] {
-  const rank = ({ effects: [worst], asks }: PartReach) =>
-    worst === undefined ? (asks ? 2 : 3) * ORDER.length : rankOf(worst);
+/** Sorts the parts by their worst effect, worst first. Equal parts keep their order. */
+export function sortParts(parts: readonly CommandPart[]): CommandPart[] {
+  const rank = ({ effects: [worst], asks }: CommandPart) =>
+    worst === undefined ? (asks ? 2 : 3) * ORDER.length : rankEffect(worst);
   return [...parts].sort((a, b) => rank(a) - rank(b));
 }

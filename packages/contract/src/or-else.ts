@@ -1,5 +1,5 @@
-/** What the work returns, or the other value when it throws. */
-export function orElse<Value, Other>(otherwise: Other, work: () => Value): Value | Other {
+/** Returns the result of the work, or `otherwise` when it throws. */
+export function withFallback<Value, Other>(otherwise: Other, work: () => Value): Value | Other {
   try {
     return work();
   } catch {

@@ -1,14 +1,14 @@
 import type { PartListUnion } from "./messages/message.ts";
 import type { Confirmation, ResultData, ToolDisplay, ToolError, ToolResult } from "./tools.ts";
 
-/** One call at one moment: what a face draws and the log holds. The last three states end it, with the answer. */
+/** The state of a call at one moment, for front ends and the log. The last three are final, with the answer. */
 export type ToolCallState =
   | { readonly status: "validating" }
   | { readonly status: "awaiting_approval"; readonly confirmation: Confirmation; readonly reason: string }
   | {
       readonly status: "executing";
       readonly display?: ToolDisplay;
-      /** For the user, and not from the tool: e.g. that an "always" could not be stored. */
+      /** A message for the user that does not come from the tool, for example that an "always" could not be stored. */
       readonly notice?: string;
     }
   | (Answered & { readonly status: "success"; readonly error?: undefined })
@@ -16,10 +16,10 @@ export type ToolCallState =
   | (Answered & { readonly status: "cancelled"; readonly error: ToolError });
 
 interface Answered {
-  /** The answer to the model, limited in length; `function-response.ts` wraps it. */
+  /** The answer for the model, limited in length. `function-response.ts` wraps it. */
   readonly llmContent: PartListUnion;
   readonly returnDisplay: ToolDisplay;
-  /** The result for programs. */
+  /** The result as plain values, for programs. */
   readonly data?: ResultData;
 }
 
@@ -27,19 +27,19 @@ export type ToolCall = {
   readonly callId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the call will do, in words; empty until the parameters are valid. */
+  /** What the call will do, in words. Empty until the parameters are validated. */
   readonly description: string;
 } & ToolCallState;
 
-/** A call that has ended, with its answer: what `call` and `callAll` of a toolbox resolve to. */
+/** A call that has ended, with its answer. `call` and `callAll` of a toolbox resolve to it. */
 export type AnsweredCall = Extract<ToolCall, Answered>;
 
 export function isAnswered(call: ToolCall): call is AnsweredCall {
   return call.status === "success" || call.status === "error" || call.status === "cancelled";
 }
 
-/** The answer as the result of its tool. */
-export function resultOf(answer: AnsweredCall): ToolResult {
+/** Converts the answered call back to the result that its tool returned. */
+export function toToolResult(answer: AnsweredCall): ToolResult {
   const { llmContent, returnDisplay, data, error } = answer;
   return { llmContent, returnDisplay, ...(data && { data }), ...(error && { error }) };
 }

@@ -1,18 +1,18 @@
 import type { WorkspaceErrorCode } from "./machine/workspace.ts";
 import type { PartListUnion } from "./messages/message.ts";
 
-/** A change to one file, shown to the user: before approval in a Confirmation, afterwards in a result. */
+/** A change to one file, shown to the user before approval (in a Confirmation) and afterwards (in a result). */
 export interface FileDiff {
   readonly kind: "file_diff";
   readonly fileName: string;
-  /** Unified diff. */
+  /** The change as a unified diff. */
   readonly fileDiff: string;
   /** null when the file is new. */
   readonly originalContent: string | null;
   readonly newContent: string;
   readonly addedLines: number;
   readonly removedLines: number;
-  /** Set when the contents are only a part of a large file: the line that they start at. */
+  /** The line number at which the contents start. Set only when they are a part of a large file. */
   readonly firstLine?: number;
 }
 
@@ -22,25 +22,23 @@ export interface Todo {
   readonly status: "pending" | "in_progress" | "completed";
 }
 
-/** The steps of a task, so that the user sees the progress. */
+/** The steps of a task, shown to the user as its progress. */
 export interface TodoList {
   readonly kind: "todo_list";
   readonly todos: readonly Todo[];
 }
 
-/** The latest actions of long work. */
+/** The latest steps of long-running work. */
 export interface Progress {
   readonly kind: "progress";
   readonly title: string;
   readonly lines: readonly string[];
 }
 
-/** What the user sees of a result: Markdown, or an object that is drawn by its `kind`. */
+/** What the user sees of a result: Markdown, or an object that the front end draws by its `kind`. */
 export type ToolDisplay = string | FileDiff | TodoList | Progress;
 
-/**
- * What kind of failure a call ended with. These words are stable; a tool of your own may use another word.
- */
+/** Why a call failed. These words are stable. A tool of your own may use other words. */
 export type ToolErrorType =
   | "invalid_arguments"
   | "unknown_tool"
@@ -63,51 +61,51 @@ export type ToolErrorType =
   | WorkspaceErrorCode
   | (string & {});
 
-/** A failure that the model can act on. `type` is stable and made for programs, `message` for readers. */
+/** A failure that the model can act on. `type` is stable and for programs; `message` is for people and models. */
 export interface ToolError {
   readonly type: ToolErrorType;
   readonly message: string;
 }
 
-/** A file that a call has changed. */
+/** A file that a call changed. */
 export interface ChangedFile {
   /** The absolute path. */
   readonly path: string;
   readonly change: "created" | "modified";
-  /** Absent when somebody else has changed the file at the same time. */
+  /** Absent when someone else changed the file at the same time. */
   readonly addedLines?: number;
   readonly removedLines?: number;
 }
 
 /**
- * A result as plain values, for programs: the keys that the built-in tools set, and whatever a tool of your own or an
- * MCP server adds. It must be JSON.
+ * A result as plain values, for programs. It contains the keys that built-in tools set, and any that your own tools or
+ * MCP servers add. It must be valid JSON.
  */
 export interface ResultData {
-  /** Of a command that ended by itself. */
+  /** The exit code of a command that exited by itself. */
   readonly exitCode?: number;
   /** The signal that ended a command. */
   readonly signal?: string;
   /** The id of a command that continues in the background. */
   readonly background?: string;
   readonly changedFiles?: readonly ChangedFile[];
-  /** How many lines or files a search has found. */
+  /** How many lines or files a search found. */
   readonly hits?: number;
   readonly [key: string]: unknown;
 }
 
-/** What a tool returns: one text for the model, one for the user. */
+/** What a tool returns: one version for the model and one for the user. */
 export interface ToolResult {
-  /** For the model's history. */
+  /** What the model gets, added to the history. */
   readonly llmContent: PartListUnion;
-  /** For the user. */
+  /** What the user sees. */
   readonly returnDisplay: ToolDisplay;
   readonly data?: ResultData | undefined;
   readonly error?: ToolError | undefined;
 }
 
-/** The data of a call that has changed one file. */
-export function changeData(
+/** Creates the `data` of a call that changed one file. */
+export function buildChangeData(
   path: string,
   { originalContent, addedLines, removedLines }: FileDiff,
 ): ResultData {

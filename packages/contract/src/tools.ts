@@ -1,4 +1,4 @@
-import { paramsFault } from "./messages/check-schema.ts";
+import { findParamsError } from "./messages/check-schema.ts";
 import type { FunctionDeclaration, JsonSchema, ObjectSchema } from "./messages/message.ts";
 import type { FileDiff, ToolDisplay, ToolError, ToolResult } from "./tool-result.ts";
 
@@ -14,39 +14,40 @@ export type {
   ToolErrorType,
   ToolResult,
 } from "./tool-result.ts";
-export { changeData } from "./tool-result.ts";
+export { buildChangeData } from "./tool-result.ts";
 
 /**
- * What a call does to the world; it decides what may run in parallel and what requires a question. `delegate`:
- * others do the work, and each of their calls is judged separately.
+ * What kind of effect a tool has. It decides which calls may run in parallel and which need a question. `delegate`: a
+ * subagent does the work, and each of its calls is judged separately.
  */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
 const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
 
-/** The kind of a tool as it counts: without a known one it may do anything. undefined when there is no tool. */
-export function kindOf(tool: { readonly kind?: unknown }): ToolKind;
-export function kindOf(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined;
-export function kindOf(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined {
+/** Returns the effective kind of a tool: "execute" if it is missing or unknown, undefined without a tool. */
+export function resolveToolKind(tool: { readonly kind?: unknown }): ToolKind;
+export function resolveToolKind(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined;
+export function resolveToolKind(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined {
   return tool && (KINDS.find((one) => one === tool.kind) ?? "execute");
 }
 
-/** Kinds without an effect that requires approval. Any other or missing kind may have one. */
-export const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
+/** Kinds of tools that have no effect to approve. A tool of any other kind, or without one, may have such an effect. */
+export const HARMLESS_KINDS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
 
 /**
- * How wide an "always" is: for this exact command or file; also for the same command with other arguments that cannot
- * widen it, or for the file's folder; for everything that the tool does.
+ * How much an "always" covers. `exact`: this exact command or file. `wide`: also the same command with other arguments
+ * that cannot widen it, or the file's folder. `all`: everything that the tool does.
  */
 export type GrantWidth = "exact" | "wide" | "all";
 
-/** The rules that an "always" of each width would store; absent widths are not offered. */
+/** The rules that an "always" of each width would store. Widths that are absent are not offered. */
 export type GrantWidths = Readonly<Partial<Record<GrantWidth, readonly string[]>>>;
 
 /**
- * What a command would do, as far as its words say it. `deletes`: files. `discards`: work that git may have nowhere else.
- * `protected`: changes files that run code later. `sends`: changes something on another machine. `may_network`: needs the
- * network if something is missing here. `hidden`: starts what its words do not show. `unknown`: may change files.
+ * What a command would do, judged by its words alone. `deletes`: files. `discards`: work of which git may have no other
+ * copy. `protected`: changes files that run code later. `sends`: changes something on another machine. `may_network`:
+ * needs the network if something is missing here. `hidden`: runs something that its words do not show. `unknown`: may
+ * change files.
  */
 export type EffectKind =
   | "deletes"
@@ -63,43 +64,43 @@ export type EffectKind =
 
 export interface Effect {
   readonly kind: EffectKind;
-  /** The paths or machines that the words name; empty where they name none. */
+  /** The paths or machines that the command names; empty if it names none. */
   readonly on: readonly string[];
-  /** It reaches out of the project. */
+  /** true if the effect reaches outside the project. */
   readonly isOutside: boolean;
 }
 
-/** One simple command of a command line, and what it would do; without an effect it only reads in the project. */
-export interface PartReach {
+/** One simple command of a command line, with its effects. Without an effect, it only reads inside the project. */
+export interface CommandPart {
   readonly text: string;
-  /** Neither a rule nor what is known of the program covers it. */
+  /** true if neither a rule nor Burin's knowledge of the program allows it without a question. */
   readonly asks: boolean;
-  /** The rule that covers it, as written. */
+  /** The rule that allows it, as written in settings. */
   readonly rule?: string;
   /** Worst first. */
   readonly effects: readonly Effect[];
 }
 
-/** What the system lets a command do after a yes. */
+/** The limits that the system enforces on a command after a yes. */
 export interface CommandLimits {
-  /** Where it can write: in the project, nowhere, or wherever the user can. */
+  /** Where the command can write: in the project, nowhere, or wherever the user can. */
   readonly writes: "project" | "nothing" | "everywhere";
   /**
-   * What it can reach. `hosts`: those that the question names; others are asked about. `asked`: each host is asked about.
-   * `offered`: nothing, unless the answer gives it the network of this machine.
+   * Which network the command can use. `hosts`: the hosts in the question; it asks about others. `asked`: it asks about
+   * every host. `whole`: the whole network. `offered`: none, unless the answer grants this machine's network.
    */
   readonly network: "none" | "hosts" | "asked" | "whole" | "offered";
-  /** Its words say that it needs the network, so an answer may withhold it: `"network": false`. */
+  /** true if the command's words say that it needs the network. The answer may withhold it: `"network": false`. */
   readonly needsNetwork: boolean;
-  /** Why there is no sandbox. */
+  /** Why the command runs without a sandbox. */
   readonly reason?: string;
 }
 
-/** What every question has. "Always" would store the rules in `grants`, and needs at least one. */
+/** The fields of every question. An "always" stores the rules in `grants`; it is offered only if there are some. */
 interface Asked {
   readonly title: string;
   readonly grants: readonly string[];
-  /** Where the user can choose; an answer that names no width means `grants`. */
+  /** Set when the user can choose how much an "always" covers. An answer without a width means `grants`. */
   readonly widths?: GrantWidths;
 }
 
@@ -111,24 +112,24 @@ export type Confirmation = Asked &
         readonly kind: "exec";
         readonly command: string;
         readonly parts: readonly string[];
-        /** The same with what each would do, worst first; absent where that is not known. */
-        readonly reach?: readonly PartReach[];
-        /** What the sandbox lets it do; absent where nothing limits by itself. */
+        /** The simple commands with what each would do, worst first. Absent if that is not known. */
+        readonly reach?: readonly CommandPart[];
+        /** What the sandbox allows the command. Absent if the machine has no limits of its own. */
         readonly limits?: CommandLimits;
-        /** The resolved directory that it would run in. */
+        /** The resolved path of the directory in which the command would run. */
         readonly directory?: string;
-        /** What it needs beyond the sandbox. */
+        /** What the command needs beyond the sandbox. */
         readonly exception?: "network" | "unlimited";
-        /** The hosts that a yes lets it reach, and upload to. */
+        /** The hosts that a yes allows the command to reach, and thus to upload to. */
         readonly hosts?: readonly string[];
-        /** Protected files that it would write, and why they are protected. A yes covers them. */
+        /** Protected files that the command would write, and why they are protected. A yes allows these writes. */
         readonly writes?: readonly { readonly path: string; readonly why: string }[];
       }
     | {
         readonly kind: "info";
         readonly prompt: string;
         readonly urls: readonly string[];
-        /** Protected files that a command has created, and why they are protected: a yes keeps them. */
+        /** Protected files that a command has created, and why they are protected. A yes keeps the files. */
         readonly created?: readonly { readonly path: string; readonly why: string }[];
       }
     | {
@@ -136,128 +137,128 @@ export type Confirmation = Asked &
         readonly server: string;
         readonly tool: string;
         readonly args: unknown;
-        /** How the tool differs from what was last allowed, line by line. */
+        /** How the tool's definition differs from the one last allowed, line by line. */
         readonly changes?: readonly string[];
       }
-    /** A tool that a discovery command declared; the command line runs it and gets the arguments as JSON on stdin. */
+    /** A tool that a discovery command declared. `command` runs it and gets the arguments as JSON on stdin. */
     | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
     | { readonly kind: "plan"; readonly plan: string }
-    /** What an MCP server asks the user while it works. The message comes from the server. */
+    /** A form that an MCP server asks the user to fill in. The message comes from the server. */
     | {
         readonly kind: "form";
         readonly server: string;
         readonly message: string;
         readonly schema: JsonSchema;
-        /** What the model itself asks. The schema has two values for each: the choice, and words of the user's own. */
-        readonly questions?: readonly AskedQuestion[];
+        /** Questions from the model itself. The schema has two values for each: a choice, and the user's own words. */
+        readonly questions?: readonly ChoiceQuestion[];
       }
   );
 
-/** A question of the model with a few choices; an answer in other words is always possible. */
-export interface AskedQuestion {
+/** A question from the model with a few choices. The user can always answer in other words. */
+export interface ChoiceQuestion {
   readonly question: string;
   readonly choices: readonly { readonly label: string; readonly description?: string }[];
-  /** Several may be chosen. */
+  /** true if the user may choose several. */
   readonly multiple?: boolean;
 }
 
-/** A question that waits: anyone who knows its id can answer it. Ids stay unique when a session is resumed. */
+/** An open question. Anyone who knows its id can answer it. Ids stay unique when a session is resumed. */
 export interface Question {
   readonly id: string;
-  /** The call that waits; null when an MCP server asks. */
+  /** The id of the call that waits for the answer; null when an MCP server asks. */
   readonly callId: string | null;
   /** The name of the subagent that made the call; null for the session itself. */
   readonly agent: string | null;
-  /** The call of `task` that the subagent works for; null for the session itself. */
+  /** The id of the `task` call that the subagent works for; null for the session itself. */
   readonly parentCallId: string | null;
   readonly confirmation: Confirmation;
-  /** Why the user is asked. */
+  /** Why Burin asks the user. */
   readonly reason: string;
 }
 
-/** How long an "always" applies: until this session ends, or permanently in this project or in all projects. */
+/** How long an "always" applies: until the session ends, or permanently, in this project or in all projects. */
 export type GrantScope = "session" | "project" | "everywhere";
 
 /** The user's answer to a Confirmation. */
 export type Decision =
-  /** `network`, only for a command that needs it: gives it, or withholds it. */
+  /** Allows the call once. `network` (only for a command that needs it) grants or withholds the network. */
   | { readonly outcome: "once"; readonly network?: boolean }
   | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
-  /** Only for an edit: approves this content instead of the proposed one, with words for the model. */
+  /** Only for an edit: approves this content instead of the proposed one, with an optional reason for the model. */
   | { readonly outcome: "edited"; readonly content: string; readonly reason?: string }
-  /** Only for a form: these values, by the names in its schema. */
+  /** Fills in a form: the values by their names in its schema. Only for a form. */
   | { readonly outcome: "filled"; readonly values: Readonly<Record<string, unknown>> }
-  /** Only for a plan: approval, and the approval mode to continue in; "once" returns to the previous mode. */
-  | { readonly outcome: "approved_plan"; readonly mode: PlanFollower }
+  /** Only for a plan: approves it and names the mode to continue in; "once" returns to the previous mode. */
+  | { readonly outcome: "approved_plan"; readonly mode: PlanExecutionMode }
   | { readonly outcome: "cancel"; readonly reason?: string };
 
 /** The modes in which an approved plan can be carried out. */
-export type PlanFollower = "default" | "auto-edit";
+export type PlanExecutionMode = "default" | "auto-edit";
 
-/** A Decision that lets the call run. */
+/** A decision that lets the call run. */
 export type Approval = Exclude<Decision, { readonly outcome: "cancel" }>;
 
 /** Live output while a call runs; each update replaces the previous one. */
 export type OnUpdate = (display: ToolDisplay) => void;
 
-/** What a tool knows about the call that it works on. */
+/** What a tool is told about the call that it works on. */
 export interface CallContext {
   readonly callId?: string;
   /**
-   * For a command line that no user approved: "wholly" when all of it only reads and is restricted to that,
-   * "partly" when git only reads in addition to what a rule allows.
+   * Set for a command line that no user approved. "wholly": all of it only reads, and is restricted to reading.
+   * "partly": a rule allows it, and beyond that rule git may only read.
    */
   readonly reads?: "wholly" | "partly";
-  /** For a command that no user approved: absolute paths that it must not change, since undo could not give them back. */
+  /** Set for a command that no user approved: absolute paths that must not change, because undo cannot restore them. */
   readonly readOnly?: readonly string[];
-  /** Asks the user something more while the call runs; null when nobody answers. */
+  /** Asks the user another question while the call runs. Resolves to null when nobody answers. */
   readonly ask?: (confirmation: Confirmation, reason: string) => Promise<Decision | null>;
 }
 
 export interface RunContext extends CallContext {
   readonly onUpdate?: OnUpdate;
-  /** The question as it was asked, when a user approved it. */
+  /** The question that the user approved, if one did. */
   readonly confirmation?: Confirmation;
 }
 
-/** What a tool has worked out before the user is asked, and the work that belongs to the answer. */
+/** What a tool computed before the user is asked: the question, and the work to do after the answer. */
 export interface PreparedCall {
-  /** false when no question is needed. */
+  /** The question, or false when none is needed. */
   readonly confirmation: Confirmation | false;
-  /** false: the user cannot answer with another content than the proposed one. Default: true. */
+  /** false if the user cannot replace the proposed content. Default: true. */
   readonly takesEdits?: boolean;
-  /** `approval` is the user's answer; null when a mode or a rule allowed the call. */
+  /** Does the work. `approval` is the user's answer; null when a mode or a rule allowed the call. */
   readonly run: (approval: Approval | null, signal: AbortSignal, context?: RunContext) => Promise<ToolResult>;
 }
 
 /** One capability that a model can call: built in, discovered, or registered by an embedder. */
 export interface Tool<Params extends object = Record<string, unknown>> {
   readonly name: string;
-  /** Another name that a call may use as long as no other tool has it, e.g. the name on the tool's server. */
+  /** Another name that calls may use as long as no other tool has it, e.g. the tool's name on its server. */
   readonly plainName?: string;
   readonly displayName: string;
   readonly description: string;
   readonly parameterSchema: JsonSchema;
-  /** Any other word counts as "execute". */
+  /** What kind of effect the tool has. Any other word counts as "execute". */
   readonly kind: ToolKind | (string & {});
-  /** Its source may declare it in another way by now, and is asked before a call of it is judged. */
+  /** true if the declaration may be out of date. The source is asked again before a call of the tool is judged. */
   readonly isOutdated?: boolean;
-  /** What must be installed before the tool can be used, and how; until then the model does not see the tool. */
+  /** What must be installed before the tool can be used, and how. Until then the model does not see the tool. */
   readonly missing?: string | undefined;
   /**
-   * What the pattern of an approval rule is compared with: paths relative to the root, a host as
-   * `domain:example.org`. Without it only rules for the whole tool apply.
+   * Returns what the patterns of approval rules are compared with: paths relative to the root, or a host as
+   * `domain:example.org`. Without this method, only rules for the whole tool apply.
    */
   ruleSubjects?(params: Params): readonly string[];
-  /** Returns null when the parameters are valid, otherwise what is wrong and how to fix it. */
+  /** Returns null when the parameters are valid, otherwise a message that says what is wrong and how to fix it. */
   validateToolParams(params: Params): string | null;
-  /** One sentence about what this call will do; has no side effect. */
+  /** Returns one sentence about what this call will do. Has no side effects. */
   getDescription(params: Params): string;
-  /** Returns false when no question is needed. Has no side effect that the user can see. */
+  /** Returns the question to ask, or false when none is needed. Has no side effect that the user can see. */
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
   /** Replaces `shouldConfirmExecute`, `approvedByUser` and `execute`. Has no side effect that the user can see. */
   prepare?(params: Params, signal: AbortSignal): Promise<PreparedCall>;
-  /** Called before `execute`, with the same params object, when a user, not a mode or a rule, approved this. */
+  /** Called before `execute` with the same params object, if a user approved the call (not a mode or a rule). */
   approvedByUser?(params: Params, confirmation: Confirmation, answer: Approval): void;
   execute(
     params: Params,
@@ -267,19 +268,19 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   ): Promise<ToolResult>;
 }
 
-/** What a tool says about itself. */
+/** The fields that describe a tool. */
 export interface ToolFields extends Pick<Tool, "name" | "description" | "parameterSchema"> {
-  /** What people see. Default: the name. */
+  /** The name that people see. Default: `name`. */
   readonly displayName?: string;
   /** Default: "execute", so that each call asks. */
   readonly kind?: Tool["kind"];
 }
 
 /**
- * The fields as a subclass may write them. Abstract here, plain in the class and in an interface: so the compiler takes
- * fields with `override` and without, accessors, and values for the constructor.
+ * The fields that a subclass may declare. They are abstract here and plain in the class and the interface. Thus the
+ * compiler accepts fields with and without `override`, accessors, and values passed to the constructor.
  */
-type FieldsOfTool = AbstractFields & ReadFields;
+type InheritedFields = AbstractFields & ReadFields;
 
 interface ReadFields {
   readonly name: string;
@@ -308,7 +309,7 @@ abstract class PlainTool<Params extends object> implements Tool<Params> {
     if (fields === undefined) return;
     const { name, displayName = name, description, parameterSchema, kind = "execute" } = fields;
     const given = { name, displayName, description, parameterSchema, kind };
-    // An accessor of the subclass stays.
+    // Keep an accessor of the subclass.
     for (const [key, value] of Object.entries(given))
       if (!(key in this)) Object.assign(this, { [key]: value });
   }
@@ -322,14 +323,14 @@ abstract class PlainTool<Params extends object> implements Tool<Params> {
   ): Promise<ToolResult>;
 
   validateToolParams(params: Params): string | null {
-    return paramsFault(this, params) ?? this.checkParams(params);
+    return findParamsError(this, params) ?? this.checkParams(params);
   }
 
   shouldConfirmExecute(_params: Params, _signal: AbortSignal): Promise<Confirmation | false> {
     return Promise.resolve(false);
   }
 
-  /** Rules that a schema cannot express; called only with parameters that fit the schema. */
+  /** Checks rules that a schema cannot express. Called only with parameters that match the schema. */
   protected checkParams(_params: Params): string | null {
     return null;
   }
@@ -337,12 +338,11 @@ abstract class PlainTool<Params extends object> implements Tool<Params> {
 
 type BaseToolClass = abstract new <Params extends object = Record<string, unknown>>(
   fields?: ToolFields,
-) => PlainTool<Params> & FieldsOfTool;
+) => PlainTool<Params> & InheritedFields;
 
 /**
- * The parts that most tools share: validation by schema, and no question. A subclass passes what the tool says about
- * itself to the constructor, or declares it as fields.
- *
+ * The base class of most tools: it validates parameters by their schema and asks no question. A subclass passes its
+ * name, description and schema to the constructor, or declares them as fields.
  * @example
  * class Count extends BaseTool<{ text: string }> {
  *   readonly name = "count";
@@ -357,9 +357,9 @@ type BaseToolClass = abstract new <Params extends object = Record<string, unknow
  * }
  */
 export const BaseTool: BaseToolClass = PlainTool;
-export type BaseTool<Params extends object = Record<string, unknown>> = PlainTool<Params> & FieldsOfTool;
+export type BaseTool<Params extends object = Record<string, unknown>> = PlainTool<Params> & InheritedFields;
 
-/** A tool that works something out before it asks: its question and its work come from `prepare`. */
+/** Base class for tools that compute something before they ask. Both the question and the work come from `prepare`. */
 export abstract class PreparingTool<Params extends object> extends BaseTool<Params> {
   abstract prepare(params: Params, signal: AbortSignal): Promise<PreparedCall>;
 
@@ -377,42 +377,42 @@ export abstract class PreparingTool<Params extends object> extends BaseTool<Para
   }
 }
 
-/** Thrown by a tool that finds only while it prepares a call that its parameters are wrong. */
-export class InvalidParams extends Error {
-  override readonly name = "InvalidParams";
+/** Thrown by a tool that discovers only while preparing a call that the parameters are wrong. */
+export class InvalidParamsError extends Error {
+  override readonly name = "InvalidParamsError";
 }
 
-/** A failure that the model can act on. */
-export function failedResult(error: ToolError): ToolResult {
+/** Creates a result for a failure that the model can act on. */
+export function createFailedResult(error: ToolError): ToolResult {
   return { llmContent: error.message, returnDisplay: error.message, error };
 }
 
-/** Where tools come from that are not built in: a command, an MCP server. */
+/** A source of tools that are not built in, such as a command or an MCP server. */
 export interface ToolSource {
   readonly name: string;
-  /** The prefix of all its tool names. */
+  /** The prefix of the names of all its tools. */
   readonly prefix?: string;
-  /** Returns all its tools. It reports skipped tools itself; when it rejects, it has none. */
+  /** Returns all tools of the source, which reports skipped tools itself. If it rejects, it has no tools. */
   discover(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Called once; the source calls back when its tools have changed by themselves. */
+  /** Called once. The source calls `onTools` whenever its tools change by themselves. */
   watch?(onTools: (tools: readonly Tool[]) => void): void;
-  /** Whether the input of the discovery has changed since. */
+  /** Whether the input of the discovery has changed since the last discovery. */
   isStale?(): Promise<boolean>;
-  /** How long the first request to the model waits for the source, in milliseconds; without it, not at all. */
+  /** How many milliseconds the first request to the model waits for the source. Absent: it does not wait. */
   readonly patience?: number;
-  /** Called when the request is sent without the source's tools. */
+  /** Called when the first request is sent without the source's tools. */
   onLate?(): void;
-  /** Resolves when tools that came from a cache are up to date; should not take long. */
+  /** Resolves when tools that came from a cache are up to date. Should not take long. */
   settle?(): Promise<void>;
-  /** Replaces tools that are outdated by those that the source declares now. Never rejects. */
+  /** Replaces outdated tools with the ones that the source declares now. Never rejects. */
   renew?(): Promise<void>;
-  /** Ends everything that the source has started. */
+  /** Ends everything that the source has started, such as processes and connections. */
   close?(): Promise<void>;
 }
 
-export function declarationOf(tool: Tool): FunctionDeclaration {
+export function buildDeclaration(tool: Tool): FunctionDeclaration {
   const { name, description, parameterSchema } = tool;
-  // The registry takes no other type.
+  // The registry accepts no other type.
   const parameters =
     parameterSchema.type === "object" ? parameterSchema : { ...parameterSchema, type: "object" };
   return { name, description, parameters: parameters as ObjectSchema };

@@ -7,9 +7,8 @@ import { Toolbox } from "./assembly/toolbox.ts";
 export type { CallAllOptions, CallOptions, CallRequest, Session, SessionOptions, Toolbox, ToolboxOptions };
 
 /**
- * Opens the fourteen tools, and those of your own, in a folder. A call that changes something is refused unless a rule,
- * a mode or `confirm` allows it. Throws TypeError for options that cannot be used.
- *
+ * Creates a toolbox for a folder, with the fourteen built-in tools and your own. A call that changes something is
+ * refused unless a rule, a mode or `confirm` allows it. Throws a TypeError for invalid options.
  * @example
  * const toolbox = createToolbox({ root: process.cwd(), settings: { permissions: { allow: ["edit(src/**)"] } } });
  */
@@ -18,13 +17,13 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   return new Toolbox(options);
 }
 
-/** Like `createSession`, but without models from settings and environment: `openModel` opens them. */
+/** Like `createSession`, but without models from settings and environment: `openModel` opens them instead. */
 export function openSession(options: SessionOptions): Session {
   assertOptions("openSession", options);
   return Session.open(options);
 }
 
-/** For callers whose types nobody checks. Throws TypeError, with what to write instead. */
+/** Checks the options of callers without type checking. Throws a TypeError that says what to write instead. */
 export function assertOptions(name: string, options: SessionOptions): void {
   if (typeof options !== "object" || options === null)
     throw new TypeError(`${name} takes an object that names the folder to work in: ${name}({ root: "." }).`);

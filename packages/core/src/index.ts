@@ -22,7 +22,7 @@ export {
   type ToolResult,
 } from "@burin/contract/tools";
 export { DiscoveredMCPTool } from "@burin/mcp/discovered-mcp-tool";
-export { type QuestionView, questionView } from "./approval/question-view.ts";
+export { buildQuestionView, type QuestionView } from "./approval/question-view.ts";
 export { describeEffects } from "./approval/question-words.ts";
 export { createSession } from "./configured-session.ts";
 export {

@@ -14,22 +14,22 @@ export type {
   ShellEnd,
 } from "@burin/commands/shell/command-request";
 export {
-  type ChangedText,
   type DirectoryEntry,
   type FileContent,
   type FilePreview,
   type FileSnapshot,
   type FileWrite,
-  type FileWritten,
   type FindRequest,
-  type FoundFiles,
+  type FindResult,
   type LineRange,
   type Listing,
   type ListOptions,
   type SearchRequest,
   type SearchResult,
+  type TextChange,
   type Workspace,
   WorkspaceError,
   type WorkspaceErrorCode,
+  type WriteResult,
 } from "@burin/contract/machine/workspace";
 export type { WorkspaceSettings } from "@burin/files/workspace/node-workspace";

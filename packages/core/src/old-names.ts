@@ -1,4 +1,4 @@
-// What pages showed on the main door in an earlier version. The next version drops it.
+// Names that earlier documentation showed as exports of the main entry point. The next version drops them.
 
 export type {
   /** @deprecated Import it from `@burin/core/machine`. */
@@ -21,8 +21,8 @@ export {
   scriptedModel,
 } from "@burin/models/scripted";
 export {
-  /** @deprecated Import it from `@burin/core/sessions`. */
-  historyOf,
+  /** @deprecated Import `buildHistory` from `@burin/core/sessions`. */
+  buildHistory as historyOf,
 } from "./agent/history.ts";
 export {
   /** @deprecated Its name is now `describeEffects`. */
@@ -30,7 +30,7 @@ export {
 } from "./approval/question-words.ts";
 export {
   /** @deprecated Use `gemini.results(toolbox, calls)` of `@burin/core/adapters`. */
-  functionResponseOf,
+  toFunctionResponse as functionResponseOf,
 } from "./scheduler/function-response.ts";
 export {
   /** @deprecated Import it from `@burin/core/sessions`. */
@@ -38,11 +38,11 @@ export {
 } from "./session/answer-schema.ts";
 export {
   /** @deprecated Use `openStore({ root, home }).list()` of `@burin/core/sessions`. */
-  sessionSummaries,
+  listSessionSummaries as sessionSummaries,
 } from "./session/log/session-summary.ts";
 export {
-  /** @deprecated Import it from `@burin/core/sessions`. */
-  parkedQuestion,
+  /** @deprecated Import `findParkedQuestion` from `@burin/core/sessions`. */
+  findParkedQuestion as parkedQuestion,
 } from "./session/past-session.ts";
 export {
   /** @deprecated Use `openStore({ root, home }).fork(id, { at })` of `@burin/core/sessions`. */
@@ -55,10 +55,10 @@ export {
 export {
   /** @deprecated Import it from `@burin/core/sessions`. */
   forgetUndo,
+  /** @deprecated Import `listUndoEntries` from `@burin/core/sessions`. */
+  listUndoEntries as undoEntries,
+  /** @deprecated Import `resolveUndoScope` from `@burin/core/sessions`. */
+  resolveUndoScope as undoScope,
   /** @deprecated Import it from `@burin/core/sessions`. */
   undo,
-  /** @deprecated Import it from `@burin/core/sessions`. */
-  undoEntries,
-  /** @deprecated Import it from `@burin/core/sessions`. */
-  undoScope,
 } from "./session/undo/undo-door.ts";

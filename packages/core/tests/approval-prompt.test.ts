@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToolbox, type QuestionView, questionView } from "@burin/core";
+import { buildQuestionView, createToolbox, type QuestionView } from "@burin/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
 
@@ -17,7 +17,7 @@ async function approved(tool: string, args: Record<string, unknown>) {
     overwriteUnread: true,
     environment: { ...process.env, BURIN_HOME: join(root, ".home") },
     confirm: (question) => {
-      seen.push(questionView(question));
+      seen.push(buildQuestionView(question));
       return Promise.resolve({ outcome: "once" });
     },
   });

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation, Question, Toolbox } from "@burin/core";
 import { createToolbox } from "@burin/core";
-import { visibleFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createVisibleFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let home: string;
@@ -15,7 +15,7 @@ let questions: Question[];
 const git = (...words: string[]) => execFileSync("git", ["-C", root, ...words], { encoding: "utf8" });
 
 beforeEach(() => {
-  const base = visibleFolder();
+  const base = createVisibleFolder();
   home = join(base, "home");
   root = join(base, "project");
   for (const folder of [home, join(root, "data"), join(root, "node_modules")])
@@ -50,7 +50,7 @@ function openToolbox(settings = {}): Toolbox {
 
 const run = (command: string) => toolbox.run("run_shell_command", { command });
 
-describe("R50 P22 the mode auto", needs("bwrap"), () => {
+describe("R50 P22 the mode auto", requirePrograms("bwrap"), () => {
   it.each([
     "echo new > b.txt && sed -i s/a/b/ a.txt",
     "git checkout -q -b other && git rm -q a.txt",

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
 import {
   Budget,
+  buildHistory,
   type ChatModel,
-  historyOf,
   type ModelRequest,
   type ScriptLine,
   scriptedModel,
@@ -118,7 +118,7 @@ describe("tasks in the background", () => {
     expect(JSON.stringify(requests[1]?.history)).not.toContain("a.txt says alpha");
     expect(JSON.stringify(requests[2]?.history)).toContain("a.txt says alpha");
     expect(noticesIn(events)).toEqual(["The background task task_1 (explore: find) is done."]);
-    expect(historyOf(events)).toEqual(session.history);
+    expect(buildHistory(events)).toEqual(session.history);
     expect(session.tasks.list()).toEqual([
       { id: "task_1", description: "find", subagent: "explore", status: "success", steps: [] },
     ]);

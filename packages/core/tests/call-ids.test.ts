@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createSession, type SessionOptions, type SettingsInput } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
@@ -10,7 +10,7 @@ let home: string;
 const servers: FakeModelServer[] = [];
 
 beforeEach(() => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   home = join(root, ".home");
 });
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function serve(replies: readonly FakeReply[], playing?: "mistral"): Promise<FakeModelServer> {
-  const server = await startFakeModelServer(replies, playing ? { playing } : {});
+  const server = await startFakeModelServer(replies, playing ? { service: playing } : {});
   servers.push(server);
   return server;
 }

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, createToolbox, type Toolbox } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 let base: string;
@@ -11,7 +11,7 @@ let root: string;
 let toolbox: Toolbox;
 
 beforeEach(async () => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "project");
   await mkdir(root);
   toolbox = createToolbox({ root, approvalMode: "yolo", environment: environment() });

@@ -4,7 +4,7 @@ import { createSession } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -13,7 +13,7 @@ let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "work");
   await mkdir(root);
   await writeFile(join(root, "AGENTS.md"), "Speak Latin.");

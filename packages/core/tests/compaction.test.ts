@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type SettingsInput } from "@burin/core";
 import { openAiCompatible } from "@burin/core/internal";
-import { historyOf } from "@burin/core/sessions";
+import { buildHistory } from "@burin/core/sessions";
 import {
   type FakeModelServer,
   type FakeReply,
@@ -10,7 +10,7 @@ import {
   type ScriptLine,
   startFakeModelServer,
 } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
@@ -18,7 +18,7 @@ let home: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  const base = temporaryFolder();
+  const base = createTemporaryFolder();
   root = join(base, "work");
   home = join(base, "home");
   await mkdir(root);
@@ -103,7 +103,7 @@ describe("P5 a window that fills up", () => {
     expect([seen.refused, fake.problems]).toEqual([0, []]);
     expect(seen.summaries).toBeGreaterThan(0);
     expect(events.filter((event) => event.type === "cleared").length).toBeGreaterThan(0);
-    expect(historyOf(events)).toEqual(session.history);
+    expect(buildHistory(events)).toEqual(session.history);
     const next = await eventsOf(session.run("And now?"));
     expect(next.at(-1)).toMatchObject({ type: "done", status: "success" });
   });

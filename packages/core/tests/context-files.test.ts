@@ -1,16 +1,16 @@
 import { chown, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type SettingsInput } from "@burin/core";
-import { historyOf } from "@burin/core/sessions";
+import { buildHistory } from "@burin/core/sessions";
 import { type ScriptedCall, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
 let root: string;
 
 beforeEach(async () => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "repo", "package");
   await mkdir(join(root, "src", "deep"), { recursive: true });
   await mkdir(join(base, "home"));
@@ -39,7 +39,7 @@ async function play(calls: readonly ScriptedCall[] = [], settings: SettingsInput
   for (const prompt of ["go", "again"]) {
     for await (const event of session.run(prompt)) events.push(event);
   }
-  expect(historyOf(events)).toEqual(session.history);
+  expect(buildHistory(events)).toEqual(session.history);
   const told = events.flatMap((event) => (event.type === "context" ? [event] : []));
   return { told, files: told.map(({ file = "" }) => file.slice(base.length + 1)), events, session };
 }

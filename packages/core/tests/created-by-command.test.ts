@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
 import { createToolbox } from "@burin/core";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
@@ -46,7 +46,7 @@ async function runCommand(command: string, keep: boolean | null) {
 const MADE = [".envrc", ".vscode/tasks.json"];
 const left = () => MADE.filter((name) => existsSync(join(root, name)));
 
-describe("a protected file that comes as a surprise", needs("bwrap"), () => {
+describe("a protected file that comes as a surprise", requirePrograms("bwrap"), () => {
   it("P53 is asked about right after the command, and a yes keeps it", async () => {
     const { asked, result } = await runCommand("sh make.sh", true);
     expect(asked.map(({ kind }) => kind)).toEqual(["exec", "info"]);

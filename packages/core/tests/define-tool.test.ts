@@ -1,6 +1,6 @@
 import { BaseTool, createSession, createToolbox, defineTool, type Toolbox } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -10,7 +10,7 @@ const opened: Toolbox[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((toolbox) => toolbox.close())));
 
 function toolboxOf(...[options]: [Omit<Parameters<typeof createToolbox>[0], "root">]): Toolbox {
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   const toolbox = createToolbox({ root, environment: { BURIN_HOME: `${root}/.home` }, ...options });
   opened.push(toolbox);
   return toolbox;
@@ -102,7 +102,7 @@ const longTool = (name: string, execute: () => string | (string | object)[]) =>
 it.each([1_000_000, 30_000])(
   "R36 an answer that is too long says how much of the whole is missing, in a window of %i",
   async (contextWindow) => {
-    const root = temporaryFolder();
+    const root = createTemporaryFolder();
     const script = [{ calls: [{ name: "long", args: {} }] }, { text: "done" }];
     const session = await createSession({
       root,

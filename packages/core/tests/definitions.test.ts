@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createSession, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
@@ -54,7 +54,7 @@ describe("skills", () => {
   });
 
   it("of .agents/skills and .claude/skills count too, the user's own and those of a trusted folder, and no commands", async () => {
-    const user = temporaryFolder();
+    const user = createTemporaryFolder();
     const environment = { BURIN_HOME: home, HOME: user };
     const skill = (name: string) => SKILL.replace("release", name);
     const path = await define(join(user, ".agents/skills/one/SKILL.md"), skill("one"));

@@ -3,7 +3,7 @@ import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, type SettingsInput } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { isHere } from "@burin/testing/needs";
+import { isAvailable } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import {
   ADD,
@@ -236,7 +236,7 @@ describe("sandbox.discovered", () => {
     const settings = await discovering([ADD], call);
     const box = toolbox({ ...settings, sandbox: { discovered: true } });
     const told = await complaints(box);
-    if (!isHere("bwrap")) return expect(told).toContain("it must run in the sandbox, and there is none");
+    if (!isAvailable("bwrap")) return expect(told).toContain("it must run in the sandbox, and there is none");
     expect(told).toBe("");
     expect((await box.call("add", { a: 1 })).llmContent).toMatch(/^ok /);
     expect(existsSync(join(project.root, "inside"))).toBe(true);

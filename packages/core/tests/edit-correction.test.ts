@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Confirmation, createSession } from "@burin/core";
 import { openAiCompatible } from "@burin/core/internal";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { madeFile } from "@burin/testing/made-files";
+import { createFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
@@ -14,7 +14,7 @@ let server: FakeModelServer | null = null;
 
 makeFolders();
 beforeEach(() => {
-  path = madeFile(root, "server.js", CONTENT);
+  path = createFile(root, "server.js", CONTENT);
 });
 
 afterEach(async () => {

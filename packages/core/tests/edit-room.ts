@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createToolbox, type ToolboxOptions } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach } from "vitest";
 
 /** A new folder for each test, of a file that has called `makeFolders`, and a file in it. */
@@ -10,7 +10,7 @@ export let file: string;
 
 export function makeFolders(): void {
   beforeEach(() => {
-    root = temporaryFolder();
+    root = createTemporaryFolder();
     file = join(root, "a.txt");
   });
 }

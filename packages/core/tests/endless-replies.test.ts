@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { text as bodyOf } from "node:stream/consumers";
 import { createSession, type SessionOptions } from "@burin/core";
 import type { ChatModel, ModelEvent } from "@burin/core/sessions";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
@@ -39,7 +39,7 @@ beforeEach(async () => {
       if (!say(piece)) await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
     return response.end();
   });
-  baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
+  baseUrl = `http://127.0.0.1:${await listenOnFreePort(server)}/v1`;
 });
 afterEach(async () => {
   server.closeAllConnections();

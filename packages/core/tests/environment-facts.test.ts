@@ -6,14 +6,14 @@ import { createSession, type SettingsInput } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root = "";
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   server = await startFakeModelServer(Array.from({ length: 6 }, (_, at) => ({ text: `${at}` })));
 });
 

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { createSession, createToolbox } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { portOf } from "@burin/testing/fake-model-server";
-import { madeFile } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { home, makeFolders, root } from "./folder.ts";
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
     response.statusCode = 404;
     response.end("not here");
   });
-  const port = await portOf(proxy);
+  const port = await listenOnFreePort(proxy);
   environment = { PATH: process.env.PATH, BURIN_HOME: home, HTTP_PROXY: `http://127.0.0.1:${port}` };
 });
 
@@ -65,10 +65,10 @@ describe("the environment that is handed in", () => {
   });
 
   it("P39 says where git's own excludes are", async () => {
-    madeFile(home, "git/ignore", "*.secret\n");
-    madeFile(root, ".git/HEAD", "ref: refs/heads/main\n");
-    madeFile(root, "a.secret", "x");
-    madeFile(root, "a.txt", "x");
+    createFile(home, "git/ignore", "*.secret\n");
+    createFile(root, ".git/HEAD", "ref: refs/heads/main\n");
+    createFile(root, "a.secret", "x");
+    createFile(root, "a.txt", "x");
     const toolbox = createToolbox({ root, environment: { ...environment, XDG_CONFIG_HOME: home } });
     const { llmContent } = await toolbox.call("glob", { pattern: "*" });
     await toolbox.close();

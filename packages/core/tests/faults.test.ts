@@ -3,10 +3,10 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { type AgentEvent, BaseTool, createSession } from "@burin/core";
-import { type ModelChoice, openModel, retrying } from "@burin/core/sessions";
+import { type ModelChoice, openModel, withRetries } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const PROVIDERS = ["openai", "anthropic", "gemini", "openai-responses"] as const;
@@ -63,7 +63,7 @@ async function record(provider: Provider): Promise<Recorded> {
   const model = openModel({
     provider,
     name: "m",
-    baseUrl: `http://127.0.0.1:${await portOf(relay)}/v1`,
+    baseUrl: `http://127.0.0.1:${await listenOnFreePort(relay)}/v1`,
   });
   for (let turn = 0; turn < 3; turn += 1) {
     for await (const event of model.stream(ASKING, new AbortController().signal)) void event;
@@ -84,7 +84,7 @@ beforeAll(async () => {
     if (answer) await answer(response);
     else response.destroy();
   });
-  baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
+  baseUrl = `http://127.0.0.1:${await listenOnFreePort(server)}/v1`;
 });
 
 afterAll(() => {
@@ -116,9 +116,9 @@ const status =
 async function play(choice: Partial<ModelChoice> & { provider: Provider }, script: typeof answers) {
   answers = [...script];
   const tool = new Mark();
-  const model = retrying(openModel({ name: "m", baseUrl, ...choice }), { firstDelayMs: 1 });
+  const model = withRetries(openModel({ name: "m", baseUrl, ...choice }), { firstDelayMs: 1 });
   const session = createSession({
-    root: temporaryFolder(),
+    root: createTemporaryFolder(),
     model,
     tools: [tool],
     approvalMode: "yolo",
@@ -143,7 +143,7 @@ function bodiesOf(provider: Provider): Recorded {
 describe.each(PROVIDERS)("a service that fails, in the protocol of %s", (provider) => {
   it("P35 a reply that is cut at any byte by a lost connection gives its calls once", async () => {
     const { calling } = bodiesOf(provider);
-    const model = retrying(openModel({ provider, name: "m", baseUrl }), { firstDelayMs: 0 });
+    const model = withRetries(openModel({ provider, name: "m", baseUrl }), { firstDelayMs: 0 });
     // Each run has other ones of all bytes, here and below.
     for (let at = Math.floor(Math.random() * 4); at < calling.length; at += 4) {
       answers = [cutAt(calling, at), whole(calling)];

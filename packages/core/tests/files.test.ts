@@ -1,5 +1,5 @@
 import { createToolbox } from "@burin/core";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
 
@@ -8,7 +8,7 @@ makeFolders();
 describe("a toolbox and files", () => {
   it("X13 hands tools.svgAsText to read_file", async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>\n';
-    const path = madeFile(root, "a.svg", svg);
+    const path = createFile(root, "a.svg", svg);
     const image = await createToolbox({ root }).call("read_file", { path });
     expect(image.llmContent).toEqual({
       inlineData: { mimeType: "image/svg+xml", data: Buffer.from(svg).toString("base64") },
@@ -18,25 +18,25 @@ describe("a toolbox and files", () => {
   });
 
   it("R48 may use the included directories, and nothing beside them", async () => {
-    const [more, other] = [temporaryFolder(), temporaryFolder()];
-    const path = madeFile(more, "a.txt", "more");
+    const [more, other] = [createTemporaryFolder(), createTemporaryFolder()];
+    const path = createFile(more, "a.txt", "more");
     const toolbox = createToolbox({ root, includeDirectories: [more], approvalMode: "yolo" });
     expect((await toolbox.call("read_file", { path })).llmContent).toBe("more");
     const fresh = { file_path: `${more}/new/b.txt`, content: "x" };
     expect((await toolbox.call("write_file", fresh)).error).toBeUndefined();
-    const outside = await toolbox.call("read_file", { path: madeFile(other, "a.txt", "other") });
+    const outside = await toolbox.call("read_file", { path: createFile(other, "a.txt", "other") });
     expect(outside.error?.type).toBe("outside_root");
     expect((await createToolbox({ root }).call("read_file", { path })).error?.type).toBe("outside_root");
   });
 
   it("R48 refuses an included directory that is none", () => {
     expect(() => createToolbox({ root, includeDirectories: ["missing"] })).toThrow(/does not exist/);
-    madeFile(root, "a.txt", "");
+    createFile(root, "a.txt", "");
     expect(() => createToolbox({ root, includeDirectories: ["a.txt"] })).toThrow(/not a directory/);
   });
 
   it("R31 refuses an edited answer to a question that is no edit", async () => {
-    const path = madeFile(root, "a.txt", "text");
+    const path = createFile(root, "a.txt", "text");
     const toolbox = createToolbox({
       root,
       settings: { permissions: { ask: ["read_file"] } },
@@ -48,7 +48,7 @@ describe("a toolbox and files", () => {
   });
 
   it("P2 refuses to overwrite unread in yolo and under a rule, unless a person wrote the calls", async () => {
-    const call = { file_path: madeFile(root, "a.txt", "old\n"), content: "new\n" };
+    const call = { file_path: createFile(root, "a.txt", "old\n"), content: "new\n" };
     const byRule = { root, settings: { permissions: { allow: ["write_file"] } } };
     for (const options of [{ root, approvalMode: "yolo" as const }, byRule]) {
       const { error } = await createToolbox(options).call("write_file", call);

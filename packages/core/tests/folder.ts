@@ -1,4 +1,4 @@
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach } from "vitest";
 
 /** The project of each test, in a file that has called `makeFolders`. */
@@ -8,11 +8,11 @@ export let home: string;
 
 export function makeFolders(): void {
   beforeEach(() => {
-    root = temporaryFolder();
-    home = temporaryFolder();
+    root = createTemporaryFolder();
+    home = createTemporaryFolder();
   });
 }
 
 export function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
+  return createFile(root, name, content);
 }

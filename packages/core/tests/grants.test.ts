@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Confirmation, createToolbox, type Toolbox } from "@burin/core";
 import type { GrantScope } from "@burin/core/internal";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
@@ -10,7 +10,7 @@ let asked: Confirmation[];
 const open: Toolbox[] = [];
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   for (const name of ["one", "two"]) mkdirSync(join(base, name));
   asked = [];
 });

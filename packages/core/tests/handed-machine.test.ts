@@ -17,7 +17,7 @@ import {
   WorkspaceError,
 } from "@burin/core/machine";
 import { isAnswered, scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 
 /** Files that are nowhere but in memory. */
@@ -226,7 +226,7 @@ afterEach(async () => {
 });
 
 function placeOn(machine: Machine) {
-  const base = temporaryFolder();
+  const base = createTemporaryFolder();
   const root = machine === nodeMachine ? join(base, "project") : "/far/project";
   if (machine === nodeMachine) mkdirSync(root);
   const environment = { ...process.env, BURIN_HOME: join(base, "home") };

@@ -8,7 +8,7 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
-import { historyOf, parkedQuestion } from "@burin/core/sessions";
+import { buildHistory, findParkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -53,16 +53,16 @@ describe("a question while nobody is there", () => {
     expect(readdirSync(root)).toEqual([]);
     const first = await answer({ outcome: "once" }, []);
     expect(first.done).toMatchObject({ status: "refused", error: { type: "parked" } });
-    expect(parkedQuestion(first.path)).toMatchObject({
+    expect(findParkedQuestion(first.path)).toMatchObject({
       confirmation: { kind: "edit", path: join(root, "b.txt") },
     });
     expect(readdirSync(root)).toEqual(["a.txt"]);
     const second = await answer({ outcome: "once" }, [{ text: "Done." }]);
     expect(second.done).toMatchObject({ status: "success", result: "Done." });
     expect(readdirSync(root)).toEqual(["a.txt", "b.txt"]);
-    expect(parkedQuestion(second.path)).toBe(null);
+    expect(findParkedQuestion(second.path)).toBe(null);
     const events = readFileSync(second.path, "utf8").trimEnd().split("\n");
-    expect(historyOf(events.map((line) => JSON.parse(line).event))).toEqual(second.one.history);
+    expect(buildHistory(events.map((line) => JSON.parse(line).event))).toEqual(second.one.history);
     expect(second.one.history.map(({ role }) => role)).toEqual(["user", "model", "user", "model"]);
   });
 

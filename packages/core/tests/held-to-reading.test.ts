@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolbox, type ToolboxOptions } from "@burin/core";
-import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
@@ -11,7 +11,7 @@ let git: GitHome["git"];
 
 /** A program of the person's own shows what a look may do: it tries to write, and tells its surroundings. */
 beforeEach(() => {
-  const home = gitHome();
+  const home = createGitHome();
   ({ base, root, git } = home);
   mkdirSync(join(root, "bin"));
   const tells = `echo "net=$(grep -c : /proc/net/dev) path=$PATH hooks=$(git config core.hooksPath)"`;

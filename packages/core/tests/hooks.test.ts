@@ -8,7 +8,7 @@ import {
   type SessionOptions,
   type SettingsInput,
 } from "@burin/core";
-import { folderTrust, loadSettings, openTrust } from "@burin/core/internal";
+import { loadSettings, openTrust, readFolderTrust } from "@burin/core/internal";
 import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -95,7 +95,7 @@ describe("a hook before a call", () => {
     const hooks = [{ event: "before_tool", command: "sh check.sh" }];
     await writeFile(join(root, ".burin", "settings.json"), JSON.stringify({ hooks }));
     await writeFile(join(root, "check.sh"), "exit 0\n");
-    const effects = (await folderTrust({ home, root }))?.effects ?? [];
+    const effects = (await readFolderTrust({ home, root }))?.effects ?? [];
     await (await openTrust(home)).answer(root, true, effects);
     const { settings } = await loadSettings({ home, root });
     const box = createToolbox({ root, environment: environment(), settings });

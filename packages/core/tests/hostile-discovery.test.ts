@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession } from "@burin/core";
-import { folderTrust, loadSettings, openTrust } from "@burin/core/internal";
+import { loadSettings, openTrust, readFolderTrust } from "@burin/core/internal";
 import { openModel, scriptedModel } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -187,7 +187,7 @@ describe("a command of a trusted project that names a file", () => {
     await mkdir(join(root, ".burin"));
     await writeFile(join(root, ".burin/settings.json"), JSON.stringify(settings));
     const place = { home: join(top, "home"), root };
-    await (await openTrust(place.home)).answer(root, true, (await folderTrust(place))?.effects ?? []);
+    await (await openTrust(place.home)).answer(root, true, (await readFolderTrust(place))?.effects ?? []);
     return (await loadSettings(place)).settings;
   }
   const plant = (file: string, text: string) => writeFile(join(project.root, file), text);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createToolbox } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
@@ -10,7 +10,7 @@ let root: string;
 let canary: string;
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "project");
   canary = join(root, "canary");
   mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });

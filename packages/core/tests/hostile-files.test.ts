@@ -2,8 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSession } from "@burin/core";
-import { findSession, folderTrust, loadSettings, openTrust, sessionSummaries } from "@burin/core/internal";
-import { scriptedModel, undoEntries } from "@burin/core/sessions";
+import {
+  findSession,
+  listSessionSummaries,
+  loadSettings,
+  openTrust,
+  readFolderTrust,
+} from "@burin/core/internal";
+import { listUndoEntries, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
@@ -63,11 +69,11 @@ async function useAll(): Promise<string[]> {
     await work().catch((error: Error) => said.push(error.message));
   };
   await attempt(async () => said.push(...(await loadSettings({ home, root })).notices));
-  await attempt(() => folderTrust({ home, root }));
+  await attempt(() => readFolderTrust({ home, root }));
   await attempt(async () => (await openTrust(home)).all());
-  await attempt(() => sessionSummaries(home, null));
+  await attempt(() => listSessionSummaries(home, null));
   await attempt(() => findSession(home, root, "abc"));
-  await attempt(() => undoEntries({ home, root }));
+  await attempt(() => listUndoEntries({ home, root }));
   const calls = [
     { name: "list_directory", args: { path: root } },
     { name: "read_file", args: { absolute_path: join(root, "a.txt") } },

@@ -10,7 +10,7 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@burin/core";
-import { historyOf, openModel } from "@burin/core/sessions";
+import { buildHistory, openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -57,7 +57,7 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "Here again." });
   expect(started.problems).toEqual([]);
   expect(JSON.stringify(started.requests.at(-1)?.body)).toContain("and now?");
-  expect(historyOf([...events, ...next])).toEqual(session.history);
+  expect(buildHistory([...events, ...next])).toEqual(session.history);
   await session.close();
   const calls = events.flatMap((event) => (event.type === "tool_call" ? [event.call] : []));
   return { events, calls, session, filesThen };
@@ -193,14 +193,14 @@ describe("P11 an interruption", () => {
   });
 
   it("while the service is waited for to be tried again", async () => {
-    const { retrying } = await import("@burin/core/sessions");
+    const { withRetries } = await import("@burin/core/sessions");
     const started = await startFakeModelServer([
       { error: { status: 503, message: "busy" } },
       { text: "Here." },
     ]);
     server = started;
     const opened = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
-    const session = createSession({ root, model: retrying(opened, { firstDelayMs: 60_000 }) });
+    const session = createSession({ root, model: withRetries(opened, { firstDelayMs: 60_000 }) });
     const controller = new AbortController();
     let last: AgentEvent | undefined;
     for await (const event of session.run("go", controller.signal)) {

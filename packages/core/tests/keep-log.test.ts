@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
-import { historyOf, type LogRecord, restoreSession, scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { buildHistory, type LogRecord, restoreSession, scriptedModel } from "@burin/core/sessions";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -12,7 +12,7 @@ let root: string;
 let environment: NodeJS.ProcessEnv;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   root = join(top, "project");
   environment = { BURIN_HOME: join(top, "home") };
   await mkdir(root);
@@ -100,7 +100,7 @@ describe("P13 a record that is kept elsewhere", () => {
     let last: unknown;
     for await (const event of session.goOn()) last = event;
     expect(last).toMatchObject({ status: "success", result: "went on" });
-    const before = historyOf(recordsIn(lines).map(({ event }) => event));
+    const before = buildHistory(recordsIn(lines).map(({ event }) => event));
     // What it knows of its folder is said of the one that it has now.
     const moved = JSON.parse(JSON.stringify(before).replaceAll(root, other));
     expect(moved).not.toEqual(before);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -14,7 +14,7 @@ let folder: string;
 
 /** A program of somebody else's beside the built library. */
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   mkdirSync(join(folder, "node_modules/@burin"), { recursive: true });
   symlinkSync(join(repository, "packages/core"), join(folder, "node_modules/@burin/core"));
   symlinkSync(join(repository, "node_modules/openai"), join(folder, "node_modules/openai"));

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
 import { chooseModel, loadSettings } from "@burin/core/internal";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let home: string;
@@ -10,7 +10,7 @@ let root: string;
 let managed: string;
 
 beforeEach(() => {
-  const base = temporaryFolder();
+  const base = createTemporaryFolder();
   home = join(base, "home");
   root = join(base, "project");
   managed = join(base, "managed.json");

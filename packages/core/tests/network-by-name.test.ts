@@ -8,7 +8,7 @@ import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Confirmation, Decision } from "@burin/contract/tools";
 import { createToolbox } from "@burin/core";
 import { openGrants } from "@burin/core/internal";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const isSandboxHere =
@@ -24,7 +24,7 @@ beforeEach(async () => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "burin-network-")));
   mkdirSync(join(base, "project"));
   server = createServer((_request, response) => response.end("from outside"));
-  place = `127.0.0.1:${await portOf(server)}`;
+  place = `127.0.0.1:${await listenOnFreePort(server)}`;
   asked = [];
 });
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToolbox, questionView, type ToolResult } from "@burin/core";
+import { buildQuestionView, createToolbox, type ToolResult } from "@burin/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
 
@@ -69,7 +69,7 @@ describe("file names that are no plain line", () => {
       root,
       overwriteUnread: true,
       confirm: async (question) => {
-        asked.push(questionView(question).title);
+        asked.push(buildQuestionView(question).title);
         return { outcome: "cancel" };
       },
     });

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { text as textOf } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 
 export interface ReceivedSpan {
   readonly name: string;
@@ -31,7 +31,7 @@ export async function openReceiver(status = 200) {
     posted.push({ path: request.url, headers: request.headers, text });
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
   });
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   const bodies = (path: string): Json[] =>
     posted.filter((one) => one.path === path).map(({ text }) => JSON.parse(text));
   return {

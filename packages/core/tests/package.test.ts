@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -14,7 +14,7 @@ let consumer: string;
 
 /** A program of somebody else's, with the packed package as its only dependency. */
 beforeAll(() => {
-  consumer = temporaryFolder();
+  consumer = createTemporaryFolder();
   execFileSync(node, ["build.mjs", "--types"], { cwd: repository });
   const packed = execFileSync(
     "npm",
@@ -159,7 +159,7 @@ console.log(typeof createToolbox, typeof ToolRegistry, scriptedModel([]).name);`
       for (const [, path = ""] of readFileSync(file, "utf8").matchAll(taken))
         seen.add(join(dirname(file), path));
     }
-    const server = temporaryFolder();
+    const server = createTemporaryFolder();
     for (const file of [join(installed, "package.json"), join(installed, "dist/cjs/package.json"), ...seen])
       cpSync(file, join(server, relative(consumer, file)));
     const page = join(server, "page.ipynb");

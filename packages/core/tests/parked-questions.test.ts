@@ -10,7 +10,7 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
-import { parkedQuestion } from "@burin/core/sessions";
+import { findParkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -175,7 +175,7 @@ describe("a question that a session was parked with", () => {
     expect((await eventsOf(second.goOn())).at(-1)).toMatchObject({ status: "refused" });
     expect(written()).toBe(false);
     await second.close();
-    expect(parkedQuestion(resume.session.path)).toBe(null);
+    expect(findParkedQuestion(resume.session.path)).toBe(null);
   });
 
   it("P44 asks again for what a user wrote, which no log keeps", async () => {

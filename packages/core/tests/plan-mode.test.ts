@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { type AgentEvent, BaseTool, createSession, type Session, type ToolKind } from "@burin/core";
 import { scriptedModel, type ToolCall } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
@@ -20,7 +20,7 @@ let root: string;
 let session: Session | undefined;
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "project");
   mkdirSync(join(root, "src"), { recursive: true });
   writeFileSync(join(root, "a.txt"), "alpha\n");

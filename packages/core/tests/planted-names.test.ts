@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
-import { type GitHome, gitHome } from "@burin/testing/made-files";
-import { groupByNeeds, needs } from "@burin/testing/needs";
+import { createGitHome, type GitHome } from "@burin/testing/made-files";
+import { groupByPrograms, requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 
 const SECRET = "planted-secret-7f3a";
@@ -15,7 +15,7 @@ let home: GitHome;
 let write: GitHome["write"];
 
 beforeEach(() => {
-  home = gitHome();
+  home = createGitHome();
   ({ base, root, write } = home);
   environment = { ...home.environment, BURIN_HOME: join(base, "burin"), PLANTED: SECRET };
   write("outside/secret.txt", `${SECRET}\n`);
@@ -182,14 +182,18 @@ const HARMLESS = [
 ];
 
 describe("names and words that a repository plants", () => {
-  const groups = groupByNeeds(ATTACKS, ([, command]) => command);
+  const groups = groupByPrograms(ATTACKS, ([, command]) => command);
   for (const [names, rows] of groups)
-    it.each(rows)("P21 P53 %s: %j is real and asked about", needs(...names), async (_, written, make) => {
-      make();
-      const command = written.replaceAll("BASE", base);
-      expect(await verdictOf(command)).toBe("ask");
-      expect(isHarmful(command)).toBe(true);
-    });
+    it.each(rows)(
+      "P21 P53 %s: %j is real and asked about",
+      requirePrograms(...names),
+      async (_, written, make) => {
+        make();
+        const command = written.replaceAll("BASE", base);
+        expect(await verdictOf(command)).toBe("ask");
+        expect(isHarmful(command)).toBe(true);
+      },
+    );
 
   it("P22 nothing of that is asked about where it is not planted", async () => {
     commit();

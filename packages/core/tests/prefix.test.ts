@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession } from "@burin/core";
-import { openModel, retrying } from "@burin/core/sessions";
+import { openModel, withRetries } from "@burin/core/sessions";
 import { type FakeModelServer, type RecordedRequest, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
@@ -48,7 +48,7 @@ describe.each(["openai", "openai-responses", "anthropic", "gemini"] as const)("P
     const opened = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
     const session = createSession({
       root,
-      model: retrying(opened, { firstDelayMs: 1 }),
+      model: withRetries(opened, { firstDelayMs: 1 }),
       budget: "5 calls",
       environment: { ...process.env, BURIN_HOME: join(root, "home") },
     });

@@ -2,7 +2,7 @@ import { createSession } from "@burin/core";
 import { findSession, resumeSession } from "@burin/core/internal";
 import { readLog } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -19,8 +19,8 @@ afterEach(async () => {
 async function place() {
   const server = await startFakeModelServer([{ text: "a dot" }, { text: "still a dot" }]);
   closing.push(() => server.close());
-  const root = temporaryFolder();
-  const home = temporaryFolder();
+  const root = createTemporaryFolder();
+  const home = createTemporaryFolder();
   const environment = { BURIN_HOME: home, OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
   return { server, home, options: { root, environment, record: true } };
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, BaseTool, createSession } from "@burin/core";
-import { historyOf, openModel, retrying } from "@burin/core/sessions";
+import { buildHistory, openModel, withRetries } from "@burin/core/sessions";
 import {
   type FakeModelServer,
   type FakeReply,
@@ -51,7 +51,7 @@ class Note extends BaseTool<{ text: string; count?: number }> {
 async function play(provider: (typeof PROVIDERS)[number], script: readonly ScriptLine[]) {
   server = await startFakeModelServer(script);
   const choice = { provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" };
-  const model = retrying(openModel(choice), { firstDelayMs: 1 });
+  const model = withRetries(openModel(choice), { firstDelayMs: 1 });
   const session = createSession({ root, model, tools: [new Note()], approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for (const prompt of ["first", "second"]) {
@@ -102,7 +102,7 @@ describe("the same scripted task in every protocol", () => {
     expect(events.filter((event) => event.type === "notice")).toMatchObject([
       { message: expect.stringMatching(/HTTP 503.*Attempt 2 of 6/) },
     ]);
-    expect(historyOf(events)).toEqual(session.history);
+    expect(buildHistory(events)).toEqual(session.history);
     const plain = JSON.stringify(session.history).replaceAll(root, "ROOT");
     // What a provider wants back is its own affair; all else is the same whoever was asked.
     const history = (
@@ -156,7 +156,9 @@ describe("P36 services that want reasoning back, and services that refuse it", (
       expect(events.at(-1)).toMatchObject({ status: "success", result: "Done.", turns: 3 });
       expect([refusals, started.unusedReplies(), started.problems]).toEqual([lessons, [], []]);
       // A session that is taken up again is folded from its events, so the thoughts are still there.
-      expect(historyOf(events).flatMap(({ parts }) => parts.filter((part) => part.thought))).toHaveLength(3);
+      expect(buildHistory(events).flatMap(({ parts }) => parts.filter((part) => part.thought))).toHaveLength(
+        3,
+      );
     },
   );
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AgentEvent, createSession, type Session } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { madeFile } from "@burin/testing/made-files";
+import { createFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { home, makeFolders, root } from "./folder.ts";
 
@@ -11,7 +11,7 @@ let file: string;
 
 makeFolders();
 beforeEach(() => {
-  file = madeFile(root, "a.txt", "alpha(1);\nbeta(2);\nold(3);\n");
+  file = createFile(root, "a.txt", "alpha(1);\nbeta(2);\nold(3);\n");
 });
 
 type Call = NonNullable<ScriptLine["calls"]>[number];
@@ -103,7 +103,7 @@ describe("a session that is taken up again", () => {
   });
 
   it("P2 P11 counts of reads side by side none while one of them has no answer", async () => {
-    const other = madeFile(root, "b.txt", "b\n");
+    const other = createFile(root, "b.txt", "b\n");
     const both = [reading(), { name: "read_file", args: { absolute_path: other } }];
     const one = createSession({
       root,

@@ -1,7 +1,7 @@
 import { type AgentEvent, createSession, type Session } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 
 function modelOf(name: string, input: number) {
@@ -19,8 +19,8 @@ async function noticesOf(session: Session, prompt: string): Promise<string[]> {
 }
 
 async function sessionAfter(prompt: string) {
-  const root = temporaryFolder();
-  const home = temporaryFolder();
+  const root = createTemporaryFolder();
+  const home = createTemporaryFolder();
   const options = { root, environment: { BURIN_HOME: home }, record: true };
   const first = createSession({ ...options, model: modelOf("cheap", 1) });
   for await (const _event of first.run(prompt));

@@ -6,8 +6,8 @@ import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createToolbox } from "@burin/core";
 import { type Message, type ModelChoice, openModel } from "@burin/core/sessions";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const TOP = fileURLToPath(new URL("../../..", import.meta.url));
@@ -87,7 +87,7 @@ async function bodiesOf(provider: ModelChoice["provider"]): Promise<unknown[]> {
     bodies.push(await json(request));
     response.writeHead(401).end("{}");
   });
-  const baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
+  const baseUrl = `http://127.0.0.1:${await listenOnFreePort(server)}/v1`;
   const toolbox = createToolbox({ root: TOP });
   const tools = toolbox.registry.getFunctionDeclarations();
   for (const name of NAMES[provider]) {
@@ -114,7 +114,7 @@ const NAMES: Readonly<Record<ModelChoice["provider"], readonly string[]>> = {
 
 /** What the compiler says of them, each a literal, so that a field too many is an error as well. */
 async function compiled(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const modules = join(TOP, "node_modules");
   const compilerOptions = {
     strict: true,

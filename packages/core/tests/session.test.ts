@@ -3,9 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
 import { type ResumedSession, resumeSession } from "@burin/core/internal";
-import { historyOf, type Message } from "@burin/core/sessions";
+import { buildHistory, type Message } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -14,7 +14,7 @@ let root: string;
 let home: string;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   root = join(top, "project");
   home = join(top, "home");
   await import("node:fs/promises").then(({ mkdir }) => mkdir(root));
@@ -84,7 +84,7 @@ describe("a session that is recorded", () => {
     await eventsOf(last.run("go on"));
     await last.close();
     expect(last.history).toHaveLength(6);
-    expect(historyOf(loggedEvents())).toEqual(last.history);
+    expect(buildHistory(loggedEvents())).toEqual(last.history);
     expect(logs()).toHaveLength(1);
   });
 
@@ -95,7 +95,7 @@ describe("a session that is recorded", () => {
     const states = (events: readonly AgentEvent[]) =>
       events.map((event) => (event.type === "tool_call" ? event.call.status : event.type));
     expect(new Set(states(heard))).toEqual(new Set(states(loggedEvents())));
-    expect(historyOf(heard)).toEqual(historyOf(loggedEvents()));
+    expect(buildHistory(heard)).toEqual(buildHistory(loggedEvents()));
   });
 
   it("P11 tells the model of a call that never began, that may have run, and that only read", async () => {
@@ -117,7 +117,7 @@ describe("a session that is recorded", () => {
       { error: expect.stringContaining("was not run: the session ended before it began") },
     ]);
     expect(events.filter((event) => event.type === "tool_call")).toHaveLength(2);
-    expect(historyOf(loggedEvents())).toEqual(again.history);
+    expect(buildHistory(loggedEvents())).toEqual(again.history);
     const third = session([], { resume: await resumed() });
     expect(third.history).toEqual(again.history);
     await third.close();

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createToolbox, type Toolbox } from "@burin/core";
-import { groupByNeeds, needs } from "@burin/testing/needs";
+import { groupByPrograms, requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ATTACKS, EVERYDAY_RULES } from "./shell-attacks.ts";
 import { makeShellFolder, type ShellFolder } from "./shell-folder.ts";
@@ -37,11 +37,11 @@ describe("attacks on a shell with everyday rules in force", () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(150);
   });
 
-  const groups = groupByNeeds(ATTACKS, ([, command]) => command);
+  const groups = groupByPrograms(ATTACKS, ([, command]) => command);
   for (const [names, rows] of groups)
     it.each(rows)(
       "P21 P23 it is real (%s) and does not run unasked: %j",
-      needs(...names),
+      requirePrograms(...names),
       async (proof, written) => {
         const command = written.replaceAll("ROOT", folder.root);
         expect(folder.run(command)).toContain(proof);

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Confirmation, createToolbox, type Toolbox } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 let base: string;
@@ -12,7 +12,7 @@ let asked: Confirmation[];
 const open: Toolbox[] = [];
 
 beforeEach(async () => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "project");
   await mkdir(root);
   asked = [];
@@ -90,7 +90,7 @@ describe("a command with a terminal", () => {
     });
   }
 
-  it("P53 has the limits of the sandbox", needs("bwrap"), async () => {
+  it("P53 has the limits of the sandbox", requirePrograms("bwrap"), async () => {
     const command = `touch inside; touch ${base}/../burin-terminal-escape /usr/local/burin-terminal-escape .vscode/x`;
     const { llmContent } = await toolbox("workspace-write").call("run_shell_command", {
       command,

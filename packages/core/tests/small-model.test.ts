@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { type AgentEvent, createSession } from "@burin/core";
 import { type FakeReply, type ScriptedCall, startFakeModelServer } from "@burin/core/testing";
-import { portOf } from "@burin/testing/fake-model-server";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 
 const closing: (() => Promise<void>)[] = [];
@@ -18,9 +18,9 @@ async function compacted(small: FakeReply, ...more: FakeReply[]) {
   const server = await startFakeModelServer([{ text: "one ".repeat(300) }, { text: "two" }, small, ...more]);
   closing.push(() => server.close());
   const settings = { model: { name: "large", baseUrl: server.baseUrl, small: "little", retries: 0 } };
-  const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
+  const environment = { BURIN_HOME: join(createTemporaryFolder(), "home") };
   const names = { ...settings, models: { little: { baseUrl: server.baseUrl, model: "little", retries: 0 } } };
-  const session = createSession({ root: temporaryFolder(), environment, settings: names });
+  const session = createSession({ root: createTemporaryFolder(), environment, settings: names });
   closing.push(() => session.close());
   for (const prompt of ["a", "b"]) for await (const _ of session.run(prompt));
   const told: AgentEvent[] = [];
@@ -53,7 +53,7 @@ describe("P5 model.small", () => {
 });
 
 /** The models that are asked in a session whose first reply makes this call, with a small one beside the large. */
-async function askedFor(call: ScriptedCall, small: FakeReply, { root = temporaryFolder(), host = "" }) {
+async function askedFor(call: ScriptedCall, small: FakeReply, { root = createTemporaryFolder(), host = "" }) {
   const server = await startFakeModelServer([{ calls: [call] }, small, { text: "done" }]);
   closing.push(() => server.close());
   const there = { baseUrl: server.baseUrl, retries: 0 };
@@ -62,7 +62,7 @@ async function askedFor(call: ScriptedCall, small: FakeReply, { root = temporary
     models: { fast: { model: "little", ...there } },
     web: { allowedHosts: [host] },
   };
-  const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
+  const environment = { BURIN_HOME: join(createTemporaryFolder(), "home") };
   const session = createSession({ root, environment, settings, approvalMode: "yolo" });
   closing.push(() => session.close());
   for await (const _ of session.run("go"));
@@ -72,8 +72,8 @@ async function askedFor(call: ScriptedCall, small: FakeReply, { root = temporary
 
 describe("P5 R95 model.small", () => {
   it("corrects an edit that matches nothing", async () => {
-    const root = temporaryFolder();
-    const path = madeFile(root, "server.js", "const port = read();\nlisten(port);\n");
+    const root = createTemporaryFolder();
+    const path = createFile(root, "server.js", "const port = read();\nlisten(port);\n");
     const args = { file_path: path, old_string: "const thePort = readIt();", new_string: "const port = 80;" };
     const corrected = { old_string: "const port = read();", new_string: "const port = 80;" };
     const small = { text: JSON.stringify(corrected) };
@@ -87,7 +87,7 @@ describe("P5 R42 model.small", () => {
   it("answers a question over a web page", async () => {
     const pages = createServer((_request, response) => response.end("The burin was made in 1430."));
     closing.push(async () => void pages.close());
-    const host = `127.0.0.1:${await portOf(pages)}`;
+    const host = `127.0.0.1:${await listenOnFreePort(pages)}`;
     const args = { url: `http://${host}/`, prompt: "When?" };
     const { asked, history } = await askedFor(
       { name: "web_fetch", args },
@@ -114,8 +114,8 @@ describe("P5 model.subagent", () => {
       model: { name: "large", subagent: "helper", ...there },
       models: { helper: { model: "little", ...there } },
     };
-    const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
-    const session = createSession({ root: temporaryFolder(), environment, settings });
+    const environment = { BURIN_HOME: join(createTemporaryFolder(), "home") };
+    const session = createSession({ root: createTemporaryFolder(), environment, settings });
     closing.push(() => session.close());
     for await (const _ of session.run("go"));
     expect(server.requests.map(({ body }) => body.model)).toEqual(["large", "little", "large"]);

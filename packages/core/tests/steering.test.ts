@@ -1,5 +1,5 @@
 import { type AgentEvent, createSession } from "@burin/core";
-import { historyOf, openModel } from "@burin/core/sessions";
+import { buildHistory, openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
@@ -43,7 +43,7 @@ describe("what is typed while the model works", () => {
       expect(JSON.stringify(fake.requests[1]?.body)).toContain("Only files, please.");
       expect(saidIn(events)).toContain("user: Only files, please.");
       expect(events.at(-1)).toMatchObject({ status: "success", turns: 2 });
-      expect(historyOf(events)).toEqual(session.history);
+      expect(buildHistory(events)).toEqual(session.history);
     },
   );
 

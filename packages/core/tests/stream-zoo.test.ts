@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FunctionDeclaration } from "@burin/core";
 import { type ModelChoice, openModel } from "@burin/core/sessions";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ANTHROPIC } from "./zoo/anthropic.ts";
 import { CHAT_COMPLETIONS } from "./zoo/chat-completions.ts";
@@ -49,7 +49,7 @@ beforeAll(async () => {
       void reply(response);
     });
   });
-  baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
+  baseUrl = `http://127.0.0.1:${await listenOnFreePort(server)}/v1`;
 });
 
 afterAll(() => {

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentEvent, BaseTool, createSession } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
-import { type ChatModel, historyOf, readLog, scriptedModel } from "@burin/core/sessions";
-import { madeFile } from "@burin/testing/made-files";
+import { buildHistory, type ChatModel, readLog, scriptedModel } from "@burin/core/sessions";
+import { createFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
 beforeEach(() => {
-  madeFile(root, "a.txt", "alpha\n");
+  createFile(root, "a.txt", "alpha\n");
 });
 
 /** Has an effect, and tells whether the record knows of it meanwhile. */
@@ -83,7 +83,7 @@ describe("the calls of a subagent", () => {
     const resume = await resumeSession({ home, root });
     const again = createSession({ ...ground, model: model(), resume });
     expect(again.history).toEqual(session.history);
-    expect(historyOf(events)).toEqual(session.history);
+    expect(buildHistory(events)).toEqual(session.history);
     await again.close();
     const recorded = [...readLog(resume.session.path)].map(({ event }) => event);
     expect(callsIn(recorded)).toEqual(callsIn(events));

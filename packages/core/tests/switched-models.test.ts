@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSession, type Part } from "@burin/core";
 import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -46,7 +46,7 @@ describe("P36 a session that goes from model to model", () => {
   it("keeps the rules of each service in every request", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 6 }), async (turns) => {
-        const root = temporaryFolder();
+        const root = createTemporaryFolder();
         writeFileSync(join(root, "a.png"), Buffer.from(PNG, "base64"));
         writeFileSync(join(root, "empty.txt"), "");
         const servers = await Promise.all(

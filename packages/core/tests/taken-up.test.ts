@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession } from "@burin/core";
-import { openModel, retrying } from "@burin/core/sessions";
+import { openModel, withRetries } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
@@ -25,7 +25,7 @@ afterEach(async () => {
 async function play(replies: readonly FakeReply[], callsInText: "auto" | "off" | "on" = "auto") {
   server = await startFakeModelServer(replies);
   const choice = { provider: "openai", name: "fake", baseUrl: server.baseUrl, callsInText } as const;
-  const model = retrying(openModel(choice), { firstDelayMs: 1 });
+  const model = withRetries(openModel(choice), { firstDelayMs: 1 });
   const session = createSession({ root, model, approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession } from "@burin/core";
 import { openAiCompatible } from "@burin/core/internal";
-import { historyOf, type Message } from "@burin/core/sessions";
+import { buildHistory, type Message } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -70,7 +70,7 @@ describe("a turn over real HTTP", () => {
       for await (const event of session.run(prompt)) lines.push(JSON.stringify(event));
     }
     const events = lines.map((line) => JSON.parse(line) as AgentEvent);
-    expect(historyOf(events)).toEqual(session.history);
+    expect(buildHistory(events)).toEqual(session.history);
     expect(session.history.map((message) => message.role)).toEqual([
       "user",
       "model",

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
-import { undo, undoEntries } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { listUndoEntries, undo } from "@burin/core/sessions";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
@@ -42,7 +42,7 @@ os.symlink('out', 'src/b.txt')
 `;
 
 beforeEach(() => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   root = join(top, "project");
   home = join(top, "home");
   mkdirSync(root);
@@ -224,11 +224,15 @@ describe("burin undo after a command", () => {
     await takesBack("find lib -name '*.txt' -exec sed -i s/end/END/ {} +", { isRedone: false });
   }, 120_000);
 
-  it("P1 takes back what a Python script wrote, renamed and removed", needs("python3"), async () => {
-    makeRepository();
-    write("work.py", SCRIPT);
-    await takesBack("python3 work.py");
-  });
+  it(
+    "P1 takes back what a Python script wrote, renamed and removed",
+    requirePrograms("python3"),
+    async () => {
+      makeRepository();
+      write("work.py", SCRIPT);
+      await takesBack("python3 work.py");
+    },
+  );
 
   it("P1 takes back what happened to .env, which git ignores, and leaves dependencies alone", async () => {
     makeRepository();
@@ -321,7 +325,7 @@ describe("burin undo after a command", () => {
     write("go", "");
     await slow;
     await Promise.all([one.close(), two.close()]);
-    const entries = await undoEntries({ home, root });
+    const entries = await listUndoEntries({ home, root });
     const changed = entries.map(({ files, isShared = false }) => [files.join(" "), isShared]).reverse();
     expect(changed).toContainEqual(["one.txt", false]);
     expect(changed).toContainEqual(["edit.txt", false]);
@@ -340,7 +344,7 @@ describe("burin undo after a command", () => {
     const { pid } = spawnSync("true");
     writeFileSync(join(home, "undo", project, "left.open"), JSON.stringify({ pid }));
     await run("echo 2 > a.txt");
-    const entries = await undoEntries({ home, root });
+    const entries = await listUndoEntries({ home, root });
     expect(entries.map(({ isShared = false }) => isShared)).toEqual([false, false]);
   });
 });

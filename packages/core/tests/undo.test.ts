@@ -14,10 +14,10 @@ import {
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
-import { undoInCopy } from "@burin/core/internal";
-import { undo, undoEntries } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { runUndoInCopy } from "@burin/core/internal";
+import { listUndoEntries, undo } from "@burin/core/sessions";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let top: string;
@@ -27,7 +27,7 @@ const at = (name: string) => join(root, name);
 const textOf = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), "utf8") : null);
 
 beforeEach(() => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   root = join(top, "project");
   home = join(top, "home");
   mkdirSync(root);
@@ -51,7 +51,7 @@ describe("undo", () => {
     const [project = ""] = readdirSync(join(home, "undo"));
     symlinkSync("round.jsonl", join(home, "undo", project, "round.jsonl"));
     mkdirSync(join(home, "undo", project, "folder.jsonl"));
-    expect((await undoEntries({ home, root })).map(({ files }) => files)).toEqual([["a.txt"]]);
+    expect((await listUndoEntries({ home, root })).map(({ files }) => files)).toEqual([["a.txt"]]);
     expect((await back()).files).toEqual([{ file: "a.txt", what: "removed" }]);
   });
 
@@ -64,7 +64,7 @@ describe("undo", () => {
     execFileSync("mkfifo", [join(folder, journal)]);
     const fault = `Nothing can be undone: ${join(folder, journal)} cannot be read: it is not a regular file.`;
     await expect(back()).rejects.toThrow(fault);
-    await expect(undoEntries({ home, root })).rejects.toThrow(fault);
+    await expect(listUndoEntries({ home, root })).rejects.toThrow(fault);
     await rm(folder, { recursive: true });
     writeFileSync(folder, "");
     await expect(back()).rejects.toThrow(`${folder} cannot be read: not a directory (ENOTDIR).`);
@@ -87,25 +87,29 @@ describe("undo", () => {
     expect(statSync(at("a.txt")).mode & 0o777).toBe(0o750);
   });
 
-  it("P49 keeps the attributes of a file that it takes back", needs("setfacl", "setfattr"), async () => {
-    await write("a.txt", "old\n");
-    await write("a.txt", "new\n");
-    execFileSync("setfattr", ["-n", "user.origin", "-v", "here", at("a.txt")]);
-    execFileSync("setfacl", ["-m", "u:12345:r", at("a.txt")]);
-    const words = ["-d", "-m", "-", "--absolute-names", at("a.txt")];
-    const before = execFileSync("getfattr", words, { encoding: "utf8" });
-    expect(before).toContain("posix_acl_access");
-    await back();
-    expect(textOf("a.txt")).toBe("old\n");
-    expect(execFileSync("getfattr", words, { encoding: "utf8" })).toBe(before);
-  });
+  it(
+    "P49 keeps the attributes of a file that it takes back",
+    requirePrograms("setfacl", "setfattr"),
+    async () => {
+      await write("a.txt", "old\n");
+      await write("a.txt", "new\n");
+      execFileSync("setfattr", ["-n", "user.origin", "-v", "here", at("a.txt")]);
+      execFileSync("setfacl", ["-m", "u:12345:r", at("a.txt")]);
+      const words = ["-d", "-m", "-", "--absolute-names", at("a.txt")];
+      const before = execFileSync("getfattr", words, { encoding: "utf8" });
+      expect(before).toContain("posix_acl_access");
+      await back();
+      expect(textOf("a.txt")).toBe("old\n");
+      expect(execFileSync("getfattr", words, { encoding: "utf8" })).toBe(before);
+    },
+  );
 
   it("P23 takes back in a copy of the folder what a session did, also to a file whose name starts with two dots", async () => {
     await write("..notes", "new\n");
     const copy = join(top, "copy");
     cpSync(root, copy, { recursive: true });
-    const [entry] = await undoEntries({ home, root });
-    expect(await undoInCopy(copy, { home, root, session: entry?.writer ?? "" })).toEqual([]);
+    const [entry] = await listUndoEntries({ home, root });
+    expect(await runUndoInCopy(copy, { home, root, session: entry?.writer ?? "" })).toEqual([]);
     expect([existsSync(join(copy, "..notes")), textOf("..notes")]).toEqual([false, "new\n"]);
   });
 
@@ -165,7 +169,7 @@ describe("undo", () => {
     await change();
     const outcome = { file: "a.txt", what: "refused", reason: expect.stringContaining(reason) };
     expect((await back()).files).toEqual([outcome]);
-    expect(await undoEntries({ home, root })).toMatchObject([{ kind: "call", isInForce: true }]);
+    expect(await listUndoEntries({ home, root })).toMatchObject([{ kind: "call", isInForce: true }]);
   });
 
   it("P23 a file that a call made and the person changed stays, and what came before it is not touched", async () => {
@@ -192,7 +196,7 @@ describe("undo", () => {
     writeFileSync(at("a.txt"), "old\n");
     await write("a.txt", "new\n");
     await write("a.txt", "new\n");
-    expect(await undoEntries({ home, root })).toHaveLength(1);
+    expect(await listUndoEntries({ home, root })).toHaveLength(1);
     expect(statSync(join(home, "undo")).mode & 0o777).toBe(0o700);
   });
 });

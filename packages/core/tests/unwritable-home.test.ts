@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSession, createToolbox } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -12,7 +12,7 @@ const HOMES: readonly (readonly [string, () => string])[] = [
   [
     "a file",
     () => {
-      const file = join(temporaryFolder(), "file");
+      const file = join(createTemporaryFolder(), "file");
       writeFileSync(file, "");
       return file;
     },
@@ -21,7 +21,7 @@ const HOMES: readonly (readonly [string, () => string])[] = [
 
 describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
   it("P44 keeps no command from running, and no file from being written", async () => {
-    const root = temporaryFolder();
+    const root = createTemporaryFolder();
     const environment = { ...process.env, BURIN_HOME: homeOf() };
     const toolbox = createToolbox({ root, approvalMode: "yolo", environment });
     const ran = await toolbox.call("run_shell_command", { command: "echo words > a.txt; cat a.txt" });
@@ -35,7 +35,7 @@ describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
   it("P44 ends a recorded session with an error, and one without a record with success", async () => {
     for (const record of [true, false]) {
       const session = createSession({
-        root: temporaryFolder(),
+        root: createTemporaryFolder(),
         model: scriptedModel([{ text: "Done." }]),
         environment: { ...process.env, BURIN_HOME: homeOf() },
         record,
@@ -52,7 +52,7 @@ describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
 
 it("P44 a folder for temporary files that is not there keeps no command from running", async () => {
   const before = process.env.TMPDIR;
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   process.env.TMPDIR = "/proc/nope";
   try {
     const toolbox = createToolbox({ root, approvalMode: "yolo" });

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createSession } from "@burin/core";
 import { openAiCompatible } from "@burin/core/internal";
-import { type ChatModel, historyOf, scriptedModel } from "@burin/core/sessions";
+import { buildHistory, type ChatModel, scriptedModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   pages.push(server);
-  return `127.0.0.1:${await portOf(server)}`;
+  return `127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 async function run(place: string, replies: readonly FakeReply[]) {
@@ -31,7 +31,7 @@ async function run(place: string, replies: readonly FakeReply[]) {
   const session = createSession({ root: ".", model, settings, approvalMode: "yolo" });
   const events = await eventsOf(session.run("go"));
   await session.close();
-  const answers = historyOf(events).flatMap(({ parts }) =>
+  const answers = buildHistory(events).flatMap(({ parts }) =>
     parts.flatMap((part) => part.functionResponse ?? []),
   );
   return { events, answers, requests: models.requests, problems: models.problems };

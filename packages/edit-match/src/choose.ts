@@ -1,12 +1,12 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { filledBeside, filledLines, isOneToOne, placesOf } from "./lines.ts";
+import { indexByKey, isOneToOne, listFilledLines, readFilledNeighbours } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
-import { mostPlaces, type Place } from "./place.ts";
+import { findPlaceLimit, type MatchPlace } from "./place.ts";
 import type { Reading } from "./reading.ts";
-import { ambiguous, matched, replacementOf } from "./write.ts";
+import { buildReplacement, createAmbiguous, createMatch } from "./write.ts";
 
 /** A place where the old text may belong, and the reading of both texts that led there. */
-export interface Candidate extends Place {
+export interface Candidate extends MatchPlace {
   readonly reading: Reading;
 }
 
@@ -14,38 +14,38 @@ export interface Candidate extends Place {
  * The edit at the places with the fewest mistakes, if these are as many as expected and all readings write the same
  * there. Nothing if the places are clear, but not what to write.
  */
-export function chosen(
+export function chooseEdit(
   { content, oldText, expected }: EditRequest,
   candidates: readonly Candidate[],
 ): EditMatch | undefined {
-  const isTooMany = candidates.length >= mostPlaces(oldText);
+  const isTooMany = candidates.length >= findPlaceLimit(oldText);
   const best = candidates
-    .filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)))
+    .filter((one) => isTooMany || !candidates.some((other) => isMoreCertain(other, one)))
     .sort((one, other) => one.start - other.start || one.end - other.end);
-  const places = [...placesOf(best.map(({ start, end }) => `${start} ${end}`)).values()].map((found) =>
+  const places = [...indexByKey(best.map(({ start, end }) => `${start} ${end}`)).values()].map((found) =>
     found.flatMap((at) => best[at] ?? []),
   );
   const firsts = places.flatMap(([first]) => first ?? []);
   const overlap = firsts.some(({ start }, at) => (firsts[at - 1]?.end ?? -1) > start);
   if (places.length !== expected || overlap || isTooMany) {
     const starts = firsts.map(({ start }) => start);
-    return ambiguous(content, places.length === expected ? expected + 1 : places.length, starts);
+    return createAmbiguous(content, places.length === expected ? expected + 1 : places.length, starts);
   }
-  const replacements = places.flatMap((readings) => agreed(content, readings) ?? []);
+  const replacements = places.flatMap((readings) => findAgreedReplacement(content, readings) ?? []);
   if (replacements.length < places.length) return undefined;
   const mistakes = new Set(firsts.flatMap((first) => [...first.mistakes]));
-  return matched(content, mistakes.size === 0 ? "line endings" : [...mistakes].join(", "), replacements);
+  return createMatch(content, mistakes.size === 0 ? "line endings" : [...mistakes].join(", "), replacements);
 }
 
 /** By the number of mistakes, or of lines that have some. */
-function isSurer(one: Candidate, other: Candidate): boolean {
+function isMoreCertain(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.start === other.start && one.end === other.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
-    const [lines, more] = [linesApart(one), linesApart(other)];
+    const [lines, more] = [findDifferentLines(one), findDifferentLines(other)];
     const isPart = lines.size < more.size && [...lines].every((at) => more.has(at));
     // One place shifted as a whole is as near as another one that is shifted in part.
     const isWhole =
-      isShift(one) && isShift(other) && more.size === filledLines(other.sides.oldLines.join("\n")).length;
+      isShift(one) && isShift(other) && more.size === listFilledLines(other.sides.oldLines.join("\n")).length;
     if (isPart && !isWhole) return true;
   }
   return (
@@ -57,7 +57,10 @@ const isShift = ({ mistakes }: Candidate) => mistakes.size === 1 && mistakes.has
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
 /** The lines of the old text that differ in the file; those with other line breaks count as one. */
-function linesApart({ lacksBlanks, sides: { oldLines, fileLines, blocks } }: Place): Set<number> {
+function findDifferentLines({
+  lacksBlanks,
+  sides: { oldLines, fileLines, blocks },
+}: MatchPlace): Set<number> {
   const lines = new Set(lacksBlanks ? [-1] : []);
   for (const block of blocks) {
     const isSame = isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom];
@@ -66,11 +69,11 @@ function linesApart({ lacksBlanks, sides: { oldLines, fileLines, blocks } }: Pla
   return lines;
 }
 
-function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
+function findAgreedReplacement(content: string, candidates: readonly Candidate[]): Replacement | undefined {
   const ways = candidates.map((place) => {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
-    const isClear = merged && !doublesLine(content, place, merged);
-    return isClear ? replacementOf(content, place, merged) : undefined;
+    const isClear = merged && !duplicatesLine(content, place, merged);
+    return isClear ? buildReplacement(content, place, merged) : undefined;
   });
   return new Set(ways.map((way) => JSON.stringify(way))).size === 1 ? ways[0] : undefined;
 }
@@ -80,13 +83,17 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
  * the old text lacks a line. So it does if its own line there is, and lines come beyond it, or if a line that it left out,
  * and that the file has once, comes again. The same of the sign behind a part of a line.
  */
-function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
-  const [above, below] = filledBeside(content, start, end);
+function duplicatesLine(
+  content: string,
+  { start, end, sides }: MatchPlace,
+  merged: readonly MergedLine[],
+): boolean {
+  const [above, below] = readFilledNeighbours(content, start, end);
   const [file = [], lines = [], old = []] = [
     sides.fileLines,
     merged.map(({ text }) => text),
     sides.oldLines,
-  ].map((given) => filledLines(given.join("\n")));
+  ].map((given) => listFilledLines(given.join("\n")));
   const isDoubled = (beside: string, edge: number) => {
     const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
     return beside !== "" && !isSame && [lines, old].some((text) => text.at(edge) === beside);

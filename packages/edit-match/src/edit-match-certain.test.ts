@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Row, resultOf } from "../tests/edit-row.ts";
+import { applyRow, type EditRow } from "../tests/edit-row.ts";
 
-const KNOWN: readonly Row[] = [
+const KNOWN: readonly EditRow[] = [
   {
     what: "only lines that come have the marker of a diff, and old_string is exactly there",
     content: "open(one);\nread(one, two);\nclose(one);\n",
@@ -215,7 +215,7 @@ const KNOWN: readonly Row[] = [
   },
 ];
 
-const DOUBTS: readonly Row[] = [
+const DOUBTS: readonly EditRow[] = [
   {
     what: "two lines that come are behind old_string already, and more lines come behind them",
     content: "open(one);\nread(one);\nread(two);\nclose(one);\n",
@@ -346,10 +346,10 @@ const DOUBTS: readonly Row[] = [
 
 describe("what both texts together leave no doubt of", () => {
   it.each(KNOWN)("P1 P31 is known: $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 
   it.each(DOUBTS)("P1 P31 is refused where $what", (row) => {
-    expect(resultOf(row)).toBeUndefined();
+    expect(applyRow(row)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Row, resultOf } from "../tests/edit-row.ts";
+import { applyRow, type EditRow } from "../tests/edit-row.ts";
 import { findEdit } from "./edit-match.ts";
 
 const CODE = "function a() {\n  one();\n  two();\n  three();\n  four();\n}\n";
@@ -127,7 +127,7 @@ describe("what is said to be done", () => {
   });
 });
 
-const WRONG_BEFORE: readonly Row[] = [
+const WRONG_BEFORE: readonly EditRow[] = [
   {
     what: "one mis-indented line shifts no new line",
     content: "class A {\n    one();\n    two();\n    three();\n}\n",
@@ -165,13 +165,13 @@ const WRONG_BEFORE: readonly Row[] = [
 
 describe("what was wrong before", () => {
   it.each(WRONG_BEFORE)("P31 $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 });
 
 const LONG = `{"a":1,${"b".repeat(50)}:2,"title":"first  value of many","next":3${",x".repeat(200)}}`;
 
-const KNOWN: readonly Row[] = [
+const KNOWN: readonly EditRow[] = [
   {
     what: "a plain sign in a new line, where the file has it both ways",
     content: "a: 'x',\nb: ‘y’,\nc: 'z',\n",
@@ -395,6 +395,6 @@ const KNOWN: readonly Row[] = [
 
 describe("what can be known", () => {
   it.each(KNOWN)("P1 P31 $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 });

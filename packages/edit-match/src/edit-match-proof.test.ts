@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Row, resultOf } from "../tests/edit-row.ts";
+import { applyRow, type EditRow } from "../tests/edit-row.ts";
 import { findEdit } from "./edit-match.ts";
 
-const UNPROVEN: readonly Row[] = [
+const UNPROVEN: readonly EditRow[] = [
   {
     what: "a line is left out behind a blank one, which is taken for the end of the line above",
     content: "a();\n\n### Full\nb();\n",
@@ -167,7 +167,7 @@ const UNPROVEN: readonly Row[] = [
   },
 ];
 
-const PROVEN: readonly Required<Row>[] = [
+const PROVEN: readonly Required<EditRow>[] = [
   {
     what: "items of a list behind the hyphens of a diff",
     content: "- one\n- two\n- three\n",
@@ -296,7 +296,7 @@ const PROVEN: readonly Required<Row>[] = [
   },
 ];
 
-const LOST: readonly Row[] = [
+const LOST: readonly EditRow[] = [
   {
     what: "as the last of several lines, behind one that came",
     content: "type A = {\n  /**\n   * One.\n   *\n   * Two.\n   */\n",
@@ -343,11 +343,11 @@ const LOST: readonly Row[] = [
 
 describe("what is not proven", () => {
   it.each(UNPROVEN)("P1 P31 is not written: $what", (row) => {
-    expect(resultOf(row)).toBeUndefined();
+    expect(applyRow(row)).toBeUndefined();
   });
 
   it.each(PROVEN)("P1 P31 is written where it is proven: $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 
   it.each(LOST)("P2 dots stand for lines $what", ({ content, old, new: newText }) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Row, resultOf } from "../tests/edit-row.ts";
+import { applyRow, type EditRow } from "../tests/edit-row.ts";
 
 /** Edits that failed, or went wrong, in other agents, as their users published them, with what was meant. */
-const PLACED: readonly Required<Row>[] = [
+const PLACED: readonly Required<EditRow>[] = [
   {
     what: "only the first line has lost its indentation, in a file with CRLF",
     content:
@@ -205,7 +205,7 @@ const PLACED: readonly Required<Row>[] = [
   },
 ];
 
-const REFUSED: readonly Row[] = [
+const REFUSED: readonly EditRow[] = [
   {
     what: "one line between others is another one",
     content: "func a() {\n\tx := 1\n\ty := 2\n\tz := 3\n}\n",
@@ -270,10 +270,10 @@ const REFUSED: readonly Row[] = [
 
 describe("edits that failed elsewhere", () => {
   it.each(PLACED)("P1 P31 are placed as they were meant: $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 
   it.each(REFUSED)("P1 P2 P31 are refused where nobody can know, or lines would be lost: $what", (row) => {
-    expect(resultOf(row)).toBeUndefined();
+    expect(applyRow(row)).toBeUndefined();
   });
 });

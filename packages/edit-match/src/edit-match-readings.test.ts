@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Row, resultOf } from "../tests/edit-row.ts";
+import { applyRow, type EditRow } from "../tests/edit-row.ts";
 import { findEdit } from "./edit-match.ts";
 
-const KNOWN: readonly Required<Row>[] = [
+const KNOWN: readonly Required<EditRow>[] = [
   {
     what: "a line that stays shows that new_string is escaped, too, whatever stands in its other lines",
     content: "say(\"a\", 'b');\nrun(1);\n",
@@ -124,7 +124,7 @@ const KNOWN: readonly Required<Row>[] = [
   },
 ];
 
-const DOUBTS: readonly Row[] = [
+const DOUBTS: readonly EditRow[] = [
   {
     what: "a new line has an escape that old_string does not show",
     content: "check(`it is 'a'`);\nend();\n",
@@ -188,7 +188,7 @@ const DOUBTS: readonly Row[] = [
 ];
 
 /** In a Markdown file, by its path. */
-const FENCED: readonly Omit<Row, "content">[] = [
+const FENCED: readonly Omit<EditRow, "content">[] = [
   {
     what: "around the same command",
     old: "    % make test\n",
@@ -240,11 +240,11 @@ const FENCED: readonly Omit<Row, "content">[] = [
 
 describe("what a text says as a whole", () => {
   it.each(KNOWN)("P1 P31 is read without the mistake: $what", (row) => {
-    expect(resultOf(row)).toBe(row.result);
+    expect(applyRow(row)).toBe(row.result);
   });
 
   it.each(DOUBTS)("P1 P31 is refused where $what", (row) => {
-    expect(resultOf(row)).toBeUndefined();
+    expect(applyRow(row)).toBeUndefined();
   });
 
   const inMarkdown = (content: string, oldText: string, newText: string) =>

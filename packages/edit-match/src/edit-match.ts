@@ -6,21 +6,21 @@
  * (merge.ts), with what was learned from the whole edit (learned.ts). Every mistake is a rule with a name. `leaveOut`
  * switches rules off, so that the bench can measure their effect.
  */
-import { type Candidate, chosen } from "./choose.ts";
-import { type ClosestRegion, closestRegion } from "./closest.ts";
+import { type Candidate, chooseEdit } from "./choose.ts";
+import { type ClosestRegion, findClosestRegion } from "./closest.ts";
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { findElided } from "./elided.ts";
 import { findExactly } from "./exact.ts";
-import type { Depth } from "./fold.ts";
-import { commonEnds } from "./learned.ts";
-import { isBlank, placesOf } from "./lines.ts";
-import { findPlaces, mostPlaces, type Place, type Search, saidLines } from "./place.ts";
-import { placeholderIn } from "./placeholder.ts";
-import { newFence, type Reading, readingsOf, withoutForeign, withoutNewPluses } from "./reading.ts";
+import type { FoldDepth } from "./fold.ts";
+import { countCommonEnds } from "./learned.ts";
+import { indexByKey, isBlank } from "./lines.ts";
+import { findPlaceLimit, findPlaces, type MatchPlace, type Search, splitEditLines } from "./place.ts";
+import { findPlaceholder } from "./placeholder.ts";
+import { findNewFence, listReadings, type Reading, removeForeign, removeNewPluses } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { strayEscape } from "./stray-escape.ts";
-import { areBeside, SearchedFile } from "./windows.ts";
-import { lineEndOf, withLineEnd } from "./write.ts";
+import { areAdjacent, SearchedFile } from "./windows.ts";
+import { convertLineEnds, detectLineEnd } from "./write.ts";
 
 export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
@@ -29,8 +29,8 @@ interface Step {
   /** Which readings of both texts this step uses; the first one is as they were sent. */
   readonly readings: readonly [from: number, to?: number];
   /** What is ignored besides white space and look-alike characters: see fold.ts. */
-  readonly depths: readonly Depth[];
-  readonly find: (search: Search) => readonly Place[];
+  readonly depths: readonly FoldDepth[];
+  readonly find: (search: Search) => readonly MatchPlace[];
 }
 
 const STEPS: readonly Step[] = [
@@ -51,21 +51,21 @@ export function findEdit(request: EditRequest): EditMatch {
 function findMeant(request: EditRequest): EditMatch {
   const { content, oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
-  const placeholder = placeholderOf(request);
+  const placeholder = findNewPlaceholder(request);
   if (placeholder !== undefined) return { status: "omission", placeholder };
-  const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : newFence(request);
+  const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : findNewFence(request);
   if (isUnclear) return { status: "omission", placeholder: "```" };
-  const plain = leaveOut.includes("diff markers") ? newText : withoutNewPluses(request);
+  const plain = leaveOut.includes("diff markers") ? newText : removeNewPluses(request);
   const meant = { ...request, newText: bare ?? plain };
   const read = bare === undefined ? "diff markers" : "code fences";
   const exact = findExactly(meant, meant.newText === newText ? "exact" : read);
   if (exact !== undefined) return exact;
   // Line breaks at its ends may be meant for whole lines.
-  const lineEnd = oldText === oldText.trim() ? lineEndOf(content) : undefined;
-  const asFile = lineEnd === undefined ? oldText : withLineEnd(oldText, lineEnd);
+  const lineEnd = oldText === oldText.trim() ? detectLineEnd(content) : undefined;
+  const asFile = lineEnd === undefined ? oldText : convertLineEnds(oldText, lineEnd);
   const ended = asFile === oldText ? undefined : findExactly({ ...meant, oldText: asFile }, "line endings");
   if (ended !== undefined) return ended;
-  const inLines = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(meant.newText, "\n") };
+  const inLines = { oldText: convertLineEnds(oldText, "\n"), newText: convertLineEnds(meant.newText, "\n") };
   return findByReading({ ...request, ...inLines });
 }
 
@@ -77,32 +77,32 @@ function findByReading(request: EditRequest): EditMatch {
   ];
   const texts = leaveOut.includes("invisible characters")
     ? { oldText, newText, repairs: [] }
-    : withoutForeign(content, request);
+    : removeForeign(content, request);
   const file = new SearchedFile(content);
   const notFound = (alreadyApplied: boolean): EditMatch => {
-    const closest = closestRegion(content, texts.oldText, file.around(texts.oldText, true));
+    const closest = findClosestRegion(content, texts.oldText, file.findRegions(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isApplied(content, texts.oldText, texts.newText)) return notFound(true);
-  const readings = readingsOf(content, texts, leaveOut);
+  const readings = listReadings(content, texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
     // Another place may take an eighth of the text.
     const room = found.reduce((left, { start, end }) => left + start - end, content.length);
     const isFilled = room < content.length && room * 8 < texts.oldText.length;
-    if (found.length >= mostPlaces(texts.oldText) || isFilled) break;
+    if (found.length >= findPlaceLimit(texts.oldText) || isFilled) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
-      !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
-    found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
+      !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areAdjacent(one, other));
+    found.push(...listCandidates(file, readings.slice(...step.readings), step).filter(isOpen));
   }
   // Escapes or line numbers may have hidden it.
   const used = [...new Set(found.map(({ reading }) => reading))];
-  const [placeholder] = used.flatMap((reading) => placeholderOf({ ...reading, leaveOut }) ?? []);
+  const [placeholder] = used.flatMap((reading) => findNewPlaceholder({ ...reading, leaveOut }) ?? []);
   if (placeholder !== undefined) return { status: "omission", placeholder };
   return (
-    (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ??
+    (found.length > 0 ? chooseEdit({ ...request, ...texts }, found) : undefined) ??
     notFound(holdsLines(content, texts))
   );
 }
@@ -123,23 +123,27 @@ function holdsLines(
   return wanted.length >= LEAST_HELD && `\n${trimmedLines(content).join("\n")}\n`.includes(`\n${wanted}\n`);
 }
 
-function placeholderOf({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
-  return leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
+function findNewPlaceholder({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
+  return leaveOut.includes("placeholders") ? undefined : findPlaceholder(oldText, newText);
 }
 
-function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths, find }: Step): Candidate[] {
+function listCandidates(
+  file: SearchedFile,
+  readings: readonly Reading[],
+  { depths, find }: Step,
+): Candidate[] {
   return depths.flatMap((depth) =>
     readings.flatMap((reading) => {
-      const said = saidLines(reading.oldText, reading.newText);
+      const said = splitEditLines(reading.oldText, reading.newText);
       if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
-      const mistakesOf = (place: Place) => new Set([...reading.repairs, ...place.mistakes]);
+      const mistakesOf = (place: MatchPlace) => new Set([...reading.repairs, ...place.mistakes]);
       return find({ file, said, depth }).map((place) => ({ ...place, reading, mistakes: mistakesOf(place) }));
     }),
   );
 }
 
 /** Texts without the ignored character are the same at both depths: looked at twice, large ones take twice the time. */
-function hasSign(depth: Depth, texts: readonly string[]): boolean {
+function hasSign(depth: FoldDepth, texts: readonly string[]): boolean {
   const sign = depth === "signs" ? "" : depth === "entities" ? "&" : "\\";
   return texts.some((text) => text.includes(sign));
 }
@@ -152,7 +156,7 @@ const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimE
  */
 export function isApplied(content: string, oldText: string, newText: string): boolean {
   const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
-  const [had, has] = [placesOf(oldLines), placesOf(newLines)];
+  const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const added = [...has.keys()].filter(
     (line) => !isBlank(line) && (has.get(line)?.length ?? 0) > (had.get(line)?.length ?? 0),
   );
@@ -173,7 +177,7 @@ export function isApplied(content: string, oldText: string, newText: string): bo
 /** The line is a part of another line that is removed: that it is in the file means nothing. */
 function isShortened(line: string, removed: readonly string[]): boolean {
   return removed.some((old) => {
-    const { head, tail } = commonEnds(old.trim(), line.trim());
+    const { head, tail } = countCommonEnds(old.trim(), line.trim());
     return head + tail >= line.trim().length;
   });
 }

@@ -1,11 +1,11 @@
-import { type Block, isBlank } from "./lines.ts";
-import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
-import { omission } from "./placeholder.ts";
+import { isBlank, type LineBlock } from "./lines.ts";
+import { alignPlace, findPlaces, listLines, type MatchPlace, type Search } from "./place.ts";
+import { classifyOmission } from "./placeholder.ts";
 
 /** Whether a line stands for others. Dots that are in the file stand for themselves. */
 function isDots(line: string, content: string): boolean {
   const dots = line.trim();
-  const isElision = /^(?:\.{3}|…)$/.test(dots) || omission(dots) !== null;
+  const isElision = /^(?:\.{3}|…)$/.test(dots) || classifyOmission(dots) !== null;
   return isElision && !(content.includes(dots) && content.split("\n").some((other) => other.trim() === dots));
 }
 
@@ -13,7 +13,7 @@ function isDots(line: string, content: string): boolean {
  * The place of an old text with dots instead of some lines: its parts must be in the file in order, and each once, but for
  * those that stay as they are: whichever of several is meant, the same is written.
  */
-export function findElided(search: Search): Place[] {
+export function findElided(search: Search): MatchPlace[] {
   const { content } = search.file;
   const { oldLines, newLines } = search.said;
   if (!oldLines.some((line) => isDots(line, content))) return [];
@@ -21,7 +21,7 @@ export function findElided(search: Search): Place[] {
   const isKept = (at: number) =>
     !isDots(oldLines.at(at) ?? "", content) || newLines.at(at) === oldLines.at(at);
   if (!isKept(0) || !isKept(-1)) return [];
-  const parts = partsBetween(oldLines, content);
+  const parts = splitAtDots(oldLines, content);
   const found = parts.map(({ from, to }) => {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
     return findPlaces({ ...search, said: part });
@@ -31,15 +31,15 @@ export function findElided(search: Search): Place[] {
   const [first, last] = [places[0], places.at(-1)];
   if (places.length < parts.length || !isInOrder || !first || !last) return [];
   const stretch = { start: first.start, end: last.end };
-  const linesTo = (end: number) => linesIn(content, { start: stretch.start, end }).length;
-  const apart = [...parts, undefined].flatMap((part, at): Block[] => {
+  const linesTo = (end: number) => listLines(content, { start: stretch.start, end }).length;
+  const apart = [...parts, undefined].flatMap((part, at): LineBlock[] => {
     const [before, place] = [places[at - 1], places[at]];
     const [oldFrom, oldTo] = [parts[at - 1]?.to ?? 0, part?.from ?? oldLines.length];
     const fileFrom = before === undefined ? 0 : linesTo(before.end);
     const fileTo = before && place ? linesTo(place.start) - 1 : fileFrom;
     return oldFrom === oldTo ? [] : [{ oldFrom, oldTo, fileFrom, fileTo, isElided: true }];
   });
-  const place = placeAround(search, stretch, { apart, slips: ["left-out lines"] });
+  const place = alignPlace(search, stretch, { apart, slips: ["left-out lines"] });
   return place === undefined ? [] : [place];
 }
 
@@ -50,7 +50,7 @@ function staysOf(
   { file: { content }, said: { oldLines, newLines } }: Search,
   parts: readonly Part[],
 ): boolean[] {
-  const fresh = partsBetween(newLines, content);
+  const fresh = splitAtDots(newLines, content);
   const textOf = (lines: readonly string[], part: Part | undefined) =>
     part && lines.slice(part.from, part.to).join("\n");
   return parts.map(
@@ -59,7 +59,7 @@ function staysOf(
 }
 
 /** The only places of the parts, and the nearest ones of parts that stay and have several: nothing is written there. */
-function nearestPlaces(found: readonly (readonly Place[])[], stays: readonly boolean[]): Place[] {
+function nearestPlaces(found: readonly (readonly MatchPlace[])[], stays: readonly boolean[]): MatchPlace[] {
   const only = found.map((places) => (places.length === 1 ? places[0] : undefined));
   const first = only.findIndex((place) => place !== undefined);
   if (first === -1) return [];
@@ -76,7 +76,7 @@ function nearestPlaces(found: readonly (readonly Place[])[], stays: readonly boo
 }
 
 /** The lines of the old text between those that stand for others. */
-function partsBetween(lines: readonly string[], content: string): Part[] {
+function splitAtDots(lines: readonly string[], content: string): Part[] {
   const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
   return [...cuts, lines.length].flatMap((to, at) => {
     const from = (cuts[at - 1] ?? -1) + 1;

@@ -1,41 +1,42 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { filledBeside, filledLines, isBlank, lineAround } from "./lines.ts";
-import { LONGEST_WORD, startsOf } from "./windows.ts";
-import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
+import { isBlank, listFilledLines, readFilledNeighbours, readLineAround } from "./lines.ts";
+import { findOccurrences, MAX_WORD_LENGTH } from "./windows.ts";
+import { convertLineEnds, createAmbiguous, createMatch, detectLineEnd, detectLineEndAt } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText, newText } = request;
   // Nothing begins inside a line end.
   const isWhole = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
-  const all = startsOf(content, oldText).filter(isWhole);
+  const all = findOccurrences(content, oldText).filter(isWhole);
   if (all.length === 0) return undefined;
-  const starts = withoutOverlaps(all, oldText.length);
-  const fromEnd = withoutOverlaps(all.toReversed(), oldText.length).reverse();
+  const starts = removeOverlaps(all, oldText.length);
+  const fromEnd = removeOverlaps(all.toReversed(), oldText.length).reverse();
   if (starts.length !== expected || starts.some((start, at) => start !== fromEnd[at])) {
     // If it matters which of overlapping places are used, all count: the number must not match by chance.
     const found = starts.length === expected ? all.length : starts.length;
-    return ambiguous(content, found, starts);
+    return createAmbiguous(content, found, starts);
   }
   const isDoubtful = (start: number) => {
-    const [before, after] = lineAround(content, start, start + oldText.length);
-    return isIndentedOtherwise(request, before) || comesApart(request, before) || cutsWord(request, after);
+    const [before, after] = readLineAround(content, start, start + oldText.length);
+    return hasOtherIndent(request, before) || lacksLine(request, before) || cutsWord(request, after);
   };
   if (starts.some(isDoubtful)) return undefined;
   for (const start of starts) {
-    if (isThere(request, start)) return { status: "no_change" };
-    const line = doubledSign(request, start) ?? doubledRest(request, start) ?? doubledLine(request, start);
+    if (isAlreadyThere(request, start)) return { status: "no_change" };
+    const line =
+      findDoubledSign(request, start) ?? findDoubledRest(request, start) ?? findDoubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
   // In a single line there is none to look for.
   const isSingle = !content.includes("\n") && !newText.includes("\r");
-  const lineEnd = isSingle ? "\n" : lineEndOf(content);
-  const edits = starts.map((start) => withBreaks(request, start));
-  const replacements = edits.map((edit, at) => replaced(edit, starts[at] ?? 0, lineEnd));
-  return matched(content, edits.every((edit) => edit === request) ? stage : "line endings", replacements);
+  const lineEnd = isSingle ? "\n" : detectLineEnd(content);
+  const edits = starts.map((start) => addLineBreaks(request, start));
+  const replacements = edits.map((edit, at) => createReplacement(edit, starts[at] ?? 0, lineEnd));
+  return createMatch(content, edits.every((edit) => edit === request) ? stage : "line endings", replacements);
 }
 
-function withoutOverlaps(starts: readonly number[], length: number): number[] {
+function removeOverlaps(starts: readonly number[], length: number): number[] {
   const apart: number[] = [];
   for (const start of starts) {
     if (Math.abs(start - (apart.at(-1) ?? Number.NEGATIVE_INFINITY)) >= length) apart.push(start);
@@ -44,28 +45,31 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
 }
 
 /** The old text begins in or behind an indentation, and the new one, or its next line, is not indented like that. */
-function isIndentedOtherwise({ oldText, newText }: EditRequest, before: string): boolean {
+function hasOtherIndent({ oldText, newText }: EditRequest, before: string): boolean {
   if (!/^[ \t]+$/.test(before) || /^[\r\n]/.test(oldText) || oldText.trim() === newText.trim()) return false;
   const [first = "", next = "", ...more] = newText.split("\n");
   const [own = "", fresh, then = ""] = [oldText, first, next].map((text) => /^[ \t]*/.exec(text)?.[0]);
   // What ends the block around the line is indented as in the file.
-  const isEnd = openBrackets(oldText) !== openBrackets(newText) || OUTSIDE.test(next) || CLOSING.test(next);
+  const isEnd =
+    countOpenBrackets(oldText) !== countOpenBrackets(newText) ||
+    OUTER_LINE.test(next) ||
+    CLOSING_LINE.test(next);
   if (fresh !== own || [next, ...more].includes(oldText)) return true;
   if (oldText.includes("\n") || isBlank(next) || isEnd) return false;
   return then === own || (/[:{([]\s*$/.test(first) && (before + own).startsWith(then));
 }
 
 /** Lines come, and a blank one behind them, where the old text begins with a line's end: a line is left out there. */
-function comesApart({ oldText, newText }: EditRequest, before: string): boolean {
+function lacksLine({ oldText, newText }: EditRequest, before: string): boolean {
   const [, breaks = "", first = ""] = /^([\r\n]+)(.+)/.exec(oldText) ?? [];
   const isSame = /\n\r?\n/.test(breaks) && newText.startsWith(breaks);
   const at = isBlank(before) || isSame ? -1 : newText.indexOf(first);
-  return at > 0 && /\S\s*\n\s*\n$/.test(newText.slice(0, at).slice(-LONGEST_WORD));
+  return at > 0 && /\S\s*\n\s*\n$/.test(newText.slice(0, at).slice(-MAX_WORD_LENGTH));
 }
 
 /** The last of several lines ends inside a word, and the new text does not end with the same part of it. */
 function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
-  const [word = ""] = oldText.includes("\n") ? (/\w+$/.exec(oldText.slice(-LONGEST_WORD)) ?? []) : [];
+  const [word = ""] = oldText.includes("\n") ? (/\w+$/.exec(oldText.slice(-MAX_WORD_LENGTH)) ?? []) : [];
   return word !== "" && /^\w/.test(after) && !newText.endsWith(word);
 }
 
@@ -73,38 +77,38 @@ function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
  * A line that the new text begins or ends with, and that is next to the old text in the file already: it would be there
  * twice. Either the edit is done, or the old text lacks that line.
  */
-function doubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+function findDoubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const [first, last] = [start + oldText.search(/\S|$/), start + oldText.trimEnd().length];
-  const [before, after] = lineAround(content, first, last);
+  const [before, after] = readLineAround(content, first, last);
   const [from, end] = [first - before.length, last + after.length];
   const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
-  const [was = [], is = []] = [content.slice(from, end), whole].map(filledLines);
+  const [was = [], is = []] = [content.slice(from, end), whole].map(listFilledLines);
   const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
-  const isUneven = openBrackets(oldText) !== openBrackets(newText);
+  const isUneven = countOpenBrackets(oldText) !== countOpenBrackets(newText);
   // What comes behind lines that stay may begin like what is there, but seldom with two lines of words.
   const [come = "", next = ""] = is.slice(was.length);
-  const rest = come === "" ? "" : content.slice(end, end + LONGEST_REST);
-  const [beside = "", further = ""] = filledLines(rest);
+  const rest = come === "" ? "" : content.slice(end, end + MAX_REST_CHARACTERS);
+  const [beside = "", further = ""] = listFilledLines(rest);
   const isAgain = come === beside && (isUneven || (/\w/.test(come) && /\w/.test(next) && next === further));
   if (come !== "" && isAgain && was.every((line, at) => is[at] === line)) return come;
-  const mayRepeat = (line: string) => SEPARATOR.test(line) || (CLOSING.test(line) && !isUneven);
-  return filledBeside(content, from, end).find(
+  const mayRepeat = (line: string) => SEPARATOR_LINE.test(line) || (CLOSING_LINE.test(line) && !isUneven);
+  return readFilledNeighbours(content, from, end).find(
     (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
   );
 }
 
 /** The sign that ends a line of the file behind whole lines of the old text, and that the new text has, too. */
-function doubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+function findDoubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
-  const isWhole = isBlank(lineAround(content, start, end)[0]);
+  const isWhole = isBlank(readLineAround(content, start, end)[0]);
   if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
-  return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
+  return /[;,]/.test(sign) || countOpenBrackets(oldText) !== countOpenBrackets(newText) ? sign : undefined;
 }
 
 /** The rest of the line behind the old text, with which the new one ends as well, or has the whole line already. */
-function doubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
-  const rest = lineAround(content, start, start + oldText.length)[1].trimEnd();
+function findDoubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+  const rest = readLineAround(content, start, start + oldText.length)[1].trimEnd();
   const [old, fresh] = [oldText, newText].map((text) => text.split("\n"));
   const [was = "", is = ""] = [old?.at(-1), fresh?.at(-1)];
   if (!/\w/.test(rest) || isBlank(was) || was.endsWith(rest)) return undefined;
@@ -113,28 +117,28 @@ function doubledRest({ content, oldText, newText }: EditRequest, start: number):
 }
 
 /** How far behind the old text lines are looked for that come twice. */
-const LONGEST_REST = 1000;
+const MAX_REST_CHARACTERS = 1000;
 /** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
-const CLOSING = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
+const CLOSING_LINE = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
 /** Lines that go on where a block has ended, or end one: they are indented like what is around it. */
-const OUTSIDE = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
+const OUTER_LINE = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
 /** Lines of signs around or between anything, and no line. */
-const SEPARATOR = /^[^\w/([{)\]},;>]*$/;
+const SEPARATOR_LINE = /^[^\w/([{)\]},;>]*$/;
 
 /** The marks of a comment count as brackets. */
-function openBrackets(text: string): number {
+function countOpenBrackets(text: string): number {
   return text.split(/[([{]|\/\*/).length - text.split(/[)\]}]|\*\//).length;
 }
 
 /** Whether the new text only adds to the old one, and what it adds stands around that already. */
-function isThere({ content, oldText, newText }: EditRequest, start: number): boolean {
+function isAlreadyThere({ content, oldText, newText }: EditRequest, start: number): boolean {
   const at = newText.indexOf(oldText);
   const added = newText.slice(0, at) + newText.slice(at + oldText.length);
   return at >= 0 && at <= start && /\w/.test(added) && content.startsWith(newText, start - at);
 }
 
 /** The edit with the line breaks at the ends of the old text that the new one lacks: two lines would become one. */
-function withBreaks(request: EditRequest, start: number): EditRequest {
+function addLineBreaks(request: EditRequest, start: number): EditRequest {
   const { content, oldText, newText } = request;
   const [before, after] = [content.charAt(start - 1), content.charAt(start + oldText.length)];
   const [, lineEnd = "", indent = ""] = /^(\r?\n)([ \t]*)/.exec(oldText) ?? [];
@@ -146,9 +150,13 @@ function withBreaks(request: EditRequest, start: number): EditRequest {
 }
 
 /** New lines end as the file's do; in a file that has both kinds, only those inside one line of it. */
-function replaced({ content, oldText, newText }: EditRequest, start: number, lineEnd?: string): Replacement {
+function createReplacement(
+  { content, oldText, newText }: EditRequest,
+  start: number,
+  lineEnd?: string,
+): Replacement {
   const end = start + oldText.length;
   const isInside = !oldText.includes("\n") && !newText.includes("\r");
-  const own = lineEnd ?? (isInside ? lineEndAt(content, end) : undefined);
-  return { start, end, text: own === undefined ? newText : withLineEnd(newText, own) };
+  const own = lineEnd ?? (isInside ? detectLineEndAt(content, end) : undefined);
+  return { start, end, text: own === undefined ? newText : convertLineEnds(newText, own) };
 }

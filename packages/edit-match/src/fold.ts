@@ -1,12 +1,12 @@
 /** What is ignored besides white space and look-alike characters. */
-export type Depth = "signs" | "backslashes" | "escapes" | "entities";
+export type FoldDepth = "signs" | "backslashes" | "escapes" | "entities";
 
-const BLANK = 0x20;
+const SPACE_CODE = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 const HYPHEN = 0x2d;
 
-const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
+const LOOK_ALIKES: readonly (readonly [signs: string, plain: string])[] = [
   ["‘’‚‛′", "'"],
   ["“”„‟″", '"'],
   ["‐‑‒–—―−", "-"],
@@ -20,13 +20,13 @@ const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["、", ","],
 ];
 /** Shared by sessions: what each character beyond ASCII stands for; those that are not listed are added when they come. */
-const PLAIN = new Map(
-  LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign.charCodeAt(0), plain] as const)),
+const PLAIN_CHARACTERS = new Map(
+  LOOK_ALIKES.flatMap(([signs, plain]) => [...signs].map((sign) => [sign.charCodeAt(0), plain] as const)),
 );
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
-const ENTITY_HERE = new RegExp(ENTITY.source, "y");
+const ENTITY_AT = new RegExp(ENTITY.source, "y");
 
 /** The text with HTML entities replaced by their characters. */
 export function decodeEntities(text: string): string {
@@ -36,10 +36,11 @@ export function decodeEntities(text: string): string {
   );
 }
 
-function plainOf(code: number): string {
+function findPlainCharacter(code: number): string {
   const isWide = code >= 0xff01 && code <= 0xff5e;
-  const plain = PLAIN.get(code) ?? String.fromCharCode(isWide ? code - 0xfee0 : code).normalize("NFD");
-  PLAIN.set(code, plain);
+  const plain =
+    PLAIN_CHARACTERS.get(code) ?? String.fromCharCode(isWide ? code - 0xfee0 : code).normalize("NFD");
+  PLAIN_CHARACTERS.set(code, plain);
   return plain;
 }
 
@@ -51,11 +52,11 @@ function isWordCode(code: number): boolean {
 }
 
 function isBlankCode(code: number): boolean {
-  return code === BLANK || (code >= 9 && code <= 13);
+  return code === SPACE_CODE || (code >= 9 && code <= 13);
 }
 
 /** Two hyphens are a dash, except at the start of a line, also behind a diff marker: there one may be that marker. */
-function dashEnd(source: string, at: number): number {
+function findDashEnd(source: string, at: number): number {
   if (source[at - 1] === "-" || source[at + 1] !== "-" || source[at + 2] === "-") return at + 1;
   let before = at - 1;
   while (source[before] === " " || source[before] === "\t") before -= 1;
@@ -68,7 +69,7 @@ function dashEnd(source: string, at: number): number {
  * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
  * of folded texts leads back to the original ones.
  */
-export class Folded {
+export class FoldedText {
   readonly source: string;
   /** UTF-16 codes of the units. */
   readonly codes: Uint16Array;
@@ -78,7 +79,7 @@ export class Folded {
   length = 0;
   #isParted = false;
 
-  constructor(source: string, depth: Depth) {
+  constructor(source: string, depth: FoldDepth) {
     this.source = source;
     // A space may come before each character, and no character has more than four units.
     const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
@@ -90,7 +91,7 @@ export class Folded {
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") at = this.#takeEntity(at);
-      else at = this.#take(code, at, code === HYPHEN ? dashEnd(source, at) : at + 1);
+      else at = this.#take(code, at, code === HYPHEN ? findDashEnd(source, at) : at + 1);
     }
   }
 
@@ -113,7 +114,7 @@ export class Folded {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#put(code, start, end);
     else {
-      const plain = plainOf(code);
+      const plain = findPlainCharacter(code);
       if (plain === " ") this.#isParted = true;
       else
         for (let part = 0; part < plain.length; part += 1) {
@@ -126,7 +127,7 @@ export class Folded {
   #put(code: number, start: number, end: number): void {
     const last = this.length - 1;
     if (this.#isParted && last >= 0 && isWordCode(code) && isWordCode(this.codes[last] ?? 0)) {
-      this.#write(BLANK, this.ends[last] ?? start, start);
+      this.#write(SPACE_CODE, this.ends[last] ?? start, start);
     }
     this.#isParted = false;
     this.#write(code, start, end);
@@ -140,7 +141,7 @@ export class Folded {
   }
 
   /** All backslashes before a character belong to it; before n, r and t an odd one may make white space of it. */
-  #takeEscape(start: number, depth: Depth): number {
+  #takeEscape(start: number, depth: FoldDepth): number {
     const source = this.source;
     let at = start;
     while (source.charCodeAt(at) === BACKSLASH) at += 1;
@@ -150,25 +151,25 @@ export class Folded {
       return at + 1;
     }
     // Before a space they stand for themselves, or for nothing: at one depth each.
-    if (next === BLANK && depth === "backslashes") return this.#take(BACKSLASH, start, at);
+    if (next === SPACE_CODE && depth === "backslashes") return this.#take(BACKSLASH, start, at);
     if (Number.isNaN(next) || isBlankCode(next)) return at;
     return this.#take(next, start, at + 1);
   }
 
   #takeEntity(start: number): number {
-    ENTITY_HERE.lastIndex = start;
-    const [entity = "&"] = ENTITY_HERE.exec(this.source) ?? [];
+    ENTITY_AT.lastIndex = start;
+    const [entity = "&"] = ENTITY_AT.exec(this.source) ?? [];
     return this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
   }
 }
 
-export type Units = Pick<Folded, "codes" | "length">;
+export type Units = Pick<FoldedText, "codes" | "length">;
 
 /** Where the units of `part` occur in `whole`, at most so many times, including overlaps; in linear time. */
-export function positionsOf(part: Units, whole: Units, most: number): number[] {
+export function findPositions(part: Units, whole: Units, most: number): number[] {
   const found: number[] = [];
   if (part.length === 0 || part.length > whole.length) return found;
-  const fallback = fallbackOf(part);
+  const fallback = buildFallbackTable(part);
   const [wanted, codes] = [part.codes, whole.codes];
   let known = 0;
   for (let at = 0; at < whole.length; at += 1) {
@@ -184,7 +185,7 @@ export function positionsOf(part: Units, whole: Units, most: number): number[] {
 }
 
 /** How much of the part is known to match when the next unit does not. */
-function fallbackOf({ codes, length }: Units): Int32Array {
+function buildFallbackTable({ codes, length }: Units): Int32Array {
   const fallback = new Int32Array(length);
   let known = 0;
   for (let at = 1; at < length; at += 1) {
@@ -197,5 +198,5 @@ function fallbackOf({ codes, length }: Units): Int32Array {
 
 /** A character that looks like a plainer one. */
 export function isLookAlike(sign: string): boolean {
-  return sign > "\x7f" && /^[ -~]*$/.test(plainOf(sign.charCodeAt(0)));
+  return sign > "\x7f" && /^[ -~]*$/.test(findPlainCharacter(sign.charCodeAt(0)));
 }

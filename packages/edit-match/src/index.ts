@@ -1,2 +1,2 @@
 export * from "./edit-match.ts";
-export { newOmission } from "./placeholder.ts";
+export { findNewOmission } from "./placeholder.ts";

@@ -1,31 +1,32 @@
-import { type Depth, Folded, isLookAlike } from "./fold.ts";
-import { type LineParts, partsOf, type Sides } from "./lines.ts";
+import { type FoldDepth, FoldedText, isLookAlike } from "./fold.ts";
+import { type AlignedLines, type LineParts, splitLine } from "./lines.ts";
 
 /** A line of the old text, the same line in the file, and the line of the new text that it became. */
-export interface Triple {
+export interface LineTriple {
   readonly old: LineParts;
   readonly file: LineParts;
   readonly fresh: LineParts | undefined;
 }
 
-export type Learned = ReturnType<typeof learn>;
+export type LearnedStyle = ReturnType<typeof learnStyle>;
 
 /**
  * What the whole edit shows about the model's spelling of the file; applied to what is new in the new text. `indent`
  * and `signs` return nothing if the edit contradicts itself.
  */
-export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
-  const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
+export function learnStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
+  const freshParts = newLines.map(splitLine).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
-  const indentMap = indentMapOf(filled);
-  const indents = mannerOf(parts, "indent") ?? mannerOfUnit(filled, freshParts) ?? "mixed";
+  const indentMap = buildIndentMap(filled);
+  const indents = findStyle(parts, "indent") ?? findUnitStyle(filled, freshParts) ?? "mixed";
   const isMoved =
-    indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
+    indents === "as file" &&
+    (isShiftedAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
   const isThird = parts.some((part) => isThirdVersion(part, depth));
-  const signs = isThird ? "as old" : (mannerOf(parts, "body") ?? "as old");
+  const signs = isThird ? "as old" : (findStyle(parts, "body") ?? "as old");
   const trails = new Map<string, Set<string>>();
-  for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
+  for (const { old, file } of parts) addToSet(trails, old.trail, file.trail);
   return {
     /** Whether the new text is indented like the file, and the old one differently. */
     isAsFile: indents === "as file",
@@ -33,9 +34,9 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
     indent: (fresh: string, from?: { readonly old: string; readonly file: string }) => {
       if (isMoved) return undefined;
       if (fresh === from?.old && indents !== "as file") return from.file;
-      return applied(indents, fresh, () => indentMap.apply(fresh));
+      return applyStyle(indents, fresh, () => indentMap.apply(fresh));
     },
-    signs: (text: string) => applied(signs, text, () => signMap.apply(text)),
+    signs: (text: string) => applyStyle(signs, text, () => signMap.apply(text)),
     /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
     trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
@@ -45,7 +46,7 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
 }
 
 /** Whether some lines are further in or out than in the file, and all that are so in the old text by as much. */
-function movesAlike(parts: readonly Triple[]): boolean {
+function isShiftedAlike(parts: readonly LineTriple[]): boolean {
   const [fromOld, fromFile] = (["old", "file"] as const).map((side) => {
     const moves = parts.map(
       ({ fresh, [side]: { indent } }) => (fresh ?? { indent }).indent.length - indent.length,
@@ -56,41 +57,48 @@ function movesAlike(parts: readonly Triple[]): boolean {
 }
 
 /** Whether lines around what is shifted come, or go: what stays may have moved by as much. */
-function wrapsShifted(parts: readonly Triple[], freshParts: readonly LineParts[]): boolean {
+function wrapsShifted(parts: readonly LineTriple[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
-  const isFurtherIn = ({ old, file }: Triple) => old.indent.length > file.indent.length;
+  const isFurtherIn = ({ old, file }: LineTriple) => old.indent.length > file.indent.length;
   const comes = ({ indent }: LineParts) =>
     !parts.some((part) => part.file.indent === indent || (part.old.indent === indent && isFurtherIn(part))) &&
     parts.some(({ old }) => old.indent === indent);
-  const isInside = ({ old, fresh }: Triple) => !fresh || old.indent.length > (first?.old.indent.length ?? 0);
+  const isInside = ({ old, fresh }: LineTriple) =>
+    !fresh || old.indent.length > (first?.old.indent.length ?? 0);
   return freshParts.some(comes) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
 }
 
 /** Whether the new text is written like the old one, or like the file. */
-type Manner = "as old" | "as file" | "mixed";
+type WritingStyle = "as old" | "as file" | "mixed";
 
 /** What the first and the last line with evidence agree on: between them an edit may move lines on purpose. */
-function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | undefined {
-  const votes = parts.flatMap(({ old, file, fresh }): Manner[] => {
+function findStyle(parts: readonly LineTriple[], part: "indent" | "body"): WritingStyle | undefined {
+  const votes = parts.flatMap(({ old, file, fresh }): WritingStyle[] => {
     if (old.body === "" || fresh === undefined || old[part] === file[part]) return [];
-    const [toOld, toFile] = [likeness(old[part], fresh[part], part), likeness(file[part], fresh[part], part)];
+    const [toOld, toFile] = [
+      countAlike(old[part], fresh[part], part),
+      countAlike(file[part], fresh[part], part),
+    ];
     return toOld === toFile ? [] : [toOld > toFile ? "as old" : "as file"];
   });
   return votes[0] === votes.at(-1) ? votes[0] : "mixed";
 }
 
 /** A line that stays, with signs that neither the old text nor the file has there. */
-function isThirdVersion({ old, file, fresh }: Triple, depth: Depth): boolean {
+function isThirdVersion({ old, file, fresh }: LineTriple, depth: FoldDepth): boolean {
   const [was, there, is] = [old, file, fresh ?? old].map(({ body }) => body.replace(/\s+/g, ""));
   if (was === undefined || is === undefined || was === there || is === was || is === there) return false;
-  return new Folded(is, depth).text === new Folded(was, depth).text;
+  return new FoldedText(is, depth).text === new FoldedText(was, depth).text;
 }
 
 /** A line that has tabs where the file has spaces, or the reverse. */
-const isOtherUnit = ({ old, file }: Triple) => old.indent.includes("\t") !== file.indent.includes("\t");
+const isOtherUnit = ({ old, file }: LineTriple) => old.indent.includes("\t") !== file.indent.includes("\t");
 
 /** Where no shifted line stays and only the unit differs, new lines that have the old text's unit are written like it. */
-function mannerOfUnit(parts: readonly Triple[], freshParts: readonly LineParts[]): Manner | undefined {
+function findUnitStyle(
+  parts: readonly LineTriple[],
+  freshParts: readonly LineParts[],
+): WritingStyle | undefined {
   const shifted = parts.filter(({ old, file }) => old.indent !== file.indent);
   const [first] = shifted;
   if (first === undefined || !shifted.every((part) => isOtherUnit(part) && !part.fresh)) return undefined;
@@ -100,20 +108,20 @@ function mannerOfUnit(parts: readonly Triple[], freshParts: readonly LineParts[]
   return indents.length > 0 && indents.every(isLikeOld) ? "as old" : undefined;
 }
 
-function likeness(one: string, other: string, part: "indent" | "body"): number {
+function countAlike(one: string, other: string, part: "indent" | "body"): number {
   if (part === "indent") return one === other ? 1 : 0;
   const signs = (text: string) => text.replace(/\s+/g, "");
-  return alikeness(signs(one), signs(other));
+  return scoreAlikeness(signs(one), signs(other));
 }
 
-function applied(manner: Manner, text: string, map: () => string | undefined): string | undefined {
+function applyStyle(manner: WritingStyle, text: string, map: () => string | undefined): string | undefined {
   if (manner === "as file") return text;
   const mapped = map();
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
 /** The number of equal characters at the beginning of two texts, and of the rest at their end. */
-export function commonEnds(one: string, other: string) {
+export function countCommonEnds(one: string, other: string) {
   const most = Math.min(one.length, other.length);
   let [head, tail] = [0, 0];
   while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
@@ -123,8 +131,8 @@ export function commonEnds(one: string, other: string) {
 }
 
 /** How many characters at the ends say that two texts are alike: backslashes before a different character do not. */
-export function alikeness(one: string, other: string): number {
-  let { head, tail } = commonEnds(one, other);
+export function scoreAlikeness(one: string, other: string): number {
+  let { head, tail } = countCommonEnds(one, other);
   while (head > 0 && one[head - 1] === "\\") head -= 1;
   return head + tail;
 }
@@ -133,9 +141,12 @@ export function alikeness(one: string, other: string): number {
 type IndentRule = (indent: string) => string | undefined;
 
 /** Lines keep their indentation unless all lines were shifted alike. */
-function indentMapOf(parts: readonly Triple[]): { readonly isOneWay: boolean; readonly apply: IndentRule } {
+function buildIndentMap(parts: readonly LineTriple[]): {
+  readonly isOneWay: boolean;
+  readonly apply: IndentRule;
+} {
   const known = new Map<string, Set<string>>();
-  for (const { old, file } of parts) addTo(known, old.indent, file.indent);
+  for (const { old, file } of parts) addToSet(known, old.indent, file.indent);
   const pairs = [...known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
   const shift = pairs.find(({ old, file }) => old !== file);
   const isPartly = pairs.some(({ old, file }) => old === file);
@@ -144,7 +155,7 @@ function indentMapOf(parts: readonly Triple[]): { readonly isOneWay: boolean; re
   const isMostly = shiftedLines.length > parts.length / 2;
   /** The file's indentation of the only line that is shifted. */
   const oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
-  const tried = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
+  const tried = shift === undefined ? [(indent: string) => indent] : listIndentRules(shift);
   const rules = tried.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
   const onlyIn = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
   if (rules.length === 0 && isPartly) {
@@ -166,31 +177,31 @@ function indentMapOf(parts: readonly Triple[]): { readonly isOneWay: boolean; re
   return { isOneWay: rules.length > 0, apply };
 }
 
-const UNITS = ["\t", ...[1, 2, 3, 4, 6, 8].map((width) => " ".repeat(width))];
+const INDENT_UNITS = ["\t", ...[1, 2, 3, 4, 6, 8].map((width) => " ".repeat(width))];
 
 /** All simple rules from one to the other: more or less indentation, or another unit. */
-function indentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
+function listIndentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
   const rules: IndentRule[] = [];
   if (file.endsWith(old)) rules.push((indent) => file.slice(0, file.length - old.length) + indent);
   if (old.endsWith(file)) {
     const more = old.slice(0, old.length - file.length);
     rules.push((indent) => (indent.startsWith(more) ? indent.slice(more.length) : undefined));
   }
-  for (const from of UNITS) {
-    for (const to of UNITS) if (from !== to) rules.push((indent) => rescaled(indent, from, to));
+  for (const from of INDENT_UNITS) {
+    for (const to of INDENT_UNITS) if (from !== to) rules.push((indent) => rescaleIndent(indent, from, to));
   }
   return rules;
 }
 
 /** Between tabs and spaces the lines of a block comment keep the one space more that they have. */
-function rescaled(indent: string, from: string, to: string): string | undefined {
+function rescaleIndent(indent: string, from: string, to: string): string | undefined {
   let levels = 0;
   while (indent.startsWith(from, levels * from.length)) levels += 1;
   const rest = indent.slice(levels * from.length);
   return rest === "" || (rest === " " && (from + to).includes("\t")) ? to.repeat(levels) + rest : undefined;
 }
 
-function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
+function addToSet(map: Map<string, Set<string>>, key: string, value: string): void {
   map.set(key, (map.get(key) ?? new Set()).add(value));
 }
 
@@ -202,7 +213,7 @@ const PLAIN_SIGN = /^(?:[!-~]|--|\.{3})$/;
 const DOTS = "...";
 
 /** A part of a line with what is beside it, as far as that tells what a sign is for: as its left and its right half. */
-function halvesOf(text: string, start: number, end: number): readonly [string, string] {
+function splitContext(text: string, start: number, end: number): readonly [string, string] {
   const kindOf = (at: number) =>
     (text[at] ?? " ").replace(/\p{L}/u, "a").replace(/\d/, "0").replace(/\s/, " ");
   const written = text.slice(start, end);
@@ -214,14 +225,14 @@ class SignMap {
   readonly #known = new Map<string, Set<string>>();
   /** How much more often a character is the file's own with this on its left, on its right, and on both sides. */
   readonly #beside = [0, 1, 2].map(() => new Map<string, number>());
-  readonly #depth: Depth;
+  readonly #depth: FoldDepth;
   #changesAny = false;
   /** Plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
   /** Where a new line may have lost an escape, as the old text has. */
   readonly #lost = new Set<RegExp>();
 
-  constructor(parts: readonly Triple[], depth: Depth) {
+  constructor(parts: readonly LineTriple[], depth: FoldDepth) {
     this.#depth = depth;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
@@ -231,10 +242,10 @@ class SignMap {
       this.#lost.add(/\\$/);
       this.#changesAny = true;
     }
-    const spelled = parts.flatMap(({ old, file }) => spellings(old.body, file.body, depth));
+    const spelled = parts.flatMap(({ old, file }) => alignCharacters(old.body, file.body, depth));
     for (const { written, inFile, halves } of spelled) {
       if (/^\w$/.test(written) && written === inFile) continue;
-      addTo(this.#known, written, inFile);
+      addToSet(this.#known, written, inFile);
       this.#countBeside(halves, written === inFile ? 1 : -1);
       if (written === inFile) continue;
       this.#changesAny = true;
@@ -252,7 +263,7 @@ class SignMap {
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
     if ([...this.#lost].some((sign) => sign.test(body))) return undefined;
-    const folded = new Folded(body, this.#depth);
+    const folded = new FoldedText(body, this.#depth);
     const pieces: string[] = [];
     let done = 0;
     for (let unit = 0; unit < folded.length; unit += 1) {
@@ -262,7 +273,7 @@ class SignMap {
       const to = folded.ends[unit] ?? 0;
       const written = body.slice(from, to);
       if (/^[ \t]+$/.test(written)) continue;
-      const meant = this.#meant(written, halvesOf(body, from, to));
+      const meant = this.#meant(written, splitContext(body, from, to));
       if (meant === undefined) return undefined;
       pieces.push(body.slice(done, from), meant);
       done = to;
@@ -281,7 +292,7 @@ class SignMap {
     if (known.length > 0) return known.length === 1 ? known[0] : undefined;
     // Where look-alikes stand for plain characters, one that nothing was learned about may do so as well.
     if (isLookAlike(written) && this.#plain.size > 0) {
-      const plain = new Folded(written, "signs").text;
+      const plain = new FoldedText(written, "signs").text;
       return this.#plain.has(plain) ? plain : undefined;
     }
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
@@ -302,8 +313,8 @@ class SignMap {
 }
 
 /** The characters of two texts with the same folded form, side by side. */
-function spellings(oldBody: string, fileBody: string, depth: Depth) {
-  const [old, file] = [new Folded(oldBody, depth), new Folded(fileBody, depth)];
+function alignCharacters(oldBody: string, fileBody: string, depth: FoldDepth) {
+  const [old, file] = [new FoldedText(oldBody, depth), new FoldedText(fileBody, depth)];
   const found: {
     readonly written: string;
     readonly inFile: string;
@@ -317,7 +328,7 @@ function spellings(oldBody: string, fileBody: string, depth: Depth) {
     const [start = 0, end] = [old.starts[from], old.ends[to - 1] ?? 0];
     const written = oldBody.slice(start, end);
     const inFile = fileBody.slice(file.starts[from], file.ends[to - 1]);
-    if (/[^ \t]/.test(written)) found.push({ written, inFile, halves: halvesOf(oldBody, start, end) });
+    if (/[^ \t]/.test(written)) found.push({ written, inFile, halves: splitContext(oldBody, start, end) });
     from = to;
   }
   return found;

@@ -1,9 +1,9 @@
-import { type Depth, Folded } from "./fold.ts";
+import { type FoldDepth, FoldedText } from "./fold.ts";
 
 /** A line in three parts, in which different mistakes are made. */
 export type LineParts = Readonly<Record<"indent" | "body" | "trail", string>>;
 
-export function partsOf(line: string): LineParts {
+export function splitLine(line: string): LineParts {
   const body = line.trim();
   if (body === "") return { indent: line, body: "", trail: "" };
   const start = line.length - line.trimStart().length;
@@ -15,36 +15,40 @@ export function isBlank(text: string): boolean {
 }
 
 /** The lines that are not blank, without spaces at their ends. */
-export function filledLines(text: string): string[] {
+export function listFilledLines(text: string): string[] {
   return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
 }
 
 /** How far from a place a line can be next to it. */
-const NEAR = 1000;
+const MAX_DISTANCE = 1000;
 
 /** The line up to there, and from there on, as far as a line next to it could be the same. */
-export function lineAround(content: string, start: number, end: number): [before: string, after: string] {
-  const before = content.slice(Math.max(0, start - 2 * NEAR), start);
-  const [after = ""] = content.slice(end, end + 2 * NEAR).split("\n", 1);
+export function readLineAround(content: string, start: number, end: number): [before: string, after: string] {
+  const before = content.slice(Math.max(0, start - 2 * MAX_DISTANCE), start);
+  const [after = ""] = content.slice(end, end + 2 * MAX_DISTANCE).split("\n", 1);
   return [before.slice(before.lastIndexOf("\n") + 1), after];
 }
 
 /** The nearest lines above and below that are not blank; empty where there is none. */
-export function filledBeside(content: string, start: number, end: number): [above: string, below: string] {
-  const above = content.slice(Math.max(0, start - NEAR), start).trimEnd();
-  const behind = content.slice(end, end + NEAR);
+export function readFilledNeighbours(
+  content: string,
+  start: number,
+  end: number,
+): [above: string, below: string] {
+  const above = content.slice(Math.max(0, start - MAX_DISTANCE), start).trimEnd();
+  const behind = content.slice(end, end + MAX_DISTANCE);
   const [below = ""] = behind.slice(behind.lastIndexOf("\n", behind.search(/\S|$/)) + 1).split("\n", 1);
   return [above.slice(above.lastIndexOf("\n") + 1), below.trimEnd()];
 }
 
 /** Whether one of the quotes has no counterpart in the line; apostrophes and quotes between others do not count. */
-export function isHalf(line: string, quote: string): boolean {
+export function hasUnpairedQuote(line: string, quote: string): boolean {
   const bare = line.replace(/\w'\w/g, "").replace(/(["'`]).*?\1/g, "");
   return bare.includes(quote);
 }
 
 /** Some lines of the old text and the same lines in the file. */
-export interface Block {
+export interface LineBlock {
   readonly oldFrom: number;
   readonly oldTo: number;
   readonly fileFrom: number;
@@ -53,38 +57,38 @@ export interface Block {
   readonly isElided?: true;
 }
 
-export interface Sides {
+export interface AlignedLines {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
   /** The lines of the file that match the old lines, without their ends. */
   readonly fileLines: readonly string[];
-  readonly blocks: readonly Block[];
-  readonly depth: Depth;
+  readonly blocks: readonly LineBlock[];
+  readonly depth: FoldDepth;
 }
 
-export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean {
+export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: LineBlock): boolean {
   return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
 }
 
 /** Two lines with the same key are the same: their characters without white space. */
-export function keyOf(line: string, depth: Depth): string {
-  return new Folded(line, depth).text.replaceAll(" ", "");
+export function buildKey(line: string, depth: FoldDepth): string {
+  return new FoldedText(line, depth).text.replaceAll(" ", "");
 }
 
 /**
  * Aligns lines of the old text with those of the file, by how many characters each has, in the smallest blocks that
  * begin and end with a line on both sides. No result if they have not the same number.
  */
-export function alignLines(oldSizes: readonly number[], fileSizes: readonly number[], whole: Block) {
+export function alignLines(oldSizes: readonly number[], fileSizes: readonly number[], whole: LineBlock) {
   const [old, file] = [oldSizes.slice(0, whole.oldTo), fileSizes.slice(0, whole.fileTo)];
-  const blocks: Block[] = [];
+  const blocks: LineBlock[] = [];
   let { oldFrom, fileFrom } = whole;
   while (oldFrom < old.length || fileFrom < file.length) {
     let [oldTo, fileTo] = [oldFrom, fileFrom];
     while (old[oldTo] === 0) oldTo += 1;
     while (file[fileTo] === 0) fileTo += 1;
     if (oldTo === oldFrom && fileTo === fileFrom) {
-      const meeting = meetingOf(old, file, [oldTo, fileTo]);
+      const meeting = findMeeting(old, file, [oldTo, fileTo]);
       if (meeting === undefined) return undefined;
       [oldTo, fileTo] = meeting;
     } else if (oldTo - oldFrom === fileTo - fileFrom) {
@@ -99,7 +103,7 @@ export function alignLines(oldSizes: readonly number[], fileSizes: readonly numb
 }
 
 /** Where a line ends on both sides after the same number of characters. */
-function meetingOf(old: readonly number[], file: readonly number[], from: [oldTo: number, fileTo: number]) {
+function findMeeting(old: readonly number[], file: readonly number[], from: [oldTo: number, fileTo: number]) {
   let [oldTo, fileTo] = from;
   let ahead = 0;
   do {
@@ -109,11 +113,11 @@ function meetingOf(old: readonly number[], file: readonly number[], from: [oldTo
   return ahead === 0 ? ([oldTo, fileTo] as const) : undefined;
 }
 
-const SAME = 3;
-const ALIKE = 2;
+const SCORE_SAME = 3;
+const SCORE_ALIKE = 2;
 /** A line with words says more than as many lines of brackets. */
-const WORDS = 4;
-const MOST_COMPARED = 4_000_000;
+const SCORE_WORDS = 4;
+const MAX_COMPARED = 4_000_000;
 
 export interface Texts {
   readonly oldLines: readonly string[];
@@ -127,7 +131,7 @@ export interface Texts {
  * exact ones as possible; without a depth only exact ones. Of several equal lines the first one is kept, and in a
  * second result the last one. No result if the texts are too long.
  */
-export function keptLines(texts: Texts, depth?: Depth): (Int32Array | undefined)[] {
+export function matchKeptLines(texts: Texts, depth?: FoldDepth): (Int32Array | undefined)[] {
   const { oldLines, newLines, there = oldLines } = texts;
   const turned = {
     oldLines: oldLines.toReversed(),
@@ -135,14 +139,14 @@ export function keptLines(texts: Texts, depth?: Depth): (Int32Array | undefined)
     there: there.toReversed(),
   };
   const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
-  return [keptFromStart(texts, depth), keptFromStart(turned, depth)?.map(mirrored).reverse()];
+  return [matchFromStart(texts, depth), matchFromStart(turned, depth)?.map(mirrored).reverse()];
 }
 
-function keptFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: Depth) {
+function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: FoldDepth) {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
-  const [had, has] = [placesOf(oldLines), placesOf(newLines)];
+  const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const isTwin = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
   // Which of like lines has other bytes in the file is not known by their being first or last.
   const doubted = new Set(oldLines.filter((line, at) => there[at] !== line && isTwin(line)));
@@ -157,20 +161,22 @@ function keptFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: 
   for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
   const one = oldLines.slice(head, from - tail);
   const other = newLines.slice(head, to - tail);
-  if (one.length * other.length > MOST_COMPARED) return undefined;
-  const [oneKeys, otherKeys] = [one, other].map((lines) => depth && lines.map((line) => keyOf(line, depth)));
-  const times = other.map((line) => (/\w/.test(line) ? WORDS : 1));
+  if (one.length * other.length > MAX_COMPARED) return undefined;
+  const [oneKeys, otherKeys] = [one, other].map(
+    (lines) => depth && lines.map((line) => buildKey(line, depth)),
+  );
+  const times = other.map((line) => (/\w/.test(line) ? SCORE_WORDS : 1));
   const worth = (i: number, j: number) => {
-    if (one[i] === other[j] || there[head + i] === other[j]) return SAME * (times[j] ?? 1);
-    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE * (times[j] ?? 1) : 0;
+    if (one[i] === other[j] || there[head + i] === other[j]) return SCORE_SAME * (times[j] ?? 1);
+    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? SCORE_ALIKE * (times[j] ?? 1) : 0;
   };
-  for (const [oldAt, newAt] of commonLines(one.length, other.length, worth)) {
+  for (const [oldAt, newAt] of findCommonLines(one.length, other.length, worth)) {
     kept[head + newAt] = head + oldAt;
   }
   return kept;
 }
 
-function commonLines(one: number, other: number, worth: (i: number, j: number) => number) {
+function findCommonLines(one: number, other: number, worth: (i: number, j: number) => number) {
   const width = other + 1;
   const scores = new Int32Array((one + 1) * width);
   const at = (i: number, j: number) => scores[i * width + j] ?? 0;
@@ -191,7 +197,7 @@ function commonLines(one: number, other: number, worth: (i: number, j: number) =
   return pairs;
 }
 
-export function placesOf(keys: readonly string[]): Map<string, number[]> {
+export function indexByKey(keys: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [at, key] of keys.entries()) {
     const known = places.get(key);

@@ -1,7 +1,21 @@
-import { type Depth, Folded } from "./fold.ts";
-import { alikeness, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
-import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf, type Sides } from "./lines.ts";
-import type { Stretch } from "./windows.ts";
+import { type FoldDepth, FoldedText } from "./fold.ts";
+import {
+  countCommonEnds,
+  type LearnedStyle,
+  type LineTriple,
+  learnStyle,
+  scoreAlikeness,
+} from "./learned.ts";
+import {
+  type AlignedLines,
+  hasUnpairedQuote,
+  isBlank,
+  isOneToOne,
+  type LineBlock,
+  matchKeptLines,
+  splitLine,
+} from "./lines.ts";
+import type { TextRange } from "./windows.ts";
 
 /** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
 export interface MergedLine {
@@ -12,7 +26,7 @@ export interface MergedLine {
 
 /** Blocks that change together, and the lines of the new text that replace them. */
 interface Hunk {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly LineBlock[];
   readonly newFrom: number;
   readonly newTo: number;
 }
@@ -21,29 +35,29 @@ interface Hunk {
  * Makes the edit in the file's own lines: a kept line has the file's bytes; a changed or new one is written as in
  * the new text, adjusted by what was learned from the whole edit. No result if it is not clear which is which.
  */
-export function mergeLines(sides: Sides): MergedLine[] | undefined {
+export function mergeLines(sides: AlignedLines): MergedLine[] | undefined {
   const there = sides.oldLines.map((): string | undefined => undefined);
   for (const block of sides.blocks) {
     if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
   }
-  const ways = keptLines({ ...sides, there }, sides.depth);
+  const ways = matchKeptLines({ ...sides, there }, sides.depth);
   const [merged, other] = ways.map((kept) => kept && mergeKept(sides, kept));
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
   return merged && other && textOf(other) === textOf(merged) ? merged : undefined;
 }
 
-function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
+function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefined {
   const newOf = new Int32Array(sides.oldLines.length).fill(-1);
   for (const [fresh, old] of kept.entries()) if (old >= 0) newOf[old] = fresh;
-  const steps = stepsOf(sides, newOf);
+  const steps = listSteps(sides, newOf);
   if (steps === undefined) return undefined;
-  const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
+  const partners = steps.flatMap((step) => ("hunk" in step ? [...findPartners(sides, step.hunk)] : []));
   const partnerOf = new Map(partners);
-  const learned = learn(triplesOf(sides, newOf, partnerOf), sides);
+  const learned = learnStyle(buildTriples(sides, newOf, partnerOf), sides);
   const shown = { sides, newOf, partnerOf, learned };
   const merged: MergedLine[] = [];
   for (const step of steps) {
-    const lines = "hunk" in step ? changedLines(shown, step.hunk) : keptBlock(shown, step.kept);
+    const lines = "hunk" in step ? mergeChangedLines(shown, step.hunk) : mergeKeptBlock(shown, step.kept);
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
@@ -51,29 +65,33 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
 }
 
 /** A line that both texts have, anywhere, must have the file's bytes; dots have none. */
-function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
+function keepsBytes(
+  { blocks, oldLines, fileLines }: AlignedLines,
+  { text, fresh = "" }: MergedLine,
+): boolean {
   if (isBlank(fresh)) return true;
-  const isIt = (block: Block) => (isOneToOne(block) || block.isElided) && oldLines[block.oldFrom] === fresh;
+  const isIt = (block: LineBlock) =>
+    (isOneToOne(block) || block.isElided) && oldLines[block.oldFrom] === fresh;
   const same = blocks.filter(isIt);
   return same.length === 0 || same.some(({ fileFrom }) => fileLines[fileFrom] === text);
 }
 
-interface Shown {
-  readonly sides: Sides;
+interface MergeContext {
+  readonly sides: AlignedLines;
   readonly newOf: Int32Array;
-  readonly partnerOf: ReadonlyMap<number, Block>;
-  readonly learned: Learned;
+  readonly partnerOf: ReadonlyMap<number, LineBlock>;
+  readonly learned: LearnedStyle;
 }
 
-const isOneLine = (block: Block) => isOneToOne(block) && block.isElided !== true;
+const isOneLine = (block: LineBlock) => isOneToOne(block) && block.isElided !== true;
 
-type Step = { readonly kept: Block } | { readonly hunk: Hunk };
+type MergeStep = { readonly kept: LineBlock } | { readonly hunk: Hunk };
 
-function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
+function listSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefined {
   const { blocks, newLines } = sides;
-  const keptAt = keptBlocks(sides, newOf);
-  const steps: Step[] = [];
-  let changed: Block[] = [];
+  const keptAt = findKeptBlocks(sides, newOf);
+  const steps: MergeStep[] = [];
+  let changed: LineBlock[] = [];
   let [next, after] = [0, 0];
   const close = (to: number) => {
     if (changed.length > 0 || to > next) steps.push({ hunk: { blocks: changed, newFrom: next, newTo: to } });
@@ -83,7 +101,7 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
     while (after < blocks.length && (after <= index || (keptAt[after]?.from ?? -1) < 0)) after += 1;
     const to = keptAt[after]?.from ?? newLines.length;
     const isBetween = [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined];
-    const at = keptAt[index] ?? restoredAt(sides, block, { from: next, to, isBetween });
+    const at = keptAt[index] ?? findRestored(sides, block, { from: next, to, isBetween });
     if (at === undefined) changed.push(block);
     else {
       const first = at.from === -1 ? next : at.from;
@@ -97,15 +115,15 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
 }
 
 /** The lines of the new text in which a block is kept; -1 for a line that is not. */
-interface KeptAt {
+interface KeptRange {
   readonly from: number;
   readonly count: number;
 }
 
-const LEAST_RESTORED = 4;
+const MIN_RESTORED = 4;
 
 /** The blocks that the new text keeps. If the file has other blank lines, or an extra line, only next to kept ones. */
-function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
+function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
   const holds = blocks.map((block) => {
@@ -130,14 +148,14 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
 }
 
 /** Lines that the old text lacks or has differently, and that the new one has like the file. */
-function restoredAt(
-  sides: Sides,
-  block: Block,
+function findRestored(
+  sides: AlignedLines,
+  block: LineBlock,
   { from, to, isBetween }: { from: number; to: number; isBetween: readonly boolean[] },
-): KeptAt | undefined {
+): KeptRange | undefined {
   if (isOneToOne(block) || block.isElided === true) return undefined;
   const lines = sides.fileLines.slice(block.fileFrom, block.fileTo);
-  if (lines.join("").replace(/\s/g, "").length < LEAST_RESTORED) return undefined;
+  if (lines.join("").replace(/\s/g, "").length < MIN_RESTORED) return undefined;
   const found: number[] = [];
   for (let at = from; at + lines.length <= to; at += 1) {
     if (lines.every((line, index) => line.trimEnd() === sides.newLines[at + index]?.trimEnd()))
@@ -152,28 +170,31 @@ function restoredAt(
 }
 
 /** If lines differ in the file, the result must be clear from the new text. */
-function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
+function isClear(sides: AlignedLines, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneLine)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
   const fresh = sides.newLines.slice(newFrom, newTo);
   return there.length === fresh.length && there.every((line, at) => line === fresh[at]);
 }
 
-const MOST_TRIED = 200;
+const MAX_TRIED = 200;
 /** Of its characters a line that was changed keeps more than this at its ends. */
-const LEAST_ALIKE = 0.4;
+const MIN_ALIKE_SHARE = 0.4;
 
 /** For lines of the new text in a hunk, the old line that was changed to them. */
-function* partnersOf(sides: Sides, { blocks, newFrom, newTo }: Hunk): Generator<[number, Block]> {
+function* findPartners(
+  sides: AlignedLines,
+  { blocks, newFrom, newTo }: Hunk,
+): Generator<[number, LineBlock]> {
   const lines = blocks.filter(isOneToOne);
   // A single line became the other single one, however little they have in common.
-  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : LEAST_ALIKE;
+  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : MIN_ALIKE_SHARE;
   let next = 0;
-  for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MOST_TRIED; fresh += 1) {
-    const tried = lines.slice(next, next + MOST_TRIED);
+  for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MAX_TRIED; fresh += 1) {
+    const tried = lines.slice(next, next + MAX_TRIED);
     let [best, most] = [-1, least];
     tried.forEach((block, at) => {
-      const alike = likeness(sides.oldLines[block.oldFrom] ?? "", sides.newLines[fresh] ?? "");
+      const alike = scoreLikeness(sides.oldLines[block.oldFrom] ?? "", sides.newLines[fresh] ?? "");
       if (alike > most) [best, most] = [at, alike];
     });
     const partner = tried[best];
@@ -183,45 +204,49 @@ function* partnersOf(sides: Sides, { blocks, newFrom, newTo }: Hunk): Generator<
   }
 }
 
-function likeness(old: string, fresh: string): number {
+function scoreLikeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
   // A line of signs alone did not become one with words.
   if (/\w/.test(one) !== /\w/.test(other)) return 0;
-  return alikeness(one, other) / Math.min(one.length, other.length);
+  return scoreAlikeness(one, other) / Math.min(one.length, other.length);
 }
 
 /** For a line of the old text, the same line in the file and what the new text made of it. */
-function triplesOf(sides: Sides, newOf: Int32Array, partnerOf: ReadonlyMap<number, Block>): Triple[] {
+function buildTriples(
+  sides: AlignedLines,
+  newOf: Int32Array,
+  partnerOf: ReadonlyMap<number, LineBlock>,
+): LineTriple[] {
   const freshOf = new Map([...partnerOf].map(([fresh, { oldFrom }]) => [oldFrom, fresh]));
   return sides.blocks.filter(isOneLine).map(({ oldFrom, fileFrom }) => {
     const paired = newOf[oldFrom] ?? -1;
     const fresh = sides.newLines[paired >= 0 ? paired : (freshOf.get(oldFrom) ?? -1)];
     return {
-      old: partsOf(sides.oldLines[oldFrom] ?? ""),
-      file: partsOf(sides.fileLines[fileFrom] ?? ""),
-      fresh: fresh === undefined ? undefined : partsOf(fresh),
+      old: splitLine(sides.oldLines[oldFrom] ?? ""),
+      file: splitLine(sides.fileLines[fileFrom] ?? ""),
+      fresh: fresh === undefined ? undefined : splitLine(fresh),
     };
   });
 }
 
-function keptBlock(shown: Shown, block: Block): MergedLine[] | undefined {
+function mergeKeptBlock(shown: MergeContext, block: LineBlock): MergedLine[] | undefined {
   const { sides, newOf } = shown;
   const { fileFrom, fileTo } = block;
   const fresh = sides.newLines[newOf[block.oldFrom] ?? -1];
   if (!isOneLine(block) || fresh === undefined) {
     return sides.fileLines.slice(fileFrom, fileTo).map((text, at) => ({ text, like: fileFrom + at }));
   }
-  const text = writtenLine(shown, fresh, block);
+  const text = mergeLine(shown, fresh, block);
   return text === undefined ? undefined : [{ text, fresh, like: fileFrom }];
 }
 
-function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | undefined {
+function mergeChangedLines(shown: MergeContext, { newFrom, newTo }: Hunk): MergedLine[] | undefined {
   const { sides, partnerOf } = shown;
   const merged: MergedLine[] = [];
   for (let at = newFrom; at < newTo; at += 1) {
     const fresh = sides.newLines[at] ?? "";
-    const partner = movedFrom(shown, fresh) ?? partnerOf.get(at);
-    const text = isUnclear(sides, fresh) ? undefined : writtenLine(shown, fresh, partner);
+    const partner = findMovedBlock(shown, fresh) ?? partnerOf.get(at);
+    const text = isUnclear(sides, fresh) ? undefined : mergeLine(shown, fresh, partner);
     if (text === undefined) return undefined;
     merged.push({ text, fresh, like: partner?.fileFrom });
   }
@@ -229,22 +254,29 @@ function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | un
 }
 
 /** Where a line of words comes from that is as the old text has it, and stays nowhere else. */
-function movedFrom({ sides: { blocks, oldLines }, newOf }: Shown, fresh: string): Block | undefined {
+function findMovedBlock(
+  { sides: { blocks, oldLines }, newOf }: MergeContext,
+  fresh: string,
+): LineBlock | undefined {
   if (!/\w/.test(fresh)) return undefined;
   return blocks.find(
     (block) => isOneLine(block) && oldLines[block.oldFrom] === fresh && (newOf[block.oldFrom] ?? -1) < 0,
   );
 }
 
-function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
+function isUnclear({ depth, fileLines }: AlignedLines, fresh: string): boolean {
   // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
-  return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => isHalf(fresh, quote)));
+  return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => hasUnpairedQuote(fresh, quote)));
 }
 
 /** A line of the new text. What it keeps of a line of the file is the file's, unless it has a third version. */
-function writtenLine({ sides, learned }: Shown, line: string, from: Block | undefined): string | undefined {
-  const fresh = partsOf(line);
+function mergeLine(
+  { sides, learned }: MergeContext,
+  line: string,
+  from: LineBlock | undefined,
+): string | undefined {
+  const fresh = splitLine(line);
   const oldLine = sides.oldLines[from?.oldFrom ?? -1];
   if (fresh.body === "" && line !== oldLine) {
     const indent = line && learned.indent(line);
@@ -252,12 +284,12 @@ function writtenLine({ sides, learned }: Shown, line: string, from: Block | unde
     const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
     return isShown ? indent : undefined;
   }
-  const old = from && partsOf(oldLine ?? "");
-  const file = from && partsOf(sides.fileLines[from.fileFrom] ?? "");
+  const old = from && splitLine(oldLine ?? "");
+  const file = from && splitLine(sides.fileLines[from.fileFrom] ?? "");
   const indent = learned.indent(fresh.indent, old && file && { old: old.indent, file: file.indent });
   const body =
     old && file
-      ? mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth)
+      ? mergeBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth)
       : learned.signs(fresh.body);
   const isKept = fresh.body === old?.body && fresh.trail === old.trail && indent === file?.indent;
   const trail = isKept ? file?.trail : learned.trail(fresh.trail);
@@ -265,38 +297,38 @@ function writtenLine({ sides, learned }: Shown, line: string, from: Block | unde
 }
 
 /** Where the old line differs from the file, what the new one keeps of it is the file's too. */
-function mergedBody(
+function mergeBody(
   { old, file, fresh }: Readonly<Record<"old" | "file" | "fresh", string>>,
-  learned: Learned,
-  depth: Depth,
+  learned: LearnedStyle,
+  depth: FoldDepth,
 ): string | undefined {
   // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
-  if (alikeness(file, fresh) > alikeness(old, fresh)) {
+  if (scoreAlikeness(file, fresh) > scoreAlikeness(old, fresh)) {
     return learned.signs(fresh) === fresh ? fresh : undefined;
   }
-  const folded = { old: new Folded(old, depth), file: new Folded(file, depth), fresh };
+  const folded = { old: new FoldedText(old, depth), file: new FoldedText(file, depth), fresh };
   if (folded.old.length !== folded.file.length) return undefined;
-  return changedBody(folded, learned);
+  return mergeChangedBody(folded, learned);
 }
 
-function changedBody(
-  { old, file, fresh }: { old: Folded; file: Folded; fresh: string },
-  learned: Learned,
+function mergeChangedBody(
+  { old, file, fresh }: { old: FoldedText; file: FoldedText; fresh: string },
+  learned: LearnedStyle,
 ): string | undefined {
-  const { head, tail } = commonEnds(old.source, fresh);
+  const { head, tail } = countCommonEnds(old.source, fresh);
   const oldTail = old.source.length - tail;
   let from = 0;
   while (from < old.length && (old.ends[from] ?? 0) <= head) from += 1;
   let to = old.length;
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
   while (old.isWithinCharacter(to)) to += 1;
-  const before = seamAt(old, file, { unit: from, isWithin: from === to });
+  const before = findSeam(old, file, { unit: from, isWithin: from === to });
   const lastOf = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
   const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - tail)];
   // Spaces behind a bracket say nothing about those behind a comma.
   const isWithin = was !== is && /[([{]/.test(was);
-  const after = from === to ? before : seamAt(old, file, { unit: to, isWithin });
+  const after = from === to ? before : findSeam(old, file, { unit: to, isWithin });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
   const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);
@@ -311,13 +343,13 @@ function changedBody(
  * The spaces before a character, on both sides. No result if only the file has some, or only the old text and the
  * new one inserts something there: then it is unclear whether they are meant.
  */
-function seamAt(
-  old: Folded,
-  file: Folded,
+function findSeam(
+  old: FoldedText,
+  file: FoldedText,
   { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
-): Record<"old" | "file", Stretch> | undefined {
+): Record<"old" | "file", TextRange> | undefined {
   if (file.isWithinCharacter(unit)) return undefined;
-  const gapOf = ({ starts, ends, length, source }: Folded) => ({
+  const gapOf = ({ starts, ends, length, source }: FoldedText) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
     end: unit === length ? source.length : (starts[unit] ?? 0),
   });

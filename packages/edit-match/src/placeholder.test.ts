@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { newOmission, omission } from "./placeholder.ts";
+import { classifyOmission, findNewOmission } from "./placeholder.ts";
 
 describe("a line that stands for lines left out", () => {
   it.each([
@@ -39,16 +39,16 @@ describe("a line that stands for lines left out", () => {
     "-- ... remaining columns",
     "// ... 28 more functions",
   ])("P2 is seen: %s", (line) => {
-    expect(omission(line)).toBe("certain");
-    expect(newOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
-    expect(newOmission("a\nb\n", `a\r\n${line.toUpperCase()}\r\nb`)).toBe(line.trim().toUpperCase());
+    expect(classifyOmission(line)).toBe("certain");
+    expect(findNewOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
+    expect(findNewOmission("a\nb\n", `a\r\n${line.toUpperCase()}\r\nb`)).toBe(line.trim().toUpperCase());
   });
 
   it.each(["// ...", "# ...", "/* ... */", "<!-- ... -->", "{/* … */}", "  -- ..."])(
     "P2 is suspected: %s",
     (line) => {
-      expect(omission(line)).toBe("bare");
-      expect(newOmission("a\nb\nc\nd\n", `a\n${line}\nd\n`)).toBe(line.trim());
+      expect(classifyOmission(line)).toBe("bare");
+      expect(findNewOmission("a\nb\nc\nd\n", `a\n${line}\nd\n`)).toBe(line.trim());
     },
   );
 
@@ -84,7 +84,7 @@ describe("a line that stands for lines left out", () => {
     "  ...original,",
     "  ...other",
   ])("P2 is not seen in %j", (line) => {
-    expect(omission(line)).toBe(null);
+    expect(classifyOmission(line)).toBe(null);
   });
 });
 
@@ -92,28 +92,28 @@ describe("new omissions", () => {
   const old = "a\nb\nc\nd\n";
 
   it("P2 are found where the old text had none", () => {
-    expect(newOmission(old, "a\n// ... existing code ...\n")).toBe("// ... existing code ...");
-    expect(newOmission(old, "a\nb\nc\nd\n// rest of the file unchanged\n")).toBe(
+    expect(findNewOmission(old, "a\n// ... existing code ...\n")).toBe("// ... existing code ...");
+    expect(findNewOmission(old, "a\nb\nc\nd\n// rest of the file unchanged\n")).toBe(
       "// rest of the file unchanged",
     );
   });
 
   it("P2 are no fault when the old text had them, as often", () => {
     const before = "a\n// ... existing code ...\nb\n";
-    expect(newOmission(before, "x\n  // ... existing code ...\ny\n")).toBe(null);
-    expect(newOmission(before, `${before}// ... existing code ...\n`)).toBe("// ... existing code ...");
+    expect(findNewOmission(before, "x\n  // ... existing code ...\ny\n")).toBe(null);
+    expect(findNewOmission(before, `${before}// ... existing code ...\n`)).toBe("// ... existing code ...");
   });
 
   it("P2 count as bare dots only when something is gone", () => {
-    expect(newOmission(old, "a\n// ...\nb\nc\nd\n")).toBe(null);
-    expect(newOmission(old, "a\n// ...\n")).toBe("// ...");
+    expect(findNewOmission(old, "a\n// ...\nb\nc\nd\n")).toBe(null);
+    expect(findNewOmission(old, "a\n// ...\n")).toBe("// ...");
   });
 
   it("P2 are dots alone between kept lines, of which those in between are gone", () => {
-    expect(newOmission("a1\na2\na3\na4\na5\n", "a1\n...\na5\n")).toBe("...");
-    expect(newOmission("a1\r\na2\r\na3\r\na4\r\na5", "a0\na1\n\n  [...]\n\na5\na6")).toBe("[...]");
-    expect(newOmission("a:\n    b\n    c\n    d\n    e\n", "a:\n    ...\n    e\n")).toBe("...");
-    expect(newOmission("a\nb\nc\n", "a\n...\n")).toBe("...");
+    expect(findNewOmission("a1\na2\na3\na4\na5\n", "a1\n...\na5\n")).toBe("...");
+    expect(findNewOmission("a1\r\na2\r\na3\r\na4\r\na5", "a0\na1\n\n  [...]\n\na5\na6")).toBe("[...]");
+    expect(findNewOmission("a:\n    b\n    c\n    d\n    e\n", "a:\n    ...\n    e\n")).toBe("...");
+    expect(findNewOmission("a\nb\nc\n", "a\n...\n")).toBe("...");
   });
 
   it.each([
@@ -130,12 +130,12 @@ describe("new omissions", () => {
     ["a body with words", 'def b():\n    """c"""\n    d\n    e\nf\n', 'def b():\n    """c"""\n    ...\nf\n'],
     ["one line is gone at the end", "a\nb\nc\n", "a\nb\n...\n"],
   ])("P2 are not dots alone: %s", (_, before, after) => {
-    expect(newOmission(before, after)).toBe(null);
+    expect(findNewOmission(before, after)).toBe(null);
   });
 
   it("P2 are no fault in a text that replaces nothing", () => {
-    expect(newOmission("", "// rest of the file unchanged\n")).toBe(null);
-    expect(newOmission("\n", "// rest of the file unchanged\n")).toBe(null);
+    expect(findNewOmission("", "// rest of the file unchanged\n")).toBe(null);
+    expect(findNewOmission("\n", "// rest of the file unchanged\n")).toBe(null);
   });
 
   it("P2 are found wherever they stand, and whatever stands behind their last word", () => {
@@ -158,8 +158,8 @@ describe("new omissions", () => {
     const line = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(""));
     fc.assert(
       fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
-        const first = lines.find((one) => omission(one) === "certain");
-        expect(newOmission("a", lines.join("\n"))).toBe(first?.trim() ?? null);
+        const first = lines.find((one) => classifyOmission(one) === "certain");
+        expect(findNewOmission("a", lines.join("\n"))).toBe(first?.trim() ?? null);
       }),
       { numRuns: 3000 },
     );

@@ -1,19 +1,19 @@
-import { filledLines, isBlank, keptLines, placesOf, type Texts } from "./lines.ts";
+import { indexByKey, isBlank, listFilledLines, matchKeptLines, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
 const BRACKETS = /^[[(<{]\s*(.*?)\s*[\])>}]$/;
 
-const LEFT_OUT = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|no\s+(?:other\s+|further\s+)?changes?|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
-const THING = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
-const KEPT = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
-const PHRASE = new RegExp(`^${LEFT_OUT}${THING}${KEPT}$`, "i");
+const LEFT_OUT_WORDS = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|no\s+(?:other\s+|further\s+)?changes?|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
+const THING_WORDS = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
+const KEPT_WORDS = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
+const PHRASE = new RegExp(`^${LEFT_OUT_WORDS}${THING_WORDS}${KEPT_WORDS}$`, "i");
 /** Words of which no other comment consists; behind dots none begins with one of the others either. */
-const SURE =
+const CERTAIN_WORDS =
   /^(?:the\s+)?(?:rest|remainder)\s+of\b|^(?:existing|remaining)\s+(?:code|content|logic)\b|\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
-const AFTER_DOTS = new RegExp(String.raw`^(?:${LEFT_OUT}|(?:\d+\s+)?more)\b`, "i");
+const AFTER_DOTS = new RegExp(String.raw`^(?:${LEFT_OUT_WORDS}|(?:\d+\s+)?more)\b`, "i");
 const DOTTED = /^(?:\.\.|…)|(?:\.\.|…)$/;
-const withoutDots = (text: string) =>
+const removeDots = (text: string) =>
   DOTTED.test(text) ? text.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "") : text;
 /** What every placeholder has: dots, or the beginning of a comment or a bracket. */
 const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i");
@@ -22,25 +22,31 @@ const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i
  * How certainly a line only stands for left-out lines: "certain" for words that say so, "bare" for a comment of
  * only dots, null for a line of content.
  */
-export function omission(line: string): "certain" | "bare" | null {
+export function classifyOmission(line: string): "certain" | "bare" | null {
   const trimmed = line.trim();
   if (trimmed === "" || trimmed.length > 120 || !SIGN.test(trimmed)) return null;
   const uncommented = trimmed.replace(COMMENT_START, "").replace(COMMENT_END, "").trim();
   const isComment = uncommented !== trimmed;
   const inside = BRACKETS.exec(uncommented)?.[1] ?? uncommented;
-  const words = withoutDots(inside);
+  const words = removeDots(inside);
   const hasDots = words !== inside;
   if (words === "" && hasDots) return isComment ? "bare" : null;
   const phrase = (BRACKETS.exec(words)?.[1] ?? words).replace(/[.!]$/, "").trim();
   if (isComment && /^(?:\.\.|…)/.test(inside) && AFTER_DOTS.test(phrase)) return "certain";
   // Three of these signs, of which dots are two: `...rest` alone spreads a value.
-  const signs = [isComment, inside !== uncommented, /\s/.test(phrase), hasDots, hasDots || SURE.test(phrase)];
+  const signs = [
+    isComment,
+    inside !== uncommented,
+    /\s/.test(phrase),
+    hasDots,
+    hasDots || CERTAIN_WORDS.test(phrase),
+  ];
   return PHRASE.test(phrase) && signs.filter(Boolean).length > 2 ? "certain" : null;
 }
 
-type Placeholder = ReturnType<typeof placeholdersIn>[number];
+type FoundPlaceholder = ReturnType<typeof findPlaceholders>[number];
 
-function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission) {
+function findPlaceholders(lines: readonly string[], certaintyOf: typeof classifyOmission) {
   return lines.flatMap((text, at) => {
     const line = text.trim();
     const certainty = certaintyOf(line);
@@ -49,8 +55,8 @@ function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission) 
 }
 
 /** Those that the old text has less often. */
-function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeholder[] {
-  const left = placesOf(old);
+function filterNew(found: readonly FoundPlaceholder[], old: readonly string[]): FoundPlaceholder[] {
+  const left = indexByKey(old);
   return found.filter(({ line }) => left.get(line)?.pop() === undefined);
 }
 
@@ -59,7 +65,7 @@ const FIRST_SIGN = /[[(<{/#%;'"*rR-]|[^\0-\x7f]/;
 const SPACE = 0x20;
 
 /** The lines that may be placeholders: in a large text few, and only these are taken out of it. */
-function signedLines(text: string): string[] {
+function listSuspectLines(text: string): string[] {
   const placeOf = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
   const lines: string[] = [];
   let [dots, ellipsis] = [-1, -1];
@@ -80,32 +86,32 @@ function signedLines(text: string): string[] {
  * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
  * lose them. A comment of only dots counts only if the text also became shorter, dots alone if lines are gone there.
  */
-export function newOmission(oldText: string, newText: string): string | null {
+export function findNewOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const found = placeholdersIn(signedLines(newText), dotsOrOmission);
+  const found = findPlaceholders(listSuspectLines(newText), classifyDots);
   if (found.length === 0) return null;
-  const known = placeholdersIn(signedLines(oldText), omission).map(({ line }) => line);
+  const known = findPlaceholders(listSuspectLines(oldText), classifyOmission).map(({ line }) => line);
   const isShorter = newText.split("\n").length < oldText.split("\n").length;
-  const isAlone = ({ line }: Placeholder) => DOTS.test(line);
-  const first = newOnes(found, known).find((one) => one.isCertain || (isShorter && !isAlone(one)));
-  return first?.line ?? (found.some(isAlone) ? dotsForLines(oldText, newText) : null);
+  const isAlone = ({ line }: FoundPlaceholder) => DOTS.test(line);
+  const first = filterNew(found, known).find((one) => one.isCertain || (isShorter && !isAlone(one)));
+  return first?.line ?? (found.some(isAlone) ? findDotsForLines(oldText, newText) : null);
 }
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
-const dotsOrOmission = (line: string) => (DOTS.test(line) ? "bare" : omission(line));
+const classifyDots = (line: string) => (DOTS.test(line) ? "bare" : classifyOmission(line));
 /** Dots that replace a single line may be meant as they are. */
-const LEAST_GONE = 2;
+const MIN_LINES_GONE = 2;
 /** What a body of only dots stands under. */
-const HEAD = /:$|"""$|'''$/;
+const BODY_HEAD = /:$|"""$|'''$/;
 
 /** New dots directly between two lines that were kept, of which the old text had others in between. */
-function dotsForLines(oldText: string, newText: string): string | null {
-  const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
-  const kept = keptLines({ oldLines, newLines });
+function findDotsForLines(oldText: string, newText: string): string | null {
+  const [oldLines, newLines] = [listFilledLines(oldText), listFilledLines(newText)];
+  const kept = matchKeptLines({ oldLines, newLines });
   const stay = new Set(newLines);
   const isLoss = (line: string, at: number) => {
     const [above = "", below = ""] = [newLines[at - 1], newLines[at + 1]];
-    const isBody = HEAD.test(above) && indentOf(below) < indentOf(line);
+    const isBody = BODY_HEAD.test(above) && readIndent(below) < readIndent(line);
     if (!DOTS.test(line.trim()) || isBody) return false;
     return kept.every((places) => {
       const [from = -1, own = -1, to = -1] = [places?.[at - 1], places?.[at], places?.[at + 1]];
@@ -113,30 +119,30 @@ function dotsForLines(oldText: string, newText: string): string | null {
       // At the end they stand for all that is beyond.
       const end = at + 1 === newLines.length ? oldLines.length : Math.max(to, 0);
       const gone = oldLines.slice(from + 1, end);
-      return gone.filter((old) => !stay.has(old)).length >= LEAST_GONE;
+      return gone.filter((old) => !stay.has(old)).length >= MIN_LINES_GONE;
     });
   };
   return newLines.find(isLoss)?.trim() ?? null;
 }
 
-const indentOf = (line: string) => line.length - line.trimStart().length;
+const readIndent = (line: string) => line.length - line.trimStart().length;
 
 /** A line of an edit's new text that stands for lines of the old one, which would be deleted. */
-export function placeholderIn(oldText: string, newText: string): string | undefined {
+export function findPlaceholder(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
-  const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
-  const found = placeholdersIn(newLines, dotsOrOmission);
+  const [oldLines, newLines] = [listFilledLines(oldText), listFilledLines(newText)];
+  const found = findPlaceholders(newLines, classifyDots);
   if (found.length === 0) return undefined;
   const texts = { oldLines, newLines };
   // Of several equal lines either may be the kept one.
-  const isMeant = ({ at, isCertain }: Placeholder) =>
-    isCertain || keptLines(texts).some((kept) => standsForLines(texts, kept, at));
+  const isMeant = ({ at, isCertain }: FoundPlaceholder) =>
+    isCertain || matchKeptLines(texts).some((kept) => standsForLines(texts, kept, at));
   const old = oldLines.map((line) => line.trim());
-  return newOnes(found, old).find(isMeant)?.line;
+  return filterNew(found, old).find(isMeant)?.line;
 }
 
 /** What the lines of a body stand under. */
-const OPENS = /[:{([]$/;
+const BLOCK_OPENING = /[:{([]$/;
 
 /**
  * Dots are content only where they can stand for nothing: no line is gone between the kept lines around them, and they
@@ -145,14 +151,15 @@ const OPENS = /[:{([]$/;
 function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
   const [above = "", dots = "", below] = [newLines[at - 1], newLines[at], newLines[at + 1]];
-  const isHead = OPENS.test(above) && !oldLines.includes(above) && indentOf(dots) > indentOf(above);
+  const isHead =
+    BLOCK_OPENING.test(above) && !oldLines.includes(above) && readIndent(dots) > readIndent(above);
   // Under the last line the file may have a body.
-  const isClosed = below !== undefined || (above.endsWith(":") && !OPENS.test(oldLines.at(-1) ?? ""));
+  const isClosed = below !== undefined || (above.endsWith(":") && !BLOCK_OPENING.test(oldLines.at(-1) ?? ""));
   const isBody = isHead && isClosed;
   if (newLines.length > 1 && (at === 0 || below === undefined) && !isBody) return true;
   const isKept = (line = -1) => line >= 0;
   const gone = oldLines.length - kept.filter(isKept).length;
-  if (gone === oldLines.length) return gone >= LEAST_GONE;
+  if (gone === oldLines.length) return gone >= MIN_LINES_GONE;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;
   const to = kept.slice(at).find(isKept) ?? oldLines.length;
   if (to - from > 1) return true;

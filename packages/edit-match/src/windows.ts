@@ -1,35 +1,35 @@
-import { type Depth, Folded, positionsOf, type Units } from "./fold.ts";
+import { type FoldDepth, FoldedText, findPositions, type Units } from "./fold.ts";
 
 /** A part of the file. */
-export interface Stretch {
+export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-export function areBeside(one: Stretch, other: Stretch): boolean {
+export function areAdjacent(one: TextRange, other: TextRange): boolean {
   return one.start <= other.end && other.start <= one.end;
 }
 
 const WORD = /[A-Za-z0-9_]{3,}/g;
-const MOST_WORDS = 24;
-export const LONGEST_WORD = 32;
+const MAX_WORDS = 24;
+export const MAX_WORD_LENGTH = 32;
 /** A word that occurs more often says too little. */
-const MOST_TWINS = 40;
+const MAX_TWINS = 40;
 const ANCHORS = 2;
 
 /** One file with what was found in it, shared by several readings. */
 export class SearchedFile {
   readonly content: string;
   readonly #known = new Map<string, readonly number[]>();
-  readonly #folded = new Map<string, Folded>();
+  readonly #folded = new Map<string, FoldedText>();
 
   constructor(content: string) {
     this.content = content;
   }
 
-  fold({ start, end }: Stretch, depth: Depth): Folded {
+  fold({ start, end }: TextRange, depth: FoldDepth): FoldedText {
     const key = `${start} ${end} ${depth}`;
-    const folded = this.#folded.get(key) ?? new Folded(this.content.slice(start, end), depth);
+    const folded = this.#folded.get(key) ?? new FoldedText(this.content.slice(start, end), depth);
     this.#folded.set(key, folded);
     return folded;
   }
@@ -39,7 +39,7 @@ export class SearchedFile {
    * may be mistyped. The whole file if its words are everywhere, or if there are none. With `isNear` only around
    * words that are there, to show the nearest text.
    */
-  around(text: string, isNear = false): readonly Stretch[] {
+  findRegions(text: string, isNear = false): readonly TextRange[] {
     const { content } = this;
     const anchors = this.#anchorsOf(text, isNear ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];
@@ -50,7 +50,7 @@ export class SearchedFile {
         end: Math.min(content.length, place + 4 * (text.length - at) + 2000),
       })),
     );
-    const joined = joinStretches(stretches);
+    const joined = joinRanges(stretches);
     const size = joined.reduce((sum, { start, end }) => sum + end - start, 0);
     return size * 2 > content.length ? whole : joined;
   }
@@ -65,21 +65,21 @@ export class SearchedFile {
     const found: { at: number; line: number; places: readonly number[] }[] = [];
     let tried = 0;
     for (const { 0: word, index } of words) {
-      if (found.length === ANCHORS || tried === MOST_WORDS) break;
-      const line = lineOf(text, index);
+      if (found.length === ANCHORS || tried === MAX_WORDS) break;
+      const line = findLineNumber(text, index);
       if (found.some((anchor) => anchor.line === line) && text.trim().includes("\n")) continue;
       tried += 1;
-      const part = word.slice(0, LONGEST_WORD);
-      const places = this.#known.get(part) ?? startsOf(this.content, part, MOST_TWINS + 1);
+      const part = word.slice(0, MAX_WORD_LENGTH);
+      const places = this.#known.get(part) ?? findOccurrences(this.content, part, MAX_TWINS + 1);
       this.#known.set(part, places);
-      if (places.length >= least && places.length <= MOST_TWINS) found.push({ at: index, line, places });
+      if (places.length >= least && places.length <= MAX_TWINS) found.push({ at: index, line, places });
     }
     return found.length === 0 ? undefined : found;
   }
 }
 
-function joinStretches(stretches: Stretch[]): Stretch[] {
-  const joined: Stretch[] = [];
+function joinRanges(stretches: TextRange[]): TextRange[] {
+  const joined: TextRange[] = [];
   for (const { start, end } of stretches.sort((one, other) => one.start - other.start)) {
     const last = joined.at(-1);
     if (last === undefined || start > last.end) joined.push({ start, end });
@@ -89,23 +89,23 @@ function joinStretches(stretches: Stretch[]): Stretch[] {
 }
 
 /** The number of the line that contains `at`, from 1. */
-export function lineOf(text: string, at: number): number {
+export function findLineNumber(text: string, at: number): number {
   let line = 1;
   for (let feed = text.indexOf("\n"); feed >= 0 && feed < at; feed = text.indexOf("\n", feed + 1)) line += 1;
   return line;
 }
 
 /** Where the part begins in the text, at most so many times, including overlaps. */
-export function startsOf(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
+export function findOccurrences(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
   // The search of the engine takes the length of the part for each place where the part repeats itself.
-  if (part.length >= 2000) return positionsOf(unitsOf(part), unitsOf(text), most);
+  if (part.length >= 2000) return findPositions(toUnits(part), toUnits(text), most);
   const starts: number[] = [];
   for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))
     starts.push(at);
   return starts;
 }
 
-function unitsOf(text: string): Units {
+function toUnits(text: string): Units {
   const codes = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at += 1) codes[at] = text.charCodeAt(at);
   return { codes, length: text.length };

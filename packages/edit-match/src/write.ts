@@ -1,32 +1,36 @@
 import type { EditMatch, Replacement } from "./edit.ts";
-import { commonEnds } from "./learned.ts";
+import { countCommonEnds } from "./learned.ts";
 import type { MergedLine } from "./merge.ts";
-import type { Place } from "./place.ts";
-import { lineOf } from "./windows.ts";
+import type { MatchPlace } from "./place.ts";
+import { findLineNumber } from "./windows.ts";
 
 /** The answer to an edit whose places are known; one that changes nothing is none. */
-export function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
+export function createMatch(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
   const real = replacements.filter(({ start, end, text }) => content.slice(start, end) !== text);
   if (real.length === 0) return { status: "no_change" };
   const lines: number[] = [];
   let [line, at] = [1, 0];
   for (const { start } of replacements) {
-    line += lineOf(content.slice(at, start), start) - 1;
+    line += findLineNumber(content.slice(at, start), start) - 1;
     at = start;
     lines.push(line);
   }
   return { status: "matched", stage, replacements, lines };
 }
 
-export function ambiguous(content: string, found: number, starts: readonly number[]): EditMatch {
-  return { status: "ambiguous", found, lines: starts.slice(0, 20).map((at) => lineOf(content, at)) };
+export function createAmbiguous(content: string, found: number, starts: readonly number[]): EditMatch {
+  return { status: "ambiguous", found, lines: starts.slice(0, 20).map((at) => findLineNumber(content, at)) };
 }
 
 /** The lines with their ends, without what stays as it is at either side. */
-export function replacementOf(content: string, place: Place, merged: readonly MergedLine[]): Replacement {
+export function buildReplacement(
+  content: string,
+  place: MatchPlace,
+  merged: readonly MergedLine[],
+): Replacement {
   const { start, end, takesEnd } = place;
   const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
-  let lineEnd = lineEndAt(content, start);
+  let lineEnd = detectLineEndAt(content, start);
   let text = "";
   for (const [at, line] of merged.entries()) {
     lineEnd = ends[line.like ?? -1] ?? lineEnd;
@@ -35,7 +39,7 @@ export function replacementOf(content: string, place: Place, merged: readonly Me
   const close = takesEnd ? (/^\r?\n/.exec(content.slice(end, end + 2))?.[0].length ?? 0) : 0;
   const carriage = content[end - 1] === "\r" && content[end] === "\n" && close === 0 ? "\r" : "";
   const whole = text + carriage;
-  const { head, tail } = commonEnds(content.slice(start, end + close), whole);
+  const { head, tail } = countCommonEnds(content.slice(start, end + close), whole);
   return { start: start + head, end: end + close - tail, text: whole.slice(head, whole.length - tail) };
 }
 
@@ -50,19 +54,19 @@ export function applyReplacements(content: string, replacements: readonly Replac
 }
 
 /** The line end of the whole file, if it has only one kind. */
-export function lineEndOf(content: string): "\n" | "\r\n" | undefined {
+export function detectLineEnd(content: string): "\n" | "\r\n" | undefined {
   if (!content.includes("\n")) return undefined;
   if (!content.includes("\r\n")) return "\n";
   return /(?<!\r)\n/.test(content) ? undefined : "\r\n";
 }
 
 /** The line end used around `at`, so that what is written there does not mix. */
-export function lineEndAt(content: string, at: number): string {
+export function detectLineEndAt(content: string, at: number): string {
   const after = content.indexOf("\n", at);
   const near = after >= 0 ? after : content.lastIndexOf("\n", at);
   return near > 0 && content[near - 1] === "\r" ? "\r\n" : "\n";
 }
 
-export function withLineEnd(text: string, lineEnd: string): string {
+export function convertLineEnds(text: string, lineEnd: string): string {
   return text.includes("\n") ? text.replace(/\r?\n/g, lineEnd) : text;
 }

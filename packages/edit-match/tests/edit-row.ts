@@ -1,7 +1,7 @@
 import { applyReplacements, findEdit } from "../src/edit-match.ts";
 
 /** One edit of a file, and what the file is to be afterwards. */
-export interface Row {
+export interface EditRow {
   readonly what: string;
   readonly content: string;
   readonly old: string;
@@ -10,7 +10,7 @@ export interface Row {
   readonly result?: string;
 }
 
-export function resultOf({ content, old, new: newText }: Row): string | undefined {
+export function applyRow({ content, old, new: newText }: EditRow): string | undefined {
   const match = findEdit({ content, oldText: old, newText, expected: 1 });
   return match.status === "matched" ? applyReplacements(content, match.replacements) : undefined;
 }

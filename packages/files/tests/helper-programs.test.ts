@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
-import { findHelper, helperPath, leaveOutFolders } from "@burin/commands/processes/helper-program";
+import { buildHelperPath, excludeFolders, findHelper } from "@burin/commands/processes/helper-program";
 import { createToolbox } from "@burin/core";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { gitGrep, namesFrom, systemGrep } from "../src/search/engine.ts";
-import { search } from "./searched-tree.ts";
+import { createGitGrep, createSystemGrep, runForNames } from "../src/search/engine.ts";
+import { searchTree } from "./searched-tree.ts";
 
 const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];
 const { PATH } = process.env;
@@ -16,13 +16,13 @@ let canary: string;
 
 function plant(folder: string): void {
   for (const name of NAMES) {
-    chmodSync(madeFile(root, `${folder}/${name}`, `#!/bin/sh\necho ${name} >> ${canary}\nexit 1\n`), 0o755);
+    chmodSync(createFile(root, `${folder}/${name}`, `#!/bin/sh\necho ${name} >> ${canary}\nexit 1\n`), 0o755);
   }
   process.env.PATH = [join(root, folder), PATH].join(delimiter);
 }
 
 beforeEach(() => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   canary = join(dirname(root), "canary");
 });
 
@@ -32,14 +32,14 @@ afterEach(() => {
 
 describe("programs that Burin starts by itself", () => {
   it("P21 are none of the project's, though its folder is the first of PATH", async () => {
-    const path = madeFile(root, "a.txt", "a needle\n");
+    const path = createFile(root, "a.txt", "a needle\n");
     execFileSync("git", ["init", "-q", root]);
     plant("node_modules/.bin");
     const box = createToolbox({ root, approvalMode: "yolo" });
     const answer = await box.run("run_shell_command", { command: "echo started" });
     expect(answer.llmContent).toContain("started");
-    for (const engine of [gitGrep, systemGrep]) {
-      expect((await search(root, { pattern: "ne+dle" }, [engine])).files).toHaveLength(1);
+    for (const engine of [createGitGrep, createSystemGrep]) {
+      expect((await searchTree(root, { pattern: "ne+dle" }, [engine])).files).toHaveLength(1);
     }
     await box.run("edit", { file_path: path, old_string: "needle", new_string: "thread" });
     expect(readFileSync(path, "utf8")).toBe("a thread\n");
@@ -53,8 +53,8 @@ describe("programs that Burin starts by itself", () => {
   ])("P21 are the system's where PATH has %s", (_title, pathOf) => {
     plant("bin");
     plant(".");
-    leaveOutFolders([root]);
-    const how = { cwd: root, env: { PATH: helperPath(pathOf()) }, encoding: "utf8" } as const;
+    excludeFolders([root]);
+    const how = { cwd: root, env: { PATH: buildHelperPath(pathOf()) }, encoding: "utf8" } as const;
     expect(execFileSync("sh", ["-c", "echo system"], how)).toBe("system\n");
     expect(existsSync(canary)).toBe(false);
   });
@@ -63,10 +63,10 @@ describe("programs that Burin starts by itself", () => {
     const { HOME } = process.env;
     process.env.HOME = root;
     const [own, project] = [join(root, ".local/bin"), join(root, "project/bin")];
-    leaveOutFolders([root]);
-    const inHome = helperPath([own, "/usr/bin"].join(delimiter));
-    leaveOutFolders([join(root, "project")]);
-    const inProject = helperPath([project, own].join(delimiter));
+    excludeFolders([root]);
+    const inHome = buildHelperPath([own, "/usr/bin"].join(delimiter));
+    excludeFolders([join(root, "project")]);
+    const inProject = buildHelperPath([project, own].join(delimiter));
     process.env.HOME = HOME;
     expect(inHome).toBe([own, "/usr/bin"].join(delimiter));
     expect(inProject).toBe(own);
@@ -75,7 +75,7 @@ describe("programs that Burin starts by itself", () => {
   it("P21 are not found in the project where the system has none, through a link neither", () => {
     plant("bin");
     expect(findHelper("only-here", process.env.PATH)).toBe(join(root, "bin/only-here"));
-    leaveOutFolders([root]);
+    excludeFolders([root]);
     expect(findHelper("only-here", process.env.PATH)).toBeNull();
     const link = join(dirname(root), "link");
     symlinkSync(join(root, "bin"), link);
@@ -84,12 +84,12 @@ describe("programs that Burin starts by itself", () => {
   });
 
   it("P21 are looked for in the environment that is given, and get its PATH, not that of this process", async () => {
-    const given = temporaryFolder();
-    const tool = madeFile(given, "only-given", "#!/bin/sh\nprintf '%s\\0' \"$PATH\"\n");
+    const given = createTemporaryFolder();
+    const tool = createFile(given, "only-given", "#!/bin/sh\nprintf '%s\\0' \"$PATH\"\n");
     chmodSync(tool, 0o755);
     const { signal } = new AbortController();
     const asked = (environment: NodeJS.ProcessEnv) =>
-      namesFrom(["only-given"], { folder: root, environment, helpers: fileHelpers }, signal);
+      runForNames(["only-given"], { folder: root, environment, helpers: fileHelpers }, signal);
     expect(await asked({ PATH: given })).toEqual(new Set([given]));
     process.env.PATH = given;
     expect(await asked({ PATH: "/nowhere" })).toBeNull();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chooseWithin } from "./admission.ts";
+import { chooseWithinLimits } from "./admission.ts";
 
 const keyOf = (tenant: string, model: string) => JSON.stringify([tenant, model]);
 const waits = (id: string, tenant: string, model: string) => ({ id, key: keyOf(tenant, model) });
@@ -17,13 +17,17 @@ const waiting = [
 ];
 
 it("P44 takes as many tasks as there is room for, and no limit without one", () => {
-  expect(chooseWithin({}, { waiting, atWork: [works(9, "a", "x/small")], room: 3 })).toEqual(["1", "2", "3"]);
+  expect(chooseWithinLimits({}, { waiting, atWork: [works(9, "a", "x/small")], room: 3 })).toEqual([
+    "1",
+    "2",
+    "3",
+  ]);
 });
 
 it("P44 counts what all workers have, and what it takes itself, for each of the three limits", () => {
   const atWork = [works(1, "c", "x/small")];
-  const choose = (limits: Parameters<typeof chooseWithin>[0]) =>
-    chooseWithin(limits, { waiting, atWork, room: 9 });
+  const choose = (limits: Parameters<typeof chooseWithinLimits>[0]) =>
+    chooseWithinLimits(limits, { waiting, atWork, room: 9 });
   expect(choose({ perModel: 1 })).toEqual(["2", "4"]);
   expect(choose({ perModel: 2 })).toEqual(["1", "2", "4"]);
   expect(choose({ perProvider: 1 })).toEqual(["4"]);

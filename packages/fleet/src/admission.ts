@@ -1,7 +1,7 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { Pool, PoolClient } from "pg";
-import { LONE_QUEUE, QUEUE, queueOf } from "./engine.ts";
-import { firstOf, partsOf, tasksAtWork, type WaitingTask } from "./engine-tables.ts";
+import { formatQueueName, LONE_QUEUE, QUEUE } from "./engine.ts";
+import { listFirstTasks, listQueueParts, listTasksAtWork, type WaitingTask } from "./engine-tables.ts";
 
 /** How many tasks may run at the same time, on all workers together. */
 export interface Limits {
@@ -23,7 +23,7 @@ const ADMISSION_KEY = 7_261_903_121;
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = 5000";
 const LOCK = `select pg_try_advisory_xact_lock(${ADMISSION_KEY}) as free`;
 
-export interface AdmissionNeeds {
+export interface AdmissionOptions {
   readonly client: DBOSClient;
   readonly pool: Pool;
   readonly worker: string;
@@ -40,20 +40,20 @@ export type Admission = "none" | "busy" | "full" | "taken" | "blocked";
  * Takes tasks that wait into the worker's own queue, as many as it has room for and the limits allow. The engine's
  * queues have one limit for each part, and the fleet has three at once: so they are counted here, one worker at a time.
  */
-export async function admitTasks(needs: AdmissionNeeds): Promise<Admission> {
+export async function admitTasks(needs: AdmissionOptions): Promise<Admission> {
   const queue = needs.isLone ? LONE_QUEUE : QUEUE;
-  const parts = await partsOf(needs.pool, queue);
+  const parts = await listQueueParts(needs.pool, queue);
   if (parts.length === 0) return "none";
   const client = await needs.pool.connect();
   let isFaulty = true;
   try {
     await client.query(BEGIN);
     const isFree = (await client.query<{ free: boolean }>(LOCK)).rows[0]?.free === true;
-    const chosen = isFree ? await chooseFrom(client, { ...needs, queue, parts }) : null;
+    const chosen = isFree ? await chooseTasks(client, { ...needs, queue, parts }) : null;
     // The lock is still held if this is answered.
     if (chosen !== null && chosen.length > 0) {
       await client.query("select 1");
-      await needs.client.resumeWorkflows(chosen, { queueName: queueOf(needs.worker) });
+      await needs.client.resumeWorkflows(chosen, { queueName: formatQueueName(needs.worker) });
     }
     await client.query("commit");
     isFaulty = false;
@@ -65,21 +65,28 @@ export async function admitTasks(needs: AdmissionNeeds): Promise<Admission> {
   }
 }
 
-async function chooseFrom(
+async function chooseTasks(
   client: PoolClient,
-  { queue, parts, worker, concurrency, limits, isLone }: AdmissionNeeds & { queue: string; parts: string[] },
+  {
+    queue,
+    parts,
+    worker,
+    concurrency,
+    limits,
+    isLone,
+  }: AdmissionOptions & { queue: string; parts: string[] },
 ): Promise<string[] | null> {
-  const atWork = await tasksAtWork(client);
-  const own = atWork.filter((one) => one.queue === queueOf(worker));
+  const atWork = await listTasksAtWork(client);
+  const own = atWork.filter((one) => one.queue === formatQueueName(worker));
   const room = concurrency - own.reduce((sum, { count }) => sum + count, 0);
   if (room <= 0) return null;
   const order = parts.map((key) => ({ key, at: Math.random() })).sort((one, other) => one.at - other.at);
-  const waiting = await firstOf(client, { queue, parts: order.map(({ key }) => key), most: room });
-  return chooseWithin(isLone ? {} : limits, { waiting, atWork, room });
+  const waiting = await listFirstTasks(client, { queue, parts: order.map(({ key }) => key), most: room });
+  return chooseWithinLimits(isLone ? {} : limits, { waiting, atWork, room });
 }
 
 /** The first of the tasks that wait for which there is room within all limits. */
-export function chooseWithin(
+export function chooseWithinLimits(
   limits: Limits,
   {
     waiting,
@@ -93,13 +100,14 @@ export function chooseWithin(
 ): string[] {
   const counts = new Map<string, number>();
   const add = (key: string, count: number) => {
-    for (const share of sharesOf(key, limits)) counts.set(share.name, (counts.get(share.name) ?? 0) + count);
+    for (const share of listShares(key, limits))
+      counts.set(share.name, (counts.get(share.name) ?? 0) + count);
   };
   for (const { key, count } of atWork) add(key, count);
   const chosen: string[] = [];
   for (const { id, key } of waiting) {
     if (chosen.length === room) break;
-    if (sharesOf(key, limits).some(({ name, most }) => (counts.get(name) ?? 0) >= most)) continue;
+    if (listShares(key, limits).some(({ name, most }) => (counts.get(name) ?? 0) >= most)) continue;
     chosen.push(id);
     add(key, 1);
   }
@@ -107,7 +115,7 @@ export function chooseWithin(
 }
 
 /** The limits that a task counts for, each by a name of its own. */
-function sharesOf(key: string, { perTenant, perModel, perProvider }: Limits) {
+function listShares(key: string, { perTenant, perModel, perProvider }: Limits) {
   const [tenant = "", model = ""] = JSON.parse(key) as string[];
   const provider = model.slice(0, Math.max(model.indexOf("/"), 0));
   const shares = [

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { BaseFolders, copyBase, patchAgainst } from "./base-folders.ts";
+import { BaseFolders, copyBase, createPatch } from "./base-folders.ts";
 import type { Store } from "./store.ts";
 
 const NO_STORE = {} as Store;
@@ -43,7 +43,7 @@ it("P21 runs no hook of a repository or a task, where the user's settings name a
   );
   await copyBase(base, copy);
   await writeFile(join(copy, "new.txt"), "new\n");
-  expect(await patchAgainst(base, copy, beside)).toContain("+new\n");
+  expect(await createPatch(base, copy, beside)).toContain("+new\n");
   expect(await readdir(ran)).toEqual([]);
   git("checkout", "-q", "--detach");
   expect(await readdir(ran)).not.toEqual([]);

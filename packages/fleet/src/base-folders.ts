@@ -9,14 +9,14 @@ import { quote, runGit, runOwn } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
-type Make = (to: string, signal: AbortSignal) => Promise<void>;
+type MakeFolder = (to: string, signal: AbortSignal) => Promise<void>;
 
-const MOST_NAME_BYTES = 1000;
+const MAX_NAME_BYTES = 1000;
 /** Of the user's settings these may name programs in the folder itself. */
 const GIT = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false";
 
 /** A folder that tasks start from; it is never changed. */
-export interface Base {
+export interface BaseFolder {
   readonly folder: string;
   /** Its git data, in another folder, to create patches against. */
   readonly git: string;
@@ -25,8 +25,8 @@ export interface Base {
 }
 
 /** A base that is being created, or was: it ends with the last task that waits for it. */
-interface Opening {
-  readonly made: Promise<Base>;
+interface PendingBase {
+  readonly made: Promise<BaseFolder>;
   readonly stop: AbortController;
   waiting: number;
 }
@@ -35,21 +35,23 @@ interface Opening {
 export class BaseFolders {
   readonly #folder: string;
   readonly #store: Store;
-  readonly #opening = new Map<string, Opening>();
+  readonly #opening = new Map<string, PendingBase>();
 
   constructor(folder: string, store: Store) {
     this.#folder = folder;
     this.#store = store;
   }
 
-  async open(base: Submission["base"], signal: AbortSignal, commit?: string): Promise<Base> {
+  async open(base: Submission["base"], signal: AbortSignal, commit?: string): Promise<BaseFolder> {
     if ("hash" in base)
-      return this.#once(base.hash, signal, async (to) => applyChanges(to, await this.#store.base(base.hash)));
+      return this.#once(base.hash, signal, async (to) =>
+        applyChanges(to, await this.#store.readBase(base.hash)),
+      );
     const revision = commit ?? base.revision;
     // A branch moves: its commit is looked up for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
     const made = await this.#once(key, signal, (to, stop) => clone({ git: base.git, revision }, to, stop));
-    const head = (readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "").trim();
+    const head = (readText(join(made.folder, ".git", "HEAD"), MAX_NAME_BYTES) ?? "").trim();
     if (commit !== undefined) return { ...made, commit };
     // Tasks that begin with the same commit share its folder.
     const [own, shared] = [key, `commit-${head}`].map((name) => join(this.#folder, name)) as [string, string];
@@ -58,7 +60,7 @@ export class BaseFolders {
     return this.open(base, signal, head);
   }
 
-  async #once(key: string, signal: AbortSignal, make: Make): Promise<Base> {
+  async #once(key: string, signal: AbortSignal, make: MakeFolder): Promise<BaseFolder> {
     signal.throwIfAborted();
     const opening = this.#opening.get(key) ?? this.#begin(key, make);
     opening.waiting += 1;
@@ -74,7 +76,7 @@ export class BaseFolders {
     return Promise.race([opening.made, left]).finally(() => signal.removeEventListener("abort", leave));
   }
 
-  #begin(key: string, make: Make): Opening {
+  #begin(key: string, make: MakeFolder): PendingBase {
     const stop = new AbortController();
     const opening = { made: this.#make(key, (to) => make(to, stop.signal)), stop, waiting: 0 };
     this.#opening.set(key, opening);
@@ -86,7 +88,7 @@ export class BaseFolders {
     return opening;
   }
 
-  async #make(key: string, make: (to: string) => Promise<void>): Promise<Base> {
+  async #make(key: string, make: (to: string) => Promise<void>): Promise<BaseFolder> {
     const place = join(this.#folder, key);
     const base = { folder: join(place, "folder"), git: join(place, "git") };
     if (existsSync(place)) return base;
@@ -110,12 +112,12 @@ export class BaseFolders {
 }
 
 /** A copy to work in; it shares disk blocks if the file system supports that. */
-export async function copyBase({ folder }: Base, to: string): Promise<void> {
+export async function copyBase({ folder }: BaseFolder, to: string): Promise<void> {
   await cp(folder, to, { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
 }
 
 /** What was changed in a copy of the base, without what git ignores. */
-export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
+export async function createPatch({ git }: BaseFolder, copy: string, beside: string): Promise<string> {
   const index = quote(join(beside, "index"));
   const env = `GIT_DIR=${quote(git)} GIT_WORK_TREE=${quote(copy)} GIT_INDEX_FILE=${index}`;
   // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
@@ -137,7 +139,7 @@ async function clone(
 ): Promise<void> {
   const [from, at] = [url, revision].map(quote);
   // As variables of git alone: the folder and the arguments of its processes are seen by others.
-  const known = urlWithSecrets(url);
+  const known = insertSecrets(url);
   const secret =
     known === url
       ? ""
@@ -157,14 +159,14 @@ async function clone(
     to,
     `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
     { signal },
-  ).catch(saying(`${url} has no revision "${revision}" that can be checked out`));
+  ).catch(explainFailure(`${url} has no revision "${revision}" that can be checked out`));
 }
 
 /**
  * With the worker's variables in place of `${BURIN_GIT_NAME}`. Others than these are not for tasks: the address of a task
  * says where they are sent.
  */
-function urlWithSecrets(url: string): string {
+function insertSecrets(url: string): string {
   return url.replace(/\$\{(BURIN_GIT_\w+)\}/g, (_, name: string) => {
     const value = process.env[name];
     if (value === undefined)
@@ -174,10 +176,10 @@ function urlWithSecrets(url: string): string {
 }
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {
-  await runOwn(to, `tar -xf ${quote(tarball)}`).catch(saying(`${tarball} could not be unpacked`));
+  await runOwn(to, `tar -xf ${quote(tarball)}`).catch(explainFailure(`${tarball} could not be unpacked`));
 }
 
-function saying(what: string) {
+function explainFailure(what: string) {
   return (error: Error): never => {
     throw new FleetError(`${what}: ${error.message}`);
   };

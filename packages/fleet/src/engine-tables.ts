@@ -35,7 +35,7 @@ export interface Queries {
 }
 
 /** A run, one task of it, or all of them. */
-const OF =
+const RUN_FILTER =
   "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
 const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
 /** Patches are not loaded, because a run may have thousands; values that are not plain are read here as a whole. */
@@ -44,7 +44,7 @@ const COLUMNS = KEYS.map((key) => `"${key}" json`).join(", ");
 const OBJECT = `(select row_to_json(kept)::text from json_to_record(o.output::json) kept(${COLUMNS}))`;
 const END = `case when burin_fleet.is_plain(o.output) then ${OBJECT} else o.output end`;
 const TASKS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
-  from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${OF} order by w.created_at, 1`;
+  from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${RUN_FILTER} order by w.created_at, 1`;
 
 interface Row {
   readonly id: string;
@@ -56,7 +56,10 @@ interface Row {
 }
 
 /** The tasks of a run, of all runs, or one task by its id. */
-export async function tasksOf(database: Queries, run: string | undefined): Promise<readonly TaskState[]> {
+export async function readTaskStates(
+  database: Queries,
+  run: string | undefined,
+): Promise<readonly TaskState[]> {
   const { rows } = await database.query<Row>(TASKS, [run ?? null]);
   return rows.map(({ id, status, worker, created, end, error }) => {
     const state = STATES[status] ?? "failed";
@@ -65,19 +68,19 @@ export async function tasksOf(database: Queries, run: string | undefined): Promi
       state,
       createdAt: created,
       ...(worker !== null && state === "running" && { worker }),
-      ...(state === "ended" && end && { end: knownOf(JSON.parse(end)) }),
-      ...(error && { error: wordsOf(error) }),
+      ...(state === "ended" && end && { end: pickKnownFields(JSON.parse(end)) }),
+      ...(error && { error: readErrorMessage(error) }),
     };
   });
 }
 
-function knownOf(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
+function pickKnownFields(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
   const known = Object.entries(end).filter(([key, value]) => KEYS.includes(key) && value !== null);
   return Object.fromEntries(known) as typeof end;
 }
 
 /** The engine's stored form of an error. */
-function wordsOf(error: string): string {
+function readErrorMessage(error: string): string {
   try {
     const { message } = JSON.parse(error);
     return typeof message === "string" ? message : error;
@@ -87,16 +90,16 @@ function wordsOf(error: string): string {
 }
 
 /** What was submitted to a run, by the names of its tasks. */
-export async function submissionsOf(pool: Pool, run: string): Promise<Map<string, Submission>> {
+export async function readSubmissions(pool: Pool, run: string): Promise<Map<string, Submission>> {
   const text = `select w.workflow_uuid as id, i.inputs from dbos.workflow_status w
-    join dbos.workflow_input i using (workflow_uuid) where ${OF}`;
+    join dbos.workflow_input i using (workflow_uuid) where ${RUN_FILTER}`;
   const { rows } = await pool.query<{ id: string; inputs: string }>(text, [run]);
   return new Map(rows.map(({ id, inputs }) => [id.slice(run.length + 1), JSON.parse(inputs)[0]]));
 }
 
 /** The number of tasks of a run in each state. */
-export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
-  const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${OF} group by 1`;
+export async function countByState(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
+  const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${RUN_FILTER} group by 1`;
   const { rows } = await pool.query<{ status: string; count: number }>(text, [run]);
   const counts = new Map<State, number>();
   for (const { status, count } of rows) {
@@ -107,7 +110,7 @@ export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<Sta
 }
 
 /** The number of these tasks that workers of this version leave to others. */
-export async function countOfOthers(pool: Pool, ids: readonly string[]): Promise<number> {
+export async function countOtherVersions(pool: Pool, ids: readonly string[]): Promise<number> {
   const text = `select count(*)::int as count from dbos.workflow_status
     where workflow_uuid = any($1) and status in ('ENQUEUED', 'PENDING') and application_version <> $2`;
   const { rows } = await pool.query<{ count: number }>(text, [ids, STEPS_VERSION]);
@@ -115,7 +118,7 @@ export async function countOfOthers(pool: Pool, ids: readonly string[]): Promise
 }
 
 /** The id of a task of the run that was started last. */
-export async function lastTask(pool: Pool): Promise<string | undefined> {
+export async function findLastTask(pool: Pool): Promise<string | undefined> {
   const text =
     "select workflow_uuid as id from dbos.workflow_status where name = 'task' order by created_at desc limit 1";
   const { rows } = await pool.query<{ id: string }>(text);
@@ -126,7 +129,7 @@ const PATCHES = "select workflow_uuid as id, output from dbos.workflow_output wh
 const PATCHES_AT_ONCE = 20;
 
 /** The patches of ended tasks, a few at a time. */
-export async function* patchesOf(
+export async function* readPatches(
   pool: Pool,
   ids: readonly string[],
 ): AsyncGenerator<{ readonly id: string; readonly patch: string }> {
@@ -144,19 +147,19 @@ const QUEUES = `place as (
     union all
     select (select queue_name from ${IN_FLIGHT} and queue_name > place.queue order by queue_name limit 1)
     from place where place.queue is not null)`;
-const WORKER_OF = `substr(place.queue, ${WORKER_QUEUES.length + 1})`;
-const OF_WORKERS = `starts_with(place.queue, '${WORKER_QUEUES}')`;
+const WORKER_NAME = `substr(place.queue, ${WORKER_QUEUES.length + 1})`;
+const IS_WORKER_QUEUE = `starts_with(place.queue, '${WORKER_QUEUES}')`;
 
-const LOOK = `
+const SNAPSHOT_QUERY = `
   with recursive ${QUEUES}
   select
-    array(select ${WORKER_OF} from place
-      where ${OF_WORKERS} and hashtextextended(${WORKER_OF}, 0) not in (${HELD_KEYS})) as gone,
+    array(select ${WORKER_NAME} from place
+      where ${IS_WORKER_QUEUE} and hashtextextended(${WORKER_NAME}, 0) not in (${HELD_KEYS})) as gone,
     exists (select 1 from place where queue = '${LONE_QUEUE}') as lone,
     array(select id from unnest($1::text[]) id left join dbos.workflow_status w on w.workflow_uuid = id
       where w.status is distinct from 'PENDING' or w.executor_id <> $2) as lost`;
 
-export interface Look {
+export interface FleetSnapshot {
   /** Workers that have tasks and hold no lock, see `SignOfLife`. */
   readonly gone: readonly string[];
   /** Whether a task waits that is to be worked on alone. */
@@ -166,8 +169,12 @@ export interface Look {
 }
 
 /** One question each time, however many workers there are. */
-export async function lookAround(pool: Pool, ids: readonly string[], worker: string): Promise<Look> {
-  const { rows } = await pool.query<Look>(LOOK, [ids, worker]);
+export async function readSnapshot(
+  pool: Pool,
+  ids: readonly string[],
+  worker: string,
+): Promise<FleetSnapshot> {
+  const { rows } = await pool.query<FleetSnapshot>(SNAPSHOT_QUERY, [ids, worker]);
   return rows[0] ?? { gone: [], lone: false, lost: [] };
 }
 
@@ -199,7 +206,7 @@ const AT_WORK = `
   with recursive ${QUEUES}
   select place.queue, w.queue_partition_key as key, count(*)::int as count
   from place join dbos.workflow_status w on w.queue_name = place.queue and w.status in ('ENQUEUED', 'PENDING')
-  where ${OF_WORKERS} group by 1, 2`;
+  where ${IS_WORKER_QUEUE} group by 1, 2`;
 
 /** A task that waits; `key` is the JSON of its tenant and model. */
 export interface WaitingTask {
@@ -207,11 +214,11 @@ export interface WaitingTask {
   readonly key: string;
 }
 
-export async function partsOf(pool: Pool, queue: string): Promise<string[]> {
+export async function listQueueParts(pool: Pool, queue: string): Promise<string[]> {
   return (await pool.query<{ key: string }>(PARTS, [queue])).rows.map(({ key }) => key);
 }
 
-export async function firstOf(
+export async function listFirstTasks(
   client: PoolClient,
   {
     queue,
@@ -223,7 +230,7 @@ export async function firstOf(
 }
 
 /** The tasks of each kind that are with a worker, by its queue. */
-export async function tasksAtWork(client: PoolClient) {
+export async function listTasksAtWork(client: PoolClient) {
   return (await client.query<{ queue: string; key: string; count: number }>(AT_WORK)).rows;
 }
 
@@ -276,7 +283,7 @@ const COUNTS = [
 ].join(", ");
 const PROMPT = "burin_fleet.readable(i.inputs)->0->>'prompt'";
 
-export const RUNS_OF_PAGE = `
+export const PAGE_RUNS = `
   ${PAGE_TASKS}, run as (
     select run as name, min(created) as created, max(changed) as changed, ${COUNTS}
     from task where $1 = '' or run ilike $1 group by run)
@@ -284,9 +291,9 @@ export const RUNS_OF_PAGE = `
     (sum(waiting) over ())::int as "allWaiting"
   from run order by created desc, name limit $2 offset $3`;
 
-export const COUNTS_OF_PAGE = `${PAGE_TASKS} select ${COUNTS} from task where run = $1`;
+export const PAGE_COUNTS = `${PAGE_TASKS} select ${COUNTS} from task where run = $1`;
 
-export const TASKS_OF_PAGE = `
+export const PAGE_RUN_TASKS = `
   ${PAGE_TASKS}, chosen as (
     select task.*, count(*) over ()::int as total
     from task left join dbos.workflow_input i on i.workflow_uuid = task.id
@@ -295,7 +302,7 @@ export const TASKS_OF_PAGE = `
   select chosen.*, left(${PROMPT}, ${LIST_CHARACTERS}) as prompt
   from chosen left join dbos.workflow_input i on i.workflow_uuid = chosen.id order by created, id`;
 
-export const TASK_OF_PAGE = `
+export const PAGE_TASK = `
   ${PAGE_TASKS}
   select task.*, coalesce(o.error, words) as words, ${PROMPT} as prompt,
     burin_fleet.readable(i.inputs)->0->>'model' as model, burin_fleet.readable(o.output)->'question' as question,
@@ -304,7 +311,7 @@ export const TASK_OF_PAGE = `
     left join dbos.workflow_output o on o.workflow_uuid = task.id
   where id = $1`;
 
-export const ENTRIES_OF_PAGE = `
+export const PAGE_ENTRIES = `
   select function_id as step, value->>'lines' as lines, value->>'worker' as worker, value->>'aside' as aside
   from (select function_id, burin_fleet.readable(output) as value from dbos.operation_outputs
     where workflow_uuid = $1 and function_id >= $2 order by function_id limit $3) steps

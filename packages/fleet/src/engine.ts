@@ -19,14 +19,14 @@ export const STEPS_VERSION = "1";
 /** A message to a task. */
 export const ANSWERS = "answer";
 
-export const json = {
+export const jsonSerializer = {
   name: () => "json",
   stringify: (value: unknown) => JSON.stringify(value) ?? "null",
   parse: (text: string | null | undefined): unknown => (text ? JSON.parse(text) : null),
 };
 
 /** The engine's log: only what stops the work is shown to the user. */
-function loggerFor(note: (text: string) => void) {
+function createLogger(note: (text: string) => void) {
   let last = "";
   const tell = (entry: unknown) => {
     const text = String(entry);
@@ -49,24 +49,24 @@ export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
   return DBOSClient.create({
     systemDatabaseUrl: url,
     systemDatabasePool: pool,
-    serializer: json,
-    logger: loggerFor(() => {}),
+    serializer: jsonSerializer,
+    logger: createLogger(() => {}),
     applicationName: NAME,
   });
 }
 
-const SELDOM_MS = 3_600_000;
+const RARE_INTERVAL_MS = 3_600_000;
 
 /** What every start of the engine in this process has in common. */
-export function configFor(url: string, note: (text: string) => void): DBOSConfig {
+export function buildConfig(url: string, note: (text: string) => void): DBOSConfig {
   return {
     name: NAME,
     systemDatabaseUrl: url,
     applicationVersion: STEPS_VERSION,
-    serializer: json,
-    logger: loggerFor(note),
+    serializer: jsonSerializer,
+    logger: createLogger(note),
     // The fleet has no schedules.
-    schedulerPollingIntervalMs: SELDOM_MS,
+    schedulerPollingIntervalMs: RARE_INTERVAL_MS,
     // Setting it would need a query during another one, about which the driver warns.
     systemDatabaseIdleTransactionTimeoutMs: 0,
     // A wait for an answer polls: that saves a connection and a timer in each worker.
@@ -76,12 +76,12 @@ export function configFor(url: string, note: (text: string) => void): DBOSConfig
 
 /** Creates the engine's tables if they are missing, as `DBOS.migrate` does, which writes to the standard output. */
 export async function prepareDatabase(url: string): Promise<void> {
-  DBOS.setConfig({ ...configFor(url, () => {}), executorID: "migration", listenQueues: [NO_QUEUE] });
+  DBOS.setConfig({ ...buildConfig(url, () => {}), executorID: "migration", listenQueues: [NO_QUEUE] });
   await DBOS.launch();
   await DBOS.shutdown();
 }
 
-export function queueOf(worker: string): string {
+export function formatQueueName(worker: string): string {
   return WORKER_QUEUES + worker;
 }
 
@@ -98,7 +98,7 @@ export async function listWorkers(client: DBOSClient): Promise<string[]> {
 
 /** Removes the queue of a worker that is gone, unless it has tasks. */
 export async function removeEmptyQueue(client: DBOSClient, worker: string): Promise<void> {
-  const queueName = queueOf(worker);
+  const queueName = formatQueueName(worker);
   const asked = { queueName, limit: 1, loadInput: false, loadOutput: false };
   const found = await client.listWorkflows({ ...asked, status: ["PENDING", "ENQUEUED"] });
   if (found.length === 0) await client.deleteQueue(queueName);
@@ -109,7 +109,7 @@ export async function removeEmptyQueue(client: DBOSClient, worker: string): Prom
  * the same is stopped by its next step, which the engine refuses.
  */
 export async function emptyQueue(client: DBOSClient, worker: string): Promise<void> {
-  const queueName = queueOf(worker);
+  const queueName = formatQueueName(worker);
   const found = await client.listWorkflows({
     queueName,
     status: ["PENDING", "ENQUEUED"],
@@ -121,7 +121,11 @@ export async function emptyQueue(client: DBOSClient, worker: string): Promise<vo
   await client.deleteQueue(queueName);
 }
 
-export async function submit(client: DBOSClient, workflowID: string, submission: Submission): Promise<void> {
+export async function submitTask(
+  client: DBOSClient,
+  workflowID: string,
+  submission: Submission,
+): Promise<void> {
   const { tenant = "default", model = "default" } = submission;
   const queue = { queueName: QUEUE, queuePartitionKey: JSON.stringify([tenant, model]) };
   const where = { ...queue, workflowName: WORKFLOW, appVersion: STEPS_VERSION };
@@ -132,7 +136,11 @@ export async function submit(client: DBOSClient, workflowID: string, submission:
 export const CANCELLED_TABLE = "create table if not exists burin_fleet.cancelled (task text primary key)";
 
 /** Continues tasks from their last step: those that were cancelled, and those that ended or lost their workers too often. */
-export async function resume({ client, pool }: Engine, cancelled: string[], ended: string[]): Promise<void> {
+export async function resumeTasks(
+  { client, pool }: Engine,
+  cancelled: string[],
+  ended: string[],
+): Promise<void> {
   await pool.query("delete from burin_fleet.cancelled where task = any($1)", [[...cancelled, ...ended]]);
   await client.resumeWorkflows(cancelled, { queueName: QUEUE });
   for (const id of ended) {
@@ -141,13 +149,17 @@ export async function resume({ client, pool }: Engine, cancelled: string[], ende
     else {
       const steps = (await client.listWorkflowSteps(id)) ?? [];
       // The last step is the end; without it the session looks as if it was cut off there.
-      await putBack(client, id, Math.max(steps.at(-1)?.functionID ?? 0, 0));
+      await requeueTask(client, id, Math.max(steps.at(-1)?.functionID ?? 0, 0));
     }
   }
 }
 
 /** Continues a task that waits for an answer. */
-export async function answer(client: DBOSClient, workflowID: string, decision: Decision): Promise<void> {
+export async function answerTaskQuestion(
+  client: DBOSClient,
+  workflowID: string,
+  decision: Decision,
+): Promise<void> {
   await askAgain(client, workflowID);
   await client.send(workflowID, decision, ANSWERS);
 }
@@ -169,10 +181,10 @@ export async function isCancelled(pool: Pool, id: string): Promise<boolean> {
 
 async function askAgain(client: DBOSClient, workflowID: string): Promise<void> {
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
-  await putBack(client, workflowID, (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1);
+  await requeueTask(client, workflowID, (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1);
 }
 
-async function putBack(client: DBOSClient, workflowID: string, startStep: number): Promise<void> {
+async function requeueTask(client: DBOSClient, workflowID: string, startStep: number): Promise<void> {
   const { queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
   await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
 }

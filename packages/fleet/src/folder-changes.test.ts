@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { applyChanges, type Change, WatchedFolder, wholeFolder } from "./folder-changes.ts";
+import { applyChanges, type Change, readWholeFolder, WatchedFolder } from "./folder-changes.ts";
 
 let top: string;
 let base: string;
@@ -114,7 +114,7 @@ describe("changes of a folder", () => {
   });
 
   it("hold all of a folder, as changes of an empty one", async () => {
-    const { changes } = await wholeFolder(base);
+    const { changes } = await readWholeFolder(base);
     const fresh = join(top, "fresh");
     await mkdir(fresh, { mode: 0o755 });
     await applyChanges(fresh, changes);

@@ -27,9 +27,9 @@ export interface FolderChanges {
   readonly left: readonly string[];
 }
 
-const MOST_FILE_BYTES = 32 * 1024 * 1024;
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 /** The old contents that are kept in memory; without them a changed file is stored as a whole again. */
-const MOST_REMEMBERED_BYTES = 32 * 1024 * 1024;
+const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
 
 /** Finds what has changed in a folder since the last time, whatever changed it. */
 export class WatchedFolder {
@@ -49,11 +49,11 @@ export class WatchedFolder {
 
   /** Changes count from here on. */
   async begin(): Promise<void> {
-    this.#entries = stampsOf(await entriesOf(this.#root));
+    this.#entries = formatStamps(await readEntries(this.#root));
   }
 
   async changes(): Promise<FolderChanges> {
-    const present = await entriesOf(this.#root);
+    const present = await readEntries(this.#root);
     const changes: Change[] = [];
     const left: string[] = [];
     for (const path of this.#entries.keys()) {
@@ -63,36 +63,36 @@ export class WatchedFolder {
       if (isAlone && !present.has(path)) changes.push({ path, gone: true });
     }
     for (const [path, stats] of present) {
-      if (this.#entries.get(path) === stampOf(stats)) continue;
-      const change = await this.#changeOf(path, stats).catch(ifGone);
+      if (this.#entries.get(path) === formatStamp(stats)) continue;
+      const change = await this.#readChange(path, stats).catch(ignoreMissing);
       if (change === "large") left.push(path);
       else if (change !== null) changes.push(change);
     }
-    this.#entries = stampsOf(present);
+    this.#entries = formatStamps(present);
     return { changes, left };
   }
 
-  async #changeOf(path: string, stats: Stats): Promise<Change | "large" | null> {
+  async #readChange(path: string, stats: Stats): Promise<Change | "large" | null> {
     const mode = stats.mode & 0o7777;
     const place = join(this.#root, path);
     if (stats.isDirectory()) return { path, folder: true, mode };
     if (stats.isSymbolicLink()) return { path, link: await readlink(place) };
-    if (stats.size > MOST_FILE_BYTES) return "large";
-    const bytes = readBytes(place, MOST_FILE_BYTES);
+    if (stats.size > MAX_FILE_BYTES) return "large";
+    const bytes = readBytes(place, MAX_FILE_BYTES);
     if (bytes === null) return null;
-    const old = this.#old(path);
+    const old = this.#recallContent(path);
     this.#remember(path, bytes);
-    return { path, mode, ...difference(old, bytes) };
+    return { path, mode, ...diffBytes(old, bytes) };
   }
 
   /** The file's content at the last look; null if there was none, or it is not known any more. */
-  #old(path: string): Buffer | null {
+  #recallContent(path: string): Buffer | null {
     if (!this.#entries.get(path)?.startsWith("file")) return null;
     const known = this.#remembered.get(path);
     if (known !== undefined) return known;
     // A file that has changed and is not kept any more differs from the base too.
     if (this.#base === null || this.#changed.has(path)) return null;
-    return readBytes(join(this.#base, path), MOST_FILE_BYTES);
+    return readBytes(join(this.#base, path), MAX_FILE_BYTES);
   }
 
   #remember(path: string, bytes: Buffer): void {
@@ -101,7 +101,7 @@ export class WatchedFolder {
     this.#remembered.delete(path);
     this.#remembered.set(path, bytes);
     for (const [oldest, { length }] of this.#remembered) {
-      if (this.#rememberedBytes <= MOST_REMEMBERED_BYTES) break;
+      if (this.#rememberedBytes <= MAX_REMEMBERED_BYTES) break;
       this.#remembered.delete(oldest);
       this.#rememberedBytes -= length;
     }
@@ -109,7 +109,7 @@ export class WatchedFolder {
 }
 
 /** All of a folder, as changes to an empty one. */
-export async function wholeFolder(root: string): Promise<FolderChanges> {
+export async function readWholeFolder(root: string): Promise<FolderChanges> {
   return new WatchedFolder(root, null).changes();
 }
 
@@ -118,7 +118,7 @@ export async function applyChanges(root: string, changes: readonly Change[]): Pr
   for (const change of changes) {
     const place = join(root, change.path);
     if ("gone" in change) await rm(place, { recursive: true, force: true });
-    else if ("folder" in change) await makeFolder(place, change.mode);
+    else if ("folder" in change) await createFolder(place, change.mode);
     else if ("link" in change) {
       await rm(place, { recursive: true, force: true });
       await symlink(change.link, place);
@@ -126,7 +126,7 @@ export async function applyChanges(root: string, changes: readonly Change[]): Pr
   }
 }
 
-async function makeFolder(place: string, mode: number): Promise<void> {
+async function createFolder(place: string, mode: number): Promise<void> {
   const present = await lstat(place).catch(() => null);
   if (present !== null && !present.isDirectory()) await rm(place);
   await mkdir(place, { recursive: true });
@@ -134,7 +134,7 @@ async function makeFolder(place: string, mode: number): Promise<void> {
 }
 
 async function writeChanged(place: string, { mode, head = 0, tail = 0, data }: FileChange): Promise<void> {
-  const old = (head + tail > 0 ? readBytes(place, MOST_FILE_BYTES) : null) ?? Buffer.alloc(0);
+  const old = (head + tail > 0 ? readBytes(place, MAX_FILE_BYTES) : null) ?? Buffer.alloc(0);
   if (head + tail > old.length) throw new Error(`${place} is not the file that was changed.`);
   const between = inflateRawSync(Buffer.from(data, "base64"));
   const bytes = Buffer.concat([old.subarray(0, head), between, old.subarray(old.length - tail)]);
@@ -144,7 +144,7 @@ async function writeChanged(place: string, { mode, head = 0, tail = 0, data }: F
   await chmod(place, mode);
 }
 
-function difference(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" | "mode"> {
+function diffBytes(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" | "mode"> {
   const most = Math.min(old?.length ?? 0, bytes.length);
   let head = 0;
   let tail = 0;
@@ -157,7 +157,7 @@ function difference(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" 
 }
 
 /** Folders before their contents; no sockets or devices. */
-async function entriesOf(root: string): Promise<Map<string, Stats>> {
+async function readEntries(root: string): Promise<Map<string, Stats>> {
   const found = new Map<string, Stats>();
   const walk = async (below: string): Promise<void> => {
     const names = await readdir(join(root, below)).catch(() => []);
@@ -177,21 +177,21 @@ async function entriesOf(root: string): Promise<Map<string, Stats>> {
   return found;
 }
 
-function stampsOf(entries: ReadonlyMap<string, Stats>): Map<string, string> {
-  return new Map([...entries].map(([path, stats]) => [path, stampOf(stats)]));
+function formatStamps(entries: ReadonlyMap<string, Stats>): Map<string, string> {
+  return new Map([...entries].map(([path, stats]) => [path, formatStamp(stats)]));
 }
 
 /**
  * Differs for each content, because every write changes a file's ctime. That of a folder also changes, but means
  * nothing.
  */
-function stampOf(stats: Stats): string {
+function formatStamp(stats: Stats): string {
   if (stats.isDirectory()) return `folder ${stats.mode}`;
   return `${stats.isFile() ? "file" : "link"} ${stats.mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
 /** A file was removed while the folder is being read. */
-function ifGone(error: NodeJS.ErrnoException): null {
+function ignoreMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
 }

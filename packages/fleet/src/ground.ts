@@ -3,7 +3,7 @@ import type { ChatModel, LogRecord } from "@burin/core/sessions";
 import type { Limits } from "./admission.ts";
 
 /** What the command line passes to the fleet. */
-export interface Ground {
+export interface FleetOptions {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
   /** The folder in which Burin was started. */
@@ -14,14 +14,14 @@ export interface Ground {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
   /** Returns the options of a session in that folder, by this machine's settings. Throws SettingsError. */
-  readonly open: (root: string, models: AskedModels) => Promise<SessionOptions>;
+  readonly open: (root: string, models: ModelOptions) => Promise<SessionOptions>;
   /** Describes one record of a session; empty if it is not worth a line. */
   readonly showRecord: (record: LogRecord) => string;
   /** Describes a question. */
   readonly showQuestion: (question: Question) => string;
 }
 
-interface AskedModels {
+interface ModelOptions {
   readonly model: string | undefined;
   /** Wraps each request to a model. */
   readonly around: (model: ChatModel) => ChatModel;
@@ -58,5 +58,5 @@ export interface FleetRequest {
 export interface Fleet {
   readonly url: string;
   readonly request: FleetRequest;
-  readonly ground: Ground;
+  readonly ground: FleetOptions;
 }

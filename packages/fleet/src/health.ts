@@ -25,10 +25,10 @@ export async function serveHealth(address: string, stateOf: () => WorkerState) {
   const server = createServer((request, response) => {
     const state = stateOf();
     if (request.method !== "GET" && request.method !== "HEAD")
-      return answer(response, 405, { error: "GET only" });
-    if (request.url === "/health") return answer(response, isStuck(state) ? 503 : 200, plain(state));
-    if (request.url === "/ready") return answer(response, isReady(state) ? 200 : 503, plain(state));
-    return answer(response, 404, { error: "there are /health and /ready" });
+      return sendAnswer(response, 405, { error: "GET only" });
+    if (request.url === "/health") return sendAnswer(response, isStuck(state) ? 503 : 200, toPlain(state));
+    if (request.url === "/ready") return sendAnswer(response, isReady(state) ? 200 : 503, toPlain(state));
+    return sendAnswer(response, 404, { error: "there are /health and /ready" });
   });
   server.listen(port, host);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
@@ -50,7 +50,7 @@ function isReady(state: WorkerState): boolean {
   return !state.isDraining && state.lookedMsAgo < LATE_MS && !isStuck(state);
 }
 
-function plain(state: WorkerState) {
+function toPlain(state: WorkerState) {
   const { worker, tasks, concurrency, isDraining } = state;
   return {
     ready: isReady(state),
@@ -62,7 +62,7 @@ function plain(state: WorkerState) {
   };
 }
 
-function answer(response: ServerResponse, status: number, value: object): void {
+function sendAnswer(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
   response.end(`${JSON.stringify(value)}\n`);
 }

@@ -1,7 +1,7 @@
-import { helperPath, nearNames } from "@burin/core/internal";
-import { hasDatabase, isRunning, openDatabase, ownFolder } from "./database.ts";
-import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
-import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
+import { buildHelperPath, findNearNames } from "@burin/core/internal";
+import { findDatabaseFolder, hasDatabase, isRunning, openDatabase } from "./database.ts";
+import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
+import { LONE_MARK, receiveFromStarter, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { removeAll } from "./remove.ts";
 import { followRun, readRun } from "./run.ts";
@@ -10,46 +10,46 @@ import type { Store } from "./store.ts";
 import { TaskError } from "./task.ts";
 import {
   answerTask,
-  cancel,
-  logs,
-  lookBy,
+  cancelNamedTasks,
+  createLookCommand,
   NO_RUNS,
-  questions,
-  results,
-  retry,
-  status,
-  statusAtRest,
+  retryTasks,
+  showKeptStatus,
+  showLogs,
+  showQuestions,
+  showRunResults,
+  showStatus,
 } from "./task-commands.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
-export { FleetError, type FleetRequest, type Ground, TaskError };
+export { FleetError, type FleetOptions, type FleetRequest, TaskError };
 
 /** How it ended: all well, or not all tasks. Throws FleetError and TaskError for what was asked wrongly. */
-type Work = (fleet: Fleet) => Promise<boolean>;
+type RunWork = (fleet: Fleet) => Promise<boolean>;
 
 /** What is wrong without a database is said before one is started. */
-type Read = (request: FleetRequest, ground: Ground) => Work | Promise<Work>;
+type ReadCommand = (request: FleetRequest, ground: FleetOptions) => RunWork | Promise<RunWork>;
 
-const ANY = Number.POSITIVE_INFINITY;
+const ANY_COUNT = Number.POSITIVE_INFINITY;
 /** Those that only look are in `task-commands.ts`: they have nothing to do before the first run. */
-const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read, looks?: "looks"]>> = {
+const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: ReadCommand, looks?: "looks"]>> = {
   run: [1, readRun],
   worker: [0, () => runWorker],
-  status: [1, () => lookBy(status), "looks"],
-  results: [1, () => lookBy(results), "looks"],
-  logs: [1, () => lookBy(logs), "looks"],
-  cancel: [ANY, () => lookBy(cancel), "looks"],
-  retry: [ANY, () => lookThenFollow(retry), "looks"],
-  questions: [1, () => lookBy(questions), "looks"],
-  answer: [ANY, () => lookThenFollow(answerTask), "looks"],
+  status: [1, () => createLookCommand(showStatus), "looks"],
+  results: [1, () => createLookCommand(showRunResults), "looks"],
+  logs: [1, () => createLookCommand(showLogs), "looks"],
+  cancel: [ANY_COUNT, () => createLookCommand(cancelNamedTasks), "looks"],
+  retry: [ANY_COUNT, () => thenFollow(retryTasks), "looks"],
+  questions: [1, () => createLookCommand(showQuestions), "looks"],
+  answer: [ANY_COUNT, () => thenFollow(answerTask), "looks"],
   serve: [0, () => servePage],
 };
 
 /** With `--follow` it also works on their runs. */
-function lookThenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): Work {
+function thenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): RunWork {
   return async (fleet) => {
     let runs: readonly string[] = [];
-    await lookBy(async (...given) => {
+    await createLookCommand(async (...given) => {
       runs = await command(...given);
     })(fleet);
     if (!fleet.request.follow) return true;
@@ -60,14 +60,14 @@ function lookThenFollow(command: (fleet: Fleet, store: Store) => Promise<readonl
 }
 
 /** Runs one command of `burin fleet`. Resolves to whether all went well. */
-export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
+export async function runFleet(request: FleetRequest, ground: FleetOptions): Promise<boolean> {
   // For its database, git and workers, which start programs of this machine and none of the folder it is started in.
-  process.env.PATH = helperPath(process.env.PATH);
-  if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
+  process.env.PATH = buildHelperPath(process.env.PATH);
+  if (process.env[LONE_MARK] !== undefined) return runWithoutDatabase(request, ground);
   const [name = "", ...words] = request.words;
   if (name === "remove") return removeAll({ ...request, words }, ground);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new FleetError(unknownCommand(name));
+  if (command === undefined) throw new FleetError(formatUnknownCommand(name));
   const [mostWords, read, looks] = command;
   if (words.length > mostWords)
     throw new FleetError(`burin fleet ${name} does not take "${words[mostWords]}"`);
@@ -75,7 +75,7 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   const work = await read(own, ground);
   if (looks && request.database === undefined && !hasDatabase(ground.home)) throw new FleetError(NO_RUNS);
   if (name === "status" && request.database === undefined && !(await isRunning(ground.home))) {
-    statusAtRest(own, ground, readStanding(ownFolder(ground.home)));
+    showKeptStatus(own, ground, readStanding(findDatabaseFolder(ground.home)));
     return true;
   }
   const database = await openDatabase(request.database, ground.home);
@@ -92,17 +92,17 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   }
 }
 
-function unknownCommand(name: string): string {
+function formatUnknownCommand(name: string): string {
   const names = [...Object.keys(COMMANDS), "remove"];
   if (name === "") return `say what to do: burin fleet ${names.join(", ")}; see burin help fleet`;
-  const [near] = nearNames(name, names);
+  const [near] = findNearNames(name, names);
   const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean burin fleet ${near}?`;
   return `there is no burin fleet ${name}; ${hint}`;
 }
 
-async function goAlone(request: FleetRequest, ground: Ground): Promise<boolean> {
+async function runWithoutDatabase(request: FleetRequest, ground: FleetOptions): Promise<boolean> {
   delete process.env[LONE_MARK];
-  const { url, isLeft } = await hearFromStarter();
+  const { url, isLeft } = await receiveFromStarter();
   const signal = AbortSignal.any([ground.signal, isLeft]);
   return runLoneWorker({ url, request, ground: { ...ground, signal } });
 }

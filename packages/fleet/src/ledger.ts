@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core/sessions";
 import type { Pool } from "pg";
-import { runOf, type Spent } from "./steps.ts";
-import { whenItPasses } from "./when-it-passes.ts";
+import { readRunName, type Spent } from "./steps.ts";
+import { retryUntilAvailable } from "./when-it-passes.ts";
 
 /** The pause when a service that refused a request did not say how long to wait. */
 const PAUSE_MS = 2000;
@@ -53,22 +53,22 @@ export class Ledger {
       this.#pool.query<{ model: string; left: number }>(PAUSES),
     ]);
     this.#pauses = new Map(pauses.rows.map(({ model, left }) => [model, performance.now() + left]));
-    this.#runs = new Map(spent.rows.map((row) => [row.run, whyOver(row)]));
+    this.#runs = new Map(spent.rows.map((row) => [row.run, explainOverrun(row)]));
     return this.#runs;
   }
 
   /** Adds the cost of one task to its run. Returns why the run is over, if it is. */
   async spend(task: string, spent: Spent, signal: AbortSignal): Promise<string | null> {
-    const run = runOf(task);
+    const run = readRunName(task);
     if (!this.#runs.has(run)) return null;
     const values = [task, run, spent.tokens, spent.cost ?? 0, spent.calls];
-    await whenItPasses(() => this.#pool.query(SPEND, values), signal);
-    return this.whyOver(run, signal);
+    await retryUntilAvailable(() => this.#pool.query(SPEND, values), signal);
+    return this.explainOver(run, signal);
   }
 
-  async whyOver(run: string, signal: AbortSignal): Promise<string | null> {
-    const { rows } = await whenItPasses(() => this.#pool.query(SPENT, [[run]]), signal);
-    const why = rows.length === 0 ? null : whyOver(rows[0]);
+  async explainOver(run: string, signal: AbortSignal): Promise<string | null> {
+    const { rows } = await retryUntilAvailable(() => this.#pool.query(SPENT, [[run]]), signal);
+    const why = rows.length === 0 ? null : explainOverrun(rows[0]);
     if (rows.length > 0) this.#runs.set(run, why);
     return why;
   }
@@ -101,7 +101,7 @@ export class Ledger {
   }
 }
 
-function whyOver(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
+function explainOverrun(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
   const limits = Object.entries(parseBudget(row.budget)) as [keyof BudgetLimits, number][];
   const isOver = limits.some(([kind, most]) => row[kind] >= most);
   return isOver ? `The budget of the run, ${row.budget}, is used up.` : null;

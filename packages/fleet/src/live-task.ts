@@ -2,26 +2,26 @@ import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
-import { messageOf, resumeSession } from "@burin/core/internal";
+import { describeError, resumeSession } from "@burin/core/internal";
 import { type LogRecord, restoreSession } from "@burin/core/sessions";
-import { type Base, type BaseFolders, copyBase, patchAgainst } from "./base-folders.ts";
+import { type BaseFolder, type BaseFolders, copyBase, createPatch } from "./base-folders.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
-import type { Ground } from "./ground.ts";
+import type { FleetOptions } from "./ground.ts";
 import type { Ledger } from "./ledger.ts";
 import { runCommand } from "./run-command.ts";
 import {
   addSpent,
-  budgetLeft,
-  linesOf,
-  newAnswerIn,
-  recordsIn,
-  runOf,
+  computeBudgetLeft,
+  countTries,
+  findNewAnswer,
+  joinLines,
+  parseRecords,
+  readRunName,
   type Spent,
   type Step,
   type Submission,
-  spentIn,
+  sumSpent,
   type TaskEnd,
-  triesIn,
 } from "./steps.ts";
 import { SESSION_HOME, type TaskFolders } from "./task-folders.ts";
 import { MARK_VARIABLE } from "./task-memory.ts";
@@ -29,7 +29,7 @@ import { isFullDisk } from "./when-it-passes.ts";
 
 const FULL_DISK_MS = 2000;
 
-export interface LiveNeeds {
+export interface LiveTaskOptions {
   /** `run.task`. */
   readonly id: string;
   readonly submission: Submission;
@@ -43,7 +43,7 @@ export interface LiveNeeds {
   readonly ledger: Ledger;
   readonly places: TaskFolders;
   readonly bases: BaseFolders;
-  readonly ground: Pick<Ground, "open" | "note"> & {
+  readonly ground: Pick<FleetOptions, "open" | "note"> & {
     /** Folders with access to the database. */
     readonly hide: readonly string[];
   };
@@ -54,7 +54,7 @@ export type RecordStep = (step: Step) => Promise<unknown>;
 
 /** A running task with its session. It does nothing after a step until that is recorded. */
 export class LiveTask {
-  readonly #needs: LiveNeeds;
+  readonly #needs: LiveTaskOptions;
   readonly #stop = new AbortController();
   readonly #halt = new AbortController();
   #isDraining = false;
@@ -65,12 +65,12 @@ export class LiveTask {
   #spent: Spent | null = null;
   #work: Promise<void> | null = null;
   #folder: WatchedFolder | null = null;
-  #base: Base | null = null;
+  #base: BaseFolder | null = null;
   #session: Session | null = null;
   /** This task's own folder, when it has one. */
   #place = "";
 
-  constructor(needs: LiveNeeds) {
+  constructor(needs: LiveTaskOptions) {
     this.#needs = needs;
   }
 
@@ -84,7 +84,7 @@ export class LiveTask {
   }
 
   get run(): string {
-    return runOf(this.#needs.id);
+    return readRunName(this.#needs.id);
   }
 
   /** Works until the last step has the task's end or a question. `elsewhere`: it is for another process. */
@@ -120,9 +120,9 @@ export class LiveTask {
    * Any of a worker's tasks may have crashed it; only if a task ran alone is it certain. So the last try before a
    * task is set aside is alone.
    */
-  first(): Step | "elsewhere" {
+  firstStep(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
-    const { tries, wasAlone, doing } = triesIn(past);
+    const { tries, wasAlone, doing } = countTries(past);
     if (tries >= submission.tries && wasAlone) {
       const during = doing === "" ? "" : `, the last one during ${doing}`;
       return { aside: `${tries} workers in a row were lost with this task${during}.` };
@@ -135,7 +135,7 @@ export class LiveTask {
   #isCleared(): boolean {
     const { isLone, past } = this.#needs;
     const begun = past.findLastIndex(({ worker }) => worker !== undefined);
-    return isLone && past.length > begun + 1 && triesIn(past.slice(begun)).tries === 0;
+    return isLone && past.length > begun + 1 && countTries(past.slice(begun)).tries === 0;
   }
 
   async #run(): Promise<void> {
@@ -146,7 +146,9 @@ export class LiveTask {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const { aborted, reason } = this.#halt.signal;
-      const given = aborted ? this.#giveLimit(reason) : this.#giveEnd("error", "failed", messageOf(error));
+      const given = aborted
+        ? this.#giveLimit(reason)
+        : this.#giveEnd("error", "failed", describeError(error));
       await given.catch(() => {});
     }
   }
@@ -163,7 +165,7 @@ export class LiveTask {
       } catch (error) {
         if (!isFullDisk(error) || this.#stop.signal.aborted) throw error;
         const { id, ground, places } = this.#needs;
-        if (!isTold) ground.note(`${id} waits until there is room on the disk: ${messageOf(error)}`);
+        if (!isTold) ground.note(`${id} waits until there is room on the disk: ${describeError(error)}`);
         isTold = true;
         const place = this.#place;
         this.#place = "";
@@ -176,19 +178,19 @@ export class LiveTask {
   async #runOnce(): Promise<void> {
     const { id, past, ledger, submission } = this.#needs;
     const { signal } = this.#stop;
-    this.#spent = spentIn(past);
-    const why = await ledger.whyOver(this.run, signal);
+    this.#spent = sumSpent(past);
+    const why = await ledger.explainOver(this.run, signal);
     if (why !== null) this.halt(why);
     if (this.#halt.signal.aborted) return this.#giveLimit(this.#halt.signal.reason);
     await ledger.spend(id, this.#spent, signal);
-    const budget = budgetLeft(submission.budget, past);
+    const budget = computeBudgetLeft(submission.budget, past);
     if (budget === null) return this.#giveLimit("The budget of the task is used up.");
     const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
     const session = await this.#openSession(options);
     this.#session = session;
     const isParked = await this.#followSession(session);
     if (!isParked) return;
-    const asked = recordsIn(linesOf(past)).map(({ event }) => event);
+    const asked = parseRecords(joinLines(past)).map(({ event }) => event);
     const event = asked.findLast((one) => one.type === "question");
     if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
     const { type: _, ...question } = event;
@@ -201,7 +203,7 @@ export class LiveTask {
 
   /** An end that the session itself does not know. */
   #giveEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
-    const end = { status, result: "", error: { type, message }, ...spentIn(this.#needs.past), patch: "" };
+    const end = { status, result: "", error: { type, message }, ...sumSpent(this.#needs.past), patch: "" };
     return this.#give({ end });
   }
 
@@ -213,7 +215,7 @@ export class LiveTask {
       const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
       let isParked = false;
       for await (const event of events) {
-        const error = errorOf(event);
+        const error = readError(event);
         // A recorded end is the task's; one that could not be recorded is reported differently.
         if (error?.type === "not_recorded" && (event.type === "done" || isFullDisk(error.message)))
           throw new Error(error.message);
@@ -278,9 +280,9 @@ export class LiveTask {
   }
 
   async #openSession(options: SessionOptions): Promise<Session> {
-    const lines = linesOf(this.#needs.past);
+    const lines = joinLines(this.#needs.past);
     const keepLog = (more: string) => this.#keep(more);
-    const id = recordsIn(lines.slice(0, lines.indexOf("\n") + 1)).flatMap(({ event }) =>
+    const id = parseRecords(lines.slice(0, lines.indexOf("\n") + 1)).flatMap(({ event }) =>
       event.type === "session" ? event.sessionId : [],
     )[0];
     if (id === undefined) return createSession({ ...options, keepLog });
@@ -288,13 +290,13 @@ export class LiveTask {
     const home = join(this.#place, "home");
     await restoreSession({ home, root, id, lines });
     const resume = await resumeSession({ home, root, id });
-    const answer = newAnswerIn(this.#needs.past);
+    const answer = findNewAnswer(this.#needs.past);
     return createSession({ ...options, keepLog, resume, ...(answer && { answer }) });
   }
 
   /** Resolves when these lines are in the database, with the changes in the folder until now. */
   async #keep(lines: string): Promise<void> {
-    const records = recordsIn(lines);
+    const records = parseRecords(lines);
     const done = records.map(({ event }) => event).findLast((event) => event.type === "done");
     const folder = this.#folder;
     const isLookedAt = folder !== null && (done !== undefined || records.some(this.#mayHaveChanged));
@@ -325,8 +327,8 @@ export class LiveTask {
     const { status, result, error, check } = done;
     const place = this.#place;
     const base = this.#base;
-    const patch = base === null ? "" : await patchAgainst(base, join(place, "project"), place);
-    const spent = spentIn([...this.#needs.past, last]);
+    const patch = base === null ? "" : await createPatch(base, join(place, "project"), place);
+    const spent = sumSpent([...this.#needs.past, last]);
     if (status === "cancelled" && this.#halt.signal.aborted) {
       const halted = { type: "budget", message: String(this.#halt.signal.reason) };
       return { status: "limit", result, error: halted, ...spent, patch };
@@ -339,7 +341,7 @@ export class LiveTask {
     if (event.type !== "tool_call" && event.type !== "subagent_call") return false;
     const { name, status } = event.call;
     const kind = this.#session?.registry.getTool(name)?.kind;
-    return ["success", "error", "cancelled"].includes(status) && !(kind && READING.has(kind));
+    return ["success", "error", "cancelled"].includes(status) && !(kind && READING_KINDS.has(kind));
   };
 
   /** Resolves when the step is in the database, and the task is still for this worker. */
@@ -351,19 +353,19 @@ export class LiveTask {
         this.#stop.abort();
       });
     }
-    if (this.#isCleared() || (this.#isDraining && isAtRest(step))) this.#stop.abort();
+    if (this.#isCleared() || (this.#isDraining && isQuiescent(step))) this.#stop.abort();
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
   }
 }
 
-function errorOf(event: AgentEvent) {
+function readError(event: AgentEvent) {
   if (event.type === "tool_call") return event.call.status === "error" ? event.call.error : undefined;
   return event.type === "done" ? event.error : undefined;
 }
 
 /** No call has begun that has not ended. */
-function isAtRest({ lines, end }: Step): boolean {
-  const calls = recordsIn(lines ?? "").flatMap(({ event }) =>
+function isQuiescent({ lines, end }: Step): boolean {
+  const calls = parseRecords(lines ?? "").flatMap(({ event }) =>
     event.type === "tool_call" ? [event.call] : [],
   );
   const last = new Map(calls.map((call) => [call.callId, call.status]));
@@ -374,4 +376,4 @@ function hasLines({ lines }: Step): boolean {
   return lines !== undefined;
 }
 
-const READING = new Set(["read", "plan", "fetch"]);
+const READING_KINDS = new Set(["read", "plan", "fetch"]);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { readMemory } from "./memory-watch.ts";
+import { parseMemory } from "./memory-watch.ts";
 import { MARK_VARIABLE, TaskProcesses } from "./task-memory.ts";
 
 const children: ChildProcess[] = [];
@@ -23,11 +23,11 @@ async function startWith(mark: string, megabytes: number): Promise<void> {
 }
 
 it("P21 reads amounts of memory", () => {
-  expect([readMemory("500M"), readMemory("2GB"), readMemory("1.5g")]).toEqual([
+  expect([parseMemory("500M"), parseMemory("2GB"), parseMemory("1.5g")]).toEqual([
     524_288_000, 2_147_483_648, 1_610_612_736,
   ]);
   for (const wrong of ["", "2", "M", "-1G", "0M", "2T"])
-    expect(() => readMemory(wrong)).toThrow("as in 500M or 2G");
+    expect(() => parseMemory(wrong)).toThrow("as in 500M or 2G");
 });
 
 describe.skipIf(process.platform !== "linux")("what tasks have in memory", () => {

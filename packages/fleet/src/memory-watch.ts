@@ -5,7 +5,7 @@ import { TaskProcesses } from "./task-memory.ts";
 const UNITS: Readonly<Record<string, number>> = { M: 1024 ** 2, G: 1024 ** 3 };
 
 /** Reads `500M` or `2G`. */
-export function readMemory(text: string): number {
+export function parseMemory(text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6}(?:\.\d+)?)\s*([MG])B?$/i.exec(text.trim()) ?? [];
   const bytes = Number(count) * (UNITS[unit.toUpperCase()] ?? 0);
   if (bytes > 0) return bytes;

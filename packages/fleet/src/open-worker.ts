@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { BaseFolders } from "./base-folders.ts";
-import { dataFolders } from "./database.ts";
+import { listDataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { readHealthAddress, serveHealth } from "./health.ts";
 import { LiveTask } from "./live-task.ts";
-import { MemoryWatch, readMemory } from "./memory-watch.ts";
-import { counted } from "./states.ts";
+import { MemoryWatch, parseMemory } from "./memory-watch.ts";
+import { formatCount } from "./states.ts";
 import { openStore, Store } from "./store.ts";
 import { TaskFolders } from "./task-folders.ts";
 import { Worker } from "./worker.ts";
@@ -31,13 +31,13 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
     request.health === undefined ? null : await serveHealth(request.health, () => worker.state());
   if (health !== null) ground.note(`/health and /ready are at port ${health.port}`);
   ground.note(
-    `worker ${worker.name}: up to ${counted(request.concurrency, "task")} at a time; Ctrl+C ends it`,
+    `worker ${worker.name}: up to ${formatCount(request.concurrency, "task")} at a time; Ctrl+C ends it`,
   );
   let isTerminated = false;
   process.once("SIGTERM", () => {
     isTerminated = true;
   });
-  await untilAborted(ground.signal);
+  await waitForAbort(ground.signal);
   if (isTerminated) {
     ground.note("the steps at work are finished, and their tasks put back");
     await worker.drain(DRAIN_MS);
@@ -53,7 +53,7 @@ export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   const idle = new AbortController();
   const store = await Store.open(fleet.url);
   const { close } = await openWorker(fleet, store, () => idle.abort());
-  await untilAborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
+  await waitForAbort(AbortSignal.any([fleet.ground.signal, idle.signal]));
   await close();
   await store.close();
   return true;
@@ -64,12 +64,12 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   await mkdir(given.home, { recursive: true, mode: 0o700 });
   // A sandbox needs the real paths of folders.
   const home = await realpath(given.home);
-  const ground = { ...given, hide: [home, ...dataFolders(given.home)] };
+  const ground = { ...given, hide: [home, ...listDataFolders(given.home)] };
   const top = join(home, "fleet");
   const bases = new BaseFolders(join(top, "bases"), store);
   const { ledger } = store;
   const lone = new LoneProcesses(url, request.concurrency);
-  const memory = request.taskMemory === undefined ? null : new MemoryWatch(readMemory(request.taskMemory));
+  const memory = request.taskMemory === undefined ? null : new MemoryWatch(parseMemory(request.taskMemory));
   let busyAt = performance.now();
   const places = new TaskFolders(join(top, "work"));
   await places.clear();
@@ -142,13 +142,13 @@ class LoneProcesses {
 }
 
 /** The message from the process that started this lone worker; aborts when that process is gone. */
-export async function hearFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
+export async function receiveFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
   const left = new AbortController();
   process.once("disconnect", () => left.abort());
   const [url] = (await once(process, "message", { signal: left.signal })) as [string];
   return { url, isLeft: left.signal };
 }
 
-export async function untilAborted(signal: AbortSignal): Promise<void> {
+export async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assureOurs, watchTime } from "./ownership.ts";
+import { assertOwned, startWatch } from "./ownership.ts";
 
 /** A database that answers each question with the next of these. */
 function needsWith(...answers: { status: string; executorId: string; isHeld: boolean }[]) {
@@ -16,7 +16,7 @@ const OURS = { status: "PENDING", executorId: "mine", isHeld: true };
 
 it("goes on at once after a step that was recorded soon", async () => {
   const needs = needsWith();
-  await assureOurs(needs, watchTime());
+  await assertOwned(needs, startWatch());
   expect(needs.asked()).toBe(0);
 });
 
@@ -27,8 +27,8 @@ it("a worker that was stopped while a step was recorded goes on only while the t
     { ...OURS, executorId: "other" },
     { ...OURS, status: "CANCELLED" },
   ])
-    await expect(assureOurs(needsWith(other), isLate)).rejects.toThrow("no longer owned");
+    await expect(assertOwned(needsWith(other), isLate)).rejects.toThrow("no longer owned");
   const kept = needsWith({ ...OURS, isHeld: false }, OURS);
-  await assureOurs(kept, isLate);
+  await assertOwned(kept, isLate);
   expect(kept.asked()).toBe(2);
 });

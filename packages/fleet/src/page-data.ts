@@ -1,21 +1,21 @@
 import { describeEffects, type Question } from "@burin/core";
 import type { Pool } from "pg";
 import {
-  COUNTS_OF_PAGE,
-  ENTRIES_OF_PAGE,
   FOLD_ENDS,
   NEW_STEPS,
-  patchesOf,
-  RUNS_OF_PAGE,
-  TASK_OF_PAGE,
-  TASKS_OF_PAGE,
+  PAGE_COUNTS,
+  PAGE_ENTRIES,
+  PAGE_RUN_TASKS,
+  PAGE_RUNS,
+  PAGE_TASK,
+  readPatches,
 } from "./engine-tables.ts";
-import { type ShownEntry, shownEntries } from "./page-entries.ts";
-import { spentIn } from "./steps.ts";
+import { listPageEntries, type PageEntry } from "./page-entries.ts";
+import { sumSpent } from "./steps.ts";
 
 const PAGE_ROWS = 50;
 /** Steps of a transcript that are sent together. */
-const MOST_STEPS = 50;
+const MAX_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
 
 /**
@@ -57,7 +57,7 @@ export class PageData {
   /** Runs, the newest first, each with the number of its tasks in each state. */
   async runs({ search, offset }: ListRequest) {
     await this.#fold();
-    const { rows } = await this.#pool.query(RUNS_OF_PAGE, [patternOf(search), PAGE_ROWS, offset]);
+    const { rows } = await this.#pool.query(PAGE_RUNS, [buildPattern(search), PAGE_ROWS, offset]);
     const [{ total = 0, allRunning = 0, allWaiting = 0 } = {}] = rows;
     return { runs: rows, total, running: allRunning, waiting: allWaiting, rows: PAGE_ROWS };
   }
@@ -65,31 +65,31 @@ export class PageData {
   /** Some of the tasks of a run, in the order of submission; null when there is no such run. */
   async run(name: string, { search, offset, kind }: ListRequest & { readonly kind: string }) {
     await this.#fold();
-    const [counts] = (await this.#pool.query(COUNTS_OF_PAGE, [name])).rows;
+    const [counts] = (await this.#pool.query(PAGE_COUNTS, [name])).rows;
     if (counts.tasks === 0) return null;
-    const values = [name, kind, patternOf(search), PAGE_ROWS, offset];
-    const { rows } = await this.#pool.query(TASKS_OF_PAGE, values);
+    const values = [name, kind, buildPattern(search), PAGE_ROWS, offset];
+    const { rows } = await this.#pool.query(PAGE_RUN_TASKS, values);
     return { name, counts, tasks: rows, total: rows[0]?.total ?? 0, rows: PAGE_ROWS };
   }
 
   /** A task, and what has happened in it from a step on. */
   async task(id: string, from: number) {
     await this.#fold();
-    const [task] = (await this.#pool.query(TASK_OF_PAGE, [id])).rows;
+    const [task] = (await this.#pool.query(PAGE_TASK, [id])).rows;
     if (task === undefined) return null;
-    return { ...task, question: withReach(task.question), ...(await this.#entries(id, from)) };
+    return { ...task, question: addReach(task.question), ...(await this.#entries(id, from)) };
   }
 
   /** What a task has changed, as a git patch. */
   async patch(id: string): Promise<string> {
-    for await (const { patch } of patchesOf(this.#pool, [id])) return patch;
+    for await (const { patch } of readPatches(this.#pool, [id])) return patch;
     return "";
   }
 
   async #entries(id: string, from: number) {
-    const { rows } = await this.#pool.query(ENTRIES_OF_PAGE, [id, from, MOST_STEPS]);
-    const entries: ShownEntry[] = rows.flatMap(shownEntries);
-    return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MOST_STEPS };
+    const { rows } = await this.#pool.query(PAGE_ENTRIES, [id, from, MAX_STEPS]);
+    const entries: PageEntry[] = rows.flatMap(listPageEntries);
+    return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MAX_STEPS };
   }
 
   /** Adds what has happened since the last time; shared by all requests at the same time. */
@@ -107,7 +107,7 @@ export class PageData {
       const sums = new Map<string, (typeof rows)[number]>();
       for (const row of rows) {
         const sum = sums.get(row.task) ?? row;
-        const { turns, tokens, cost } = spentIn([row]);
+        const { turns, tokens, cost } = sumSpent([row]);
         sum.turns += turns;
         sum.tokens += tokens;
         if (cost !== undefined) sum.cost = (sum.cost ?? 0) + cost;
@@ -121,11 +121,11 @@ export class PageData {
 }
 
 /** For ILIKE; empty without a search. */
-function patternOf(search: string): string {
+function buildPattern(search: string): string {
   return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
 /** A question with what it reaches, in words, as every face shows it. */
-function withReach(question: Question | null) {
+function addReach(question: Question | null) {
   return question && { ...question, reach: describeEffects(question.confirmation) };
 }

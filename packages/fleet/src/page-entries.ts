@@ -1,12 +1,12 @@
 import type { AgentEvent } from "@burin/core";
 import { isAnswered, type ToolCall } from "@burin/core/sessions";
-import { recordsIn, type Step } from "./steps.ts";
+import { parseRecords, type Step } from "./steps.ts";
 
 /** For one text in a transcript. */
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 /** One piece of a transcript as the page shows it. A call is sent again with the same `id` when it has changed. */
-export interface ShownEntry {
+export interface PageEntry {
   readonly kind: "worker" | "said" | "thought" | "call" | "note" | "end";
   readonly text: string;
   readonly role?: "user" | "model";
@@ -18,72 +18,88 @@ export interface ShownEntry {
 }
 
 /** What has happened in a step, without what nobody reads, and cut where it is too long to be shown. */
-export function shownEntries({ worker, aside, lines }: Step): ShownEntry[] {
+export function listPageEntries({ worker, aside, lines }: Step): PageEntry[] {
   return [
     ...(worker ? [{ kind: "worker" as const, text: worker }] : []),
     ...(aside ? [{ kind: "note" as const, text: aside }] : []),
-    ...recordsIn(lines ?? "").flatMap(({ event }) => entryOf(event)),
+    ...parseRecords(lines ?? "").flatMap(({ event }) => toEntries(event)),
   ];
 }
 
-function entryOf(event: AgentEvent): ShownEntry[] {
+function toEntries(event: AgentEvent): PageEntry[] {
   switch (event.type) {
     case "text":
-      return [{ kind: "said", role: event.role, text: cut(event.text) }];
+      return [{ kind: "said", role: event.role, text: truncateText(event.text) }];
     case "thought":
-      return event.text.trim() === "" ? [] : [{ kind: "thought", text: cut(event.text) }];
+      return event.text.trim() === "" ? [] : [{ kind: "thought", text: truncateText(event.text) }];
     case "tool_call":
-      return [callEntry(event.call)];
+      return [toCallEntry(event.call)];
     case "subagent_call": {
       const { callId, name, description, status, error } = event.call;
-      const text = cut(error?.message ?? "");
+      const text = truncateText(error?.message ?? "");
       return [
-        { kind: "call", id: callId, name: `${event.agent}: ${name}`, args: cut(description), status, text },
+        {
+          kind: "call",
+          id: callId,
+          name: `${event.agent}: ${name}`,
+          args: truncateText(description),
+          status,
+          text,
+        },
       ];
     }
     case "notice":
     case "input_error":
-      return [{ kind: "note", text: cut(event.message) }];
+      return [{ kind: "note", text: truncateText(event.message) }];
     case "context":
     case "compaction":
-      return [{ kind: "note", text: cut(event.text) }];
+      return [{ kind: "note", text: truncateText(event.text) }];
     case "model":
       return [{ kind: "note", text: `From here on ${event.model} answers.` }];
     case "mode":
       return [{ kind: "note", text: `Approval mode: ${event.mode}` }];
     case "question_answered":
-      return [{ kind: "note", text: answerText(event.decision) }];
+      return [{ kind: "note", text: formatAnswer(event.decision) }];
     case "done":
-      return [{ kind: "end", status: event.status, text: cut(event.error?.message ?? "") }];
+      return [{ kind: "end", status: event.status, text: truncateText(event.error?.message ?? "") }];
     default:
       return [];
   }
 }
 
-function answerText(decision: Extract<AgentEvent, { type: "question_answered" }>["decision"]): string {
+function formatAnswer(decision: Extract<AgentEvent, { type: "question_answered" }>["decision"]): string {
   if (decision === null) return "The question was not answered.";
   if (decision.outcome !== "cancel") return "The question was answered with yes.";
   return `The question was answered with no${decision.reason ? `: ${decision.reason}` : "."}`;
 }
 
-function callEntry(call: ToolCall): ShownEntry {
+function toCallEntry(call: ToolCall): PageEntry {
   const { callId: id, name, args, description, status } = call;
-  const shown = { kind: "call" as const, id, name, args: cut(description || JSON.stringify(args)), status };
-  if (status === "awaiting_approval") return { ...shown, text: cut(call.reason) };
+  const shown = {
+    kind: "call" as const,
+    id,
+    name,
+    args: truncateText(description || JSON.stringify(args)),
+    status,
+  };
+  if (status === "awaiting_approval") return { ...shown, text: truncateText(call.reason) };
   if (!isAnswered(call)) return { ...shown, text: "" };
   const { returnDisplay: display, llmContent } = call;
-  if (typeof display === "string") return { ...shown, text: cut(display) };
-  if (display.kind === "file_diff") return { ...shown, text: "", diff: cut(display.fileDiff) };
+  if (typeof display === "string") return { ...shown, text: truncateText(display) };
+  if (display.kind === "file_diff") return { ...shown, text: "", diff: truncateText(display.fileDiff) };
   if (display.kind === "todo_list") {
     const marks = { pending: "○", in_progress: "◐", completed: "●" };
     const lines = display.todos.map((todo) => `${marks[todo.status]} ${todo.content}`);
-    return { ...shown, text: cut(lines.join("\n")) };
+    return { ...shown, text: truncateText(lines.join("\n")) };
   }
-  return { ...shown, text: cut(typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent)) };
+  return {
+    ...shown,
+    text: truncateText(typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent)),
+  };
 }
 
-function cut(text: string): string {
-  if (text.length <= MOST_CHARACTERS) return text;
-  const left = text.length - MOST_CHARACTERS;
-  return `${text.slice(0, MOST_CHARACTERS)}\n… ${left} more characters; burin fleet logs shows all of it.`;
+function truncateText(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text;
+  const left = text.length - MAX_CHARACTERS;
+  return `${text.slice(0, MAX_CHARACTERS)}\n… ${left} more characters; burin fleet logs shows all of it.`;
 }

@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { messageOf, readBytes } from "@burin/core/internal";
+import { describeError, readBytes } from "@burin/core/internal";
 import { type Fleet, FleetError } from "./ground.ts";
-import { untilAborted } from "./open-worker.ts";
+import { waitForAbort } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";
 import { openStore, type Store } from "./store.ts";
-import { answerTask, cancel, retry } from "./task-commands.ts";
+import { answerTask, cancelNamedTasks, retryTasks } from "./task-commands.ts";
 
 const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", css: "text/css", js: "text/javascript" };
-const MOST_FILE_BYTES = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 /** Greater than any step's number. */
-const MOST_STEP = 2 ** 31 - 1;
-const MOST_BODY_BYTES = 100_000;
+const MAX_STEP = 2 ** 31 - 1;
+const MAX_BODY_BYTES = 100_000;
 
 /** The page loads nothing from elsewhere, has no inline scripts, and never turns text into HTML. */
 const HEADERS = {
@@ -30,7 +30,7 @@ const HEADERS = {
 };
 
 /** An error response. */
-class Refusal extends Error {
+class HttpError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -49,7 +49,7 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
     const port = await listen(server, request.port ?? 0);
     ground.out(`http://${HOST}:${port}/#${page.token}\n`);
     ground.note("open this address in a browser of this computer; Ctrl+C ends the server");
-    await untilAborted(ground.signal);
+    await waitForAbort(ground.signal);
     return true;
   } finally {
     server.close();
@@ -80,8 +80,8 @@ class Page {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      assertFromHere(request);
-      const { pathname, searchParams } = addressOf(request);
+      assertLocal(request);
+      const { pathname, searchParams } = parseAddress(request);
       const file = pathname === "/" ? "page.html" : pathname.slice(1);
       if (FILES.includes(file)) return sendFile(response, file);
       this.#assertToken(request);
@@ -92,11 +92,11 @@ class Page {
           : await this.#show(parts, searchParams);
       send(response, 200, answer);
     } catch (error) {
-      if (error instanceof Refusal) send(response, error.status, { error: error.message });
+      if (error instanceof HttpError) send(response, error.status, { error: error.message });
       else if (error instanceof FleetError) send(response, 409, { error: error.message });
       else if (error instanceof URIError) send(response, 404, { error: "There is no such page." });
       else {
-        this.#fleet.ground.note(`the page: ${messageOf(error)}`);
+        this.#fleet.ground.note(`the page: ${describeError(error)}`);
         send(response, 503, {
           error: "The database did not answer; burin fleet serve says why. The page tries again.",
         });
@@ -107,27 +107,29 @@ class Page {
   #assertToken({ headers }: IncomingMessage): void {
     const print = (text: string) => createHash("sha256").update(text).digest();
     if (timingSafeEqual(print(headers.authorization ?? ""), print(`Bearer ${this.token}`))) return;
-    throw new Refusal(401, "The token is missing or is not the server's.");
+    throw new HttpError(401, "The token is missing or is not the server's.");
   }
 
   async #show([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
-    const number = (key: string) => Math.min(MOST_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
+    const number = (key: string) => Math.min(MAX_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
     const list = { search: query.get("search") ?? "", offset: number("offset") };
-    if (top !== "api") throw new Refusal(404, "There is no such page.");
+    if (top !== "api") throw new HttpError(404, "There is no such page.");
     if (kind === "runs" && name === "") return this.#data.runs(list);
     if (kind === "runs")
-      return found(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
+      return orNotFound(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
     if (kind === "tasks" && part === "patch") return { patch: await this.#data.patch(name) };
-    if (kind === "tasks") return found(await this.#data.task(name, number("from")));
-    throw new Refusal(404, "There is no such page.");
+    if (kind === "tasks") return orNotFound(await this.#data.task(name, number("from")));
+    throw new HttpError(404, "There is no such page.");
   }
 
   /** Uses the same code as the commands with these names, with their messages. */
   async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
-    const way = new Map(Object.entries({ cancel, retry, answer: answerTask })).get(action ?? "");
-    if (top !== "api" || way === undefined) throw new Refusal(404, "There is no such page.");
+    const way = new Map(
+      Object.entries({ cancel: cancelNamedTasks, retry: retryTasks, answer: answerTask }),
+    ).get(action ?? "");
+    if (top !== "api" || way === undefined) throw new HttpError(404, "There is no such page.");
     if (action === "answer") await this.#assertAsked(name, given.question);
-    const words = action === "answer" ? [name, ...answerWords(given)] : [name];
+    const words = action === "answer" ? [name, ...buildAnswerWords(given)] : [name];
     let told = "";
     const note = (text: string) => {
       told = text;
@@ -139,10 +141,10 @@ class Page {
 
   /** A page that was left open must not answer a question that it does not show. */
   async #assertAsked(id: string, question: unknown): Promise<void> {
-    const task = found(await this.#data.task(id, MOST_STEP));
+    const task = orNotFound(await this.#data.task(id, MAX_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
     if (asked === null || asked.id !== question)
-      throw new Refusal(409, "This question has already been answered.");
+      throw new HttpError(409, "This question has already been answered.");
   }
 }
 
@@ -152,37 +154,37 @@ interface Answer {
   readonly reason?: unknown;
 }
 
-function answerWords({ yes, reason }: Answer): string[] {
+function buildAnswerWords({ yes, reason }: Answer): string[] {
   return yes === true ? ["yes"] : ["no", ...(typeof reason === "string" && reason !== "" ? [reason] : [])];
 }
 
-function found<T>(value: T | null): T {
-  if (value === null) throw new Refusal(404, "There is no such run or task.");
+function orNotFound<T>(value: T | null): T {
+  if (value === null) throw new HttpError(404, "There is no such run or task.");
   return value;
 }
 
 /** Refuses requests with another host name for this computer, and from pages of other sites. */
-function assertFromHere({ headers, socket }: IncomingMessage): void {
+function assertLocal({ headers, socket }: IncomingMessage): void {
   const hosts = [`${HOST}:${socket.localPort}`, `localhost:${socket.localPort}`];
   const { host = "", origin } = headers;
   const isHere = hosts.includes(host) && (origin === undefined || origin === `http://${host}`);
-  if (!isHere) throw new Refusal(403, "The page is only for browsers on this computer.");
+  if (!isHere) throw new HttpError(403, "The page is only for browsers on this computer.");
 }
 
 /** Nothing is where the address cannot be read, nor where it holds what no text in the database can. */
-function addressOf({ url = "/" }: IncomingMessage): URL {
+function parseAddress({ url = "/" }: IncomingMessage): URL {
   const base = `http://${HOST}`;
-  if (url.includes("%00") || !URL.canParse(url, base)) throw new Refusal(404, "There is no such page.");
+  if (url.includes("%00") || !URL.canParse(url, base)) throw new HttpError(404, "There is no such page.");
   return new URL(url, base);
 }
 
 async function readBody(request: IncomingMessage): Promise<Answer> {
   if (request.headers["content-type"] !== "application/json")
-    throw new Refusal(415, "The body must be JSON.");
+    throw new HttpError(415, "The body must be JSON.");
   let text = "";
   for await (const chunk of request.setEncoding("utf8")) {
     text += chunk;
-    if (text.length > MOST_BODY_BYTES) throw new Refusal(413, "The body is too long.");
+    if (text.length > MAX_BODY_BYTES) throw new HttpError(413, "The body is too long.");
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -190,11 +192,11 @@ async function readBody(request: IncomingMessage): Promise<Answer> {
   } catch {
     // Reported below.
   }
-  throw new Refusal(400, "The body is not a JSON object.");
+  throw new HttpError(400, "The body is not a JSON object.");
 }
 
 function sendFile(response: ServerResponse, name: string): void {
-  const bytes = readBytes(fileURLToPath(new URL(`./page/${name}`, import.meta.url)), MOST_FILE_BYTES);
+  const bytes = readBytes(fileURLToPath(new URL(`./page/${name}`, import.meta.url)), MAX_FILE_BYTES);
   const type = `${TYPES[name.slice(name.indexOf(".") + 1)]}; charset=utf-8`;
   response.writeHead(200, { ...HEADERS, "content-type": type }).end(bytes);
 }

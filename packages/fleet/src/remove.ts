@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { endDatabase, hasDatabase, ownFolder } from "./database.ts";
-import { FleetError, type FleetRequest, type Ground } from "./ground.ts";
+import { endDatabase, findDatabaseFolder, hasDatabase } from "./database.ts";
+import { FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { readStanding } from "./standing.ts";
-import { standingWords } from "./states.ts";
+import { formatStanding } from "./states.ts";
 
 /**
  * Removes what the fleet has on this computer: its own database with all runs and results, and the folders of workers.
  * It says first what that is. A database that was named belongs to those who run it.
  */
-export async function removeAll(request: FleetRequest, { home, out, note }: Ground): Promise<boolean> {
+export async function removeAll(request: FleetRequest, { home, out, note }: FleetOptions): Promise<boolean> {
   if (request.words.length > 0)
     throw new FleetError(`burin fleet remove does not take "${request.words[0]}"`);
   if (request.database !== undefined)
@@ -26,8 +26,8 @@ export async function removeAll(request: FleetRequest, { home, out, note }: Grou
   }
   if (isInUse) throw new FleetError("other commands of burin fleet use the database: end them first");
   if (!request.yes) {
-    const kept = hasDatabase(home) ? readStanding(ownFolder(home)) : null;
-    const tasks = kept === null ? "" : `, with all tasks and results (${standingWords(kept)})`;
+    const kept = hasDatabase(home) ? readStanding(findDatabaseFolder(home)) : null;
+    const tasks = kept === null ? "" : `, with all tasks and results (${formatStanding(kept)})`;
     out(
       `${places.join("\n")}\n\nThis is what the fleet has here${tasks}. To remove it: burin fleet remove --yes\n`,
     );

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { createToolbox, type ToolboxOptions } from "@burin/core";
-import { exitCodeIn } from "@burin/core/internal";
+import { readExitCode } from "@burin/core/internal";
 
-const MOST_MS = 600_000;
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_MS = 600_000;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Runs a command line to its end. Throws with its output when it fails. */
 export async function runCommand(
@@ -15,10 +15,10 @@ export async function runCommand(
 ): Promise<void> {
   const toolbox = createToolbox({ ...place, approvalMode: "yolo" });
   try {
-    const args = { command, timeout: MOST_MS };
+    const args = { command, timeout: MAX_MS };
     const { llmContent, error } = await toolbox.call("run_shell_command", args, signal);
     if (error) throw new Error(error.message);
-    const code = exitCodeIn(llmContent);
+    const code = readExitCode(llmContent);
     const [, output = ""] = String(llmContent).split(/\nOutput:\n(.*)/s);
     if (code !== 0) throw new Error(`exit code ${code ?? "unknown"}: ${output.trim()}`);
   } finally {
@@ -42,7 +42,7 @@ export function runOwn(
  */
 export async function runGit(folder: string, script: string): Promise<string> {
   const PATH = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
-  const place = { cwd: folder, env: { ...process.env, PATH }, maxBuffer: MOST_BYTES };
+  const place = { cwd: folder, env: { ...process.env, PATH }, maxBuffer: MAX_BYTES };
   return (await promisify(execFile)("sh", ["-c", script], place)).stdout;
 }
 

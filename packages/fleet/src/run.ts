@@ -4,45 +4,45 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { messageOf, readText } from "@burin/core/internal";
+import { describeError, readText } from "@burin/core/internal";
 import type { Pool } from "pg";
 import { unpackTarball } from "./base-folders.ts";
-import { submit } from "./engine.ts";
-import { countsOf, submissionsOf, type TaskState, tasksOf } from "./engine-tables.ts";
-import { wholeFolder } from "./folder-changes.ts";
-import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
+import { submitTask } from "./engine.ts";
+import { countByState, readSubmissions, readTaskStates, type TaskState } from "./engine-tables.ts";
+import { readWholeFolder } from "./folder-changes.ts";
+import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
-import { counted, countWords, standingWords, tableOf } from "./states.ts";
+import { formatCount, formatCounts, formatStanding, formatTable } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
-import { nameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
-import { whenItPasses } from "./when-it-passes.ts";
+import { findNameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
+import { retryUntilAvailable } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
-const MOST_TASK_BYTES = 100_000_000;
-const SIDE_BY_SIDE = 16;
-const MOST_NAMES = 5;
+const MAX_TASK_BYTES = 100_000_000;
+const MAX_PARALLEL = 16;
+const MAX_NAMES = 5;
 
-interface AskedRun {
+interface RunToSubmit {
   readonly file: string;
   readonly run: string;
   readonly tasks: readonly Task[];
 }
 
 /** Submits the tasks of a file, and works on them with all other workers until they have ended. */
-export async function readRun(request: FleetRequest, { root }: Ground) {
+export async function readRun(request: FleetRequest, { root }: FleetOptions) {
   const [file] = request.words;
   if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
-  const { run = newRunName() } = request;
-  const fault = nameFault(run);
+  const { run = createRunName() } = request;
+  const fault = findNameFault(run);
   if (fault !== null) throw new FleetError(`--run ${fault}`);
   const path = resolve(root, file);
   const tasks = readTasks(readTaskFile(path), dirname(path));
-  for (const { id, source } of tasks) await assertThere(id, source);
+  for (const { id, source } of tasks) await assertExists(id, source);
   return (fleet: Fleet) => runTasks(fleet, { file, run, tasks });
 }
 
-async function assertThere(id: string, source: Source): Promise<void> {
+async function assertExists(id: string, source: Source): Promise<void> {
   if ("git" in source) return;
   const [kind, path] = "folder" in source ? ["folder", source.folder] : ["tarball", source.tarball];
   const found = await stat(path).catch(() => null);
@@ -50,7 +50,7 @@ async function assertThere(id: string, source: Source): Promise<void> {
   throw new TaskError(`Task "${id}": there is no ${kind} ${path}.`);
 }
 
-async function runTasks(fleet: Fleet, asked: AskedRun): Promise<boolean> {
+async function runTasks(fleet: Fleet, asked: RunToSubmit): Promise<boolean> {
   const { file, run } = asked;
   const { url, ground, request } = fleet;
   const store = await openStore(url);
@@ -62,7 +62,7 @@ async function runTasks(fleet: Fleet, asked: AskedRun): Promise<boolean> {
       );
       return true;
     }
-    return await workOn(fleet, store, { run, next: `burin fleet run --run ${run} ${file}` });
+    return await workOnRun(fleet, store, { run, next: `burin fleet run --run ${run} ${file}` });
   } finally {
     await store.close();
   }
@@ -72,14 +72,14 @@ async function runTasks(fleet: Fleet, asked: AskedRun): Promise<boolean> {
 export async function followRun(fleet: Fleet, run: string): Promise<boolean> {
   const store = await openStore(fleet.url);
   try {
-    return await workOn(fleet, store, { run, next: `burin fleet retry ${run} --follow` });
+    return await workOnRun(fleet, store, { run, next: `burin fleet retry ${run} --follow` });
   } finally {
     await store.close();
   }
 }
 
 /** `next` is the command that continues the run when this one is interrupted. */
-async function workOn(
+async function workOnRun(
   fleet: Fleet,
   store: Store,
   { run, next }: { readonly run: string; readonly next: string },
@@ -87,8 +87,8 @@ async function workOn(
   const { ground } = fleet;
   const { close: closeWorker } = await openWorker(fleet, store);
   try {
-    const states = await follow(store.pool, run, ground);
-    ground.out(tableOf(states));
+    const states = await waitForEnds(store.pool, run, ground);
+    ground.out(formatTable(states));
     return states.every(({ end }) => end?.status === "success");
   } catch (error) {
     if (!ground.signal.aborted) throw error;
@@ -102,33 +102,37 @@ async function workOn(
 function readTaskFile(path: string): string {
   let fault = "there is no such file";
   try {
-    const text = readText(path, MOST_TASK_BYTES);
+    const text = readText(path, MAX_TASK_BYTES);
     if (text !== null) return text;
   } catch (error) {
-    fault = messageOf(error);
+    fault = describeError(error);
   }
   throw new FleetError(`${path} cannot be read: ${fault}`);
 }
 
-function newRunName(): string {
+function createRunName(): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 13).replace("T", "-");
   return `${time}-${randomBytes(2).toString("hex")}`;
 }
 
 /** Submits the tasks that the run does not have yet; a task that it has stays as it was submitted. */
-async function submitAll({ ground, request }: Fleet, store: Store, { run, tasks }: AskedRun): Promise<void> {
-  const before = await submissionsOf(store.pool, run);
+async function submitAll(
+  { ground, request }: Fleet,
+  store: Store,
+  { run, tasks }: RunToSubmit,
+): Promise<void> {
+  const before = await readSubmissions(store.pool, run);
   const bases = new Map<string, Promise<Submission["base"]>>();
   const waiting: [id: string, submission: Submission][] = [];
   const withOtherCode: string[] = [];
   for (const { source, ...rest } of tasks) {
     const key = JSON.stringify(source);
-    const base = bases.get(key) ?? baseOf(source, store);
+    const base = bases.get(key) ?? resolveBase(source, store);
     bases.set(key, base);
     const submission = { ...rest, base: await base };
     const known = before.get(rest.id);
     if (known === undefined) waiting.push([`${run}.${rest.id}`, submission]);
-    else if (isOtherCode(submission, known, run)) withOtherCode.push(rest.id);
+    else if (hasOtherCode(submission, known, run)) withOtherCode.push(rest.id);
     before.delete(rest.id);
   }
   // No task begins without it.
@@ -136,19 +140,19 @@ async function submitAll({ ground, request }: Fleet, store: Store, { run, tasks 
   const count = waiting.length;
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      await submit(store.client, ...next);
+      await submitTask(store.client, ...next);
   };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+  await Promise.all(Array.from({ length: MAX_PARALLEL }, work));
   const old = tasks.length - count;
-  ground.note(`run ${run}: ${counted(count, "task")} submitted${old > 0 ? `, and ${old} before` : ""}`);
+  ground.note(`run ${run}: ${formatCount(count, "task")} submitted${old > 0 ? `, and ${old} before` : ""}`);
   if (withOtherCode.length > 0)
-    ground.note(`the code of ${namesOf(withOtherCode)} has changed; they keep what was submitted`);
+    ground.note(`the code of ${formatNames(withOtherCode)} has changed; they keep what was submitted`);
   if (before.size > 0)
-    ground.note(`${namesOf([...before.keys()])} of the run are not in the file; they stay in the run`);
+    ground.note(`${formatNames([...before.keys()])} of the run are not in the file; they stay in the run`);
 }
 
 /** Whether only the content of a task's folder is different. Nothing else of a submitted task may be. */
-function isOtherCode(
+function hasOtherCode(
   { base, ...now }: Submission,
   { base: old, ...before }: Submission,
   run: string,
@@ -162,13 +166,13 @@ function isOtherCode(
   );
 }
 
-function namesOf(ids: readonly string[]): string {
-  const shown = ids.slice(0, MOST_NAMES).join(", ");
-  return ids.length > MOST_NAMES ? `${shown} and ${ids.length - MOST_NAMES} more` : shown;
+function formatNames(ids: readonly string[]): string {
+  const shown = ids.slice(0, MAX_NAMES).join(", ");
+  return ids.length > MAX_NAMES ? `${shown} and ${ids.length - MAX_NAMES} more` : shown;
 }
 
 /** A folder is kept in the database as it is now, so that every worker begins with the same. */
-async function baseOf(source: Source, store: Store): Promise<Submission["base"]> {
+async function resolveBase(source: Source, store: Store): Promise<Submission["base"]> {
   if ("git" in source) return source;
   if ("folder" in source) return { hash: await keepFolder(source.folder, store) };
   const folder = await mkdtemp(join(tmpdir(), "burin-fleet-tarball-"));
@@ -181,7 +185,7 @@ async function baseOf(source: Source, store: Store): Promise<Submission["base"]>
 }
 
 async function keepFolder(folder: string, store: Store): Promise<string> {
-  const { changes, left } = await wholeFolder(folder);
+  const { changes, left } = await readWholeFolder(folder);
   const [first] = left;
   if (first !== undefined)
     throw new FleetError(`${join(folder, first)} is too large for the database (32 MB a file)`);
@@ -190,16 +194,20 @@ async function keepFolder(folder: string, store: Store): Promise<string> {
 }
 
 /** The ends of all tasks of the run. */
-async function follow(pool: Pool, run: string, { note, signal }: Ground): Promise<readonly TaskState[]> {
+async function waitForEnds(
+  pool: Pool,
+  run: string,
+  { note, signal }: FleetOptions,
+): Promise<readonly TaskState[]> {
   let told = "";
   for (;;) {
-    const counts = await whenItPasses(() => countsOf(pool, run), signal);
+    const counts = await retryUntilAvailable(() => countByState(pool, run), signal);
     if (!counts.has("queued") && !counts.has("running")) {
-      const states = await whenItPasses(() => tasksOf(pool, run), signal);
-      note(standingWords(states));
+      const states = await retryUntilAvailable(() => readTaskStates(pool, run), signal);
+      note(formatStanding(states));
       return states;
     }
-    const line = countWords(counts);
+    const line = formatCounts(counts);
     if (line !== told) note(line);
     told = line;
     await pause(LOOK_MS, undefined, { signal });

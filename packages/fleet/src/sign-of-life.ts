@@ -59,7 +59,7 @@ export class SignOfLife {
   }
 
   /** What the work gives, where nobody holds the lock on that name and nobody else does the same meanwhile; else null. */
-  async ifFree<T>(name: string, work: (client: Client) => Promise<T>): Promise<T | null> {
+  async runIfFree<T>(name: string, work: (client: Client) => Promise<T>): Promise<T | null> {
     const client = this.#client;
     if (client === null) return null;
     const text = "select pg_try_advisory_lock(hashtextextended($1, 0)) as free";

@@ -2,24 +2,25 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readText } from "@burin/core/internal";
-import { type Queries, type TaskState, tasksOf } from "./engine-tables.ts";
-import { runOf } from "./steps.ts";
+import { type Queries, readTaskStates, type TaskState } from "./engine-tables.ts";
+import { readRunName } from "./steps.ts";
 
 const FILE = "standing.json";
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** Of the newest tasks. */
-const MOST_TASKS = 5000;
+const MAX_TASKS = 5000;
 
 /**
  * How the tasks stand while the database of this computer is ended: nothing can change then, and nobody has to start
  * it to see it. `folder` is that of the database.
  */
-export async function keepStanding(folder: string, database: Queries): Promise<void> {
-  const all = await tasksOf(database, undefined);
-  const states = all.slice(-MOST_TASKS);
+export async function saveStanding(folder: string, database: Queries): Promise<void> {
+  const all = await readTaskStates(database, undefined);
+  const states = all.slice(-MAX_TASKS);
   // A run is there as a whole or not at all.
-  const cut = all.length > states.length ? new Set([runOf(all.at(-MOST_TASKS - 1)?.id ?? "")]) : new Set();
-  const kept = states.filter(({ id }) => !cut.has(runOf(id)));
+  const cut =
+    all.length > states.length ? new Set([readRunName(all.at(-MAX_TASKS - 1)?.id ?? "")]) : new Set();
+  const kept = states.filter(({ id }) => !cut.has(readRunName(id)));
   await writeFile(join(folder, FILE), JSON.stringify(kept), { mode: 0o600 });
 }
 
@@ -30,6 +31,6 @@ export async function forgetStanding(folder: string): Promise<void> {
 /** The tasks of all runs that are known; null when nothing was kept. */
 export function readStanding(folder: string): readonly TaskState[] | null {
   const path = join(folder, FILE);
-  const text = existsSync(path) ? readText(path, MOST_BYTES) : null;
+  const text = existsSync(path) ? readText(path, MAX_BYTES) : null;
   return text === null ? null : JSON.parse(text);
 }

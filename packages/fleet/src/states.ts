@@ -1,10 +1,10 @@
 import type { State, TaskState } from "./engine-tables.ts";
-import { runOf } from "./steps.ts";
+import { readRunName } from "./steps.ts";
 
 export const isOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
 
 /** Of tasks whose ends have not been read. */
-export function countWords(counts: ReadonlyMap<State, number>): string {
+export function formatCounts(counts: ReadonlyMap<State, number>): string {
   const parts = (["queued", "running", "ended", "cancelled", "failed"] as const).flatMap((state) => {
     const count = counts.get(state);
     return count === undefined ? [] : [`${count} ${state}`];
@@ -13,9 +13,9 @@ export function countWords(counts: ReadonlyMap<State, number>): string {
 }
 
 /** How tasks stand, and what those that wait wait for: `3 done · 1 waits for you: burin fleet answer run.b yes`. */
-export function standingWords(states: readonly TaskState[]): string {
+export function formatStanding(states: readonly TaskState[]): string {
   const waiting = states.filter(isWaiting);
-  const endings = states.map((state) => standingOf(state));
+  const endings = states.map((state) => readStandingState(state));
   const parts = (["queued", "running", "done", "failed", "cancelled"] as const).flatMap((standing) => {
     const count = endings.filter((one) => one === standing).length;
     return count === 0 ? [] : [`${count} ${standing}`];
@@ -23,7 +23,7 @@ export function standingWords(states: readonly TaskState[]): string {
   const [first] = waiting;
   if (waiting.length === 1) parts.push(`1 waits for you: burin fleet answer ${first?.id} yes`);
   if (first !== undefined && waiting.length > 1)
-    parts.push(`${waiting.length} wait for you: burin fleet questions ${runOf(first.id)}`);
+    parts.push(`${waiting.length} wait for you: burin fleet questions ${readRunName(first.id)}`);
   return parts.length === 0 ? "no tasks" : parts.join(" · ");
 }
 
@@ -31,19 +31,19 @@ export function isWaiting({ end }: TaskState): boolean {
   return end?.status === "waiting";
 }
 
-function standingOf(task: TaskState): Exclude<State, "ended"> | "done" | "waiting" {
+function readStandingState(task: TaskState): Exclude<State, "ended"> | "done" | "waiting" {
   if (task.state !== "ended") return task.state;
   if (isWaiting(task)) return "waiting";
   return task.end?.status === "success" ? "done" : "failed";
 }
 
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
 /** One row for each task; columns are as wide as their longest cell. */
-export function tableOf(states: readonly TaskState[]): string {
-  const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(rowOf)];
+export function formatTable(states: readonly TaskState[]): string {
+  const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(formatRow)];
   const widths = [0, 0, 0, 0, 0];
   for (const row of rows)
     for (const [at, width] of widths.entries()) widths[at] = Math.max(width, row[at]?.length ?? 0);
@@ -51,7 +51,7 @@ export function tableOf(states: readonly TaskState[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-function rowOf({ id, state, end, error }: TaskState): string[] {
+function formatRow({ id, state, end, error }: TaskState): string[] {
   const { status = state, turns = "", tokens = "", cost } = end ?? {};
   const words = (end?.error?.message ?? end?.result ?? error ?? "").replace(/\s+/g, " ");
   const result = words.length > 60 ? `${words.slice(0, 59)}…` : words;

@@ -40,24 +40,24 @@ export interface TaskEnd extends Spent, Pick<RunEnd, "result" | "error" | "check
 }
 
 /** The run of a task's id. */
-export function runOf(id: string): string {
+export function readRunName(id: string): string {
   return id.slice(0, id.lastIndexOf("."));
 }
 
 /** The record of the session in these steps. */
-export function linesOf(steps: readonly Step[]): string {
+export function joinLines(steps: readonly Step[]): string {
   return steps.map(({ lines }) => lines ?? "").join("");
 }
 
-export function recordsIn(lines: string): LogRecord[] {
+export function parseRecords(lines: string): LogRecord[] {
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LogRecord]));
 }
 
 /** The errors of a call that did not end but was interrupted by the loss of a worker. */
-const LOST = ["may_have_run", "interrupted", "not_run"];
+const LOST_ERRORS = ["may_have_run", "interrupted", "not_run"];
 
 /** Since the last finished call: the number of workers that have started, and what they were doing. */
-export function triesIn(steps: readonly Step[]) {
+export function countTries(steps: readonly Step[]) {
   let tries = 0;
   /** The last worker had no other task. */
   let wasAlone = false;
@@ -68,11 +68,11 @@ export function triesIn(steps: readonly Step[]) {
       wasAlone = alone;
     }
     if (aside !== undefined) tries = 0;
-    for (const { event } of recordsIn(lines ?? "")) {
+    for (const { event } of parseRecords(lines ?? "")) {
       if (event.type !== "tool_call") continue;
       const { call } = event;
       if (call.status === "executing") doing = `${call.name} ${JSON.stringify(call.args)}`;
-      const isLost = call.status === "error" && LOST.includes(call.error.type);
+      const isLost = call.status === "error" && LOST_ERRORS.includes(call.error.type);
       if (call.status === "success" || (call.status === "error" && !isLost)) tries = 0;
     }
   }
@@ -100,26 +100,29 @@ export function addSpent({ turns, tokens, calls, cost }: Spent, records: readonl
   return { turns, tokens, calls, ...(cost !== undefined && { cost }) };
 }
 
-export function spentIn(steps: readonly Step[]): Spent {
-  return addSpent({ turns: 0, tokens: 0, calls: 0 }, recordsIn(linesOf(steps)));
+export function sumSpent(steps: readonly Step[]): Spent {
+  return addSpent({ turns: 0, tokens: 0, calls: 0 }, parseRecords(joinLines(steps)));
 }
 
 /** The answer that the session has not received yet. */
-export function newAnswerIn(steps: readonly Step[]): Decision | undefined {
+export function findNewAnswer(steps: readonly Step[]): Decision | undefined {
   const last = steps.findLast(({ lines, answer }) => lines !== undefined || answer !== undefined);
   return last?.answer;
 }
 
-export function waitingFor(question: Question, steps: readonly Step[]): TaskEnd {
+export function createWaitingEnd(question: Question, steps: readonly Step[]): TaskEnd {
   const error = { type: "waiting", message: `Waiting for an answer to: ${question.confirmation.title}` };
-  return { status: "waiting", result: "", error, ...spentIn(steps), patch: "", question };
+  return { status: "waiting", result: "", error, ...sumSpent(steps), patch: "", question };
 }
 
 /** What is left of a budget, if there is one, after these steps; null when it is used up. Time starts again for each worker. */
-export function budgetLeft(budget: string | undefined, steps: readonly Step[]): string | null | undefined {
+export function computeBudgetLeft(
+  budget: string | undefined,
+  steps: readonly Step[],
+): string | null | undefined {
   if (budget === undefined) return undefined;
   const { tokens, money, milliseconds, calls } = parseBudget(budget);
-  const spent = spentIn(steps);
+  const spent = sumSpent(steps);
   const left = {
     tokens: tokens && tokens - spent.tokens,
     money: money && money - (spent.cost ?? 0),

@@ -7,16 +7,16 @@ import { CANCELLED_TABLE, openClient, prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
 import { PAGE_TABLE } from "./page-data.ts";
-import { whenItPasses } from "./when-it-passes.ts";
+import { retryUntilAvailable } from "./when-it-passes.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 
 const SCHEMA_KEY = 7_261_903_118;
 const SCHEMA_PAUSE_MS = 50;
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 
 export function openPool(url: string): Pool {
-  const pool = new Pool({ connectionString: url, max: MOST_CONNECTIONS, application_name: "burin_fleet" });
+  const pool = new Pool({ connectionString: url, max: MAX_CONNECTIONS, application_name: "burin_fleet" });
   // A connection that breaks while it is idle is replaced with the next query.
   pool.on("error", () => {});
   return pool;
@@ -26,7 +26,7 @@ export function openPool(url: string): Pool {
  * PostgreSQL cannot extract anything from JSON that contains U+0000 or half a surrogate pair anywhere, as a model's
  * text may. For reading, these and other control characters are written as `/u`.
  */
-const READABLE = `
+const READABLE_FUNCTIONS = `
   create or replace function burin_fleet.is_plain(given text) returns boolean language plpgsql immutable as $$
   begin
     perform given::json->'';
@@ -40,7 +40,7 @@ const READABLE = `
 
 const TABLES = `
   create schema if not exists burin_fleet;
-  ${READABLE};
+  ${READABLE_FUNCTIONS};
   create table if not exists burin_fleet.base (
     hash text not null,
     part integer not null,
@@ -114,9 +114,9 @@ export class Store {
     return hash;
   }
 
-  async base(hash: string): Promise<readonly Change[]> {
+  async readBase(hash: string): Promise<readonly Change[]> {
     const text = "select bytes from burin_fleet.base where hash = $1 order by part";
-    const { rows } = await whenItPasses(() => this.pool.query<{ bytes: Buffer }>(text, [hash]));
+    const { rows } = await retryUntilAvailable(() => this.pool.query<{ bytes: Buffer }>(text, [hash]));
     if (rows.length === 0) throw new Error(`The folder ${hash} is not in the database.`);
     return JSON.parse(inflateRawSync(Buffer.concat(rows.map(({ bytes }) => bytes))).toString());
   }

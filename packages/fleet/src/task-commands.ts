@@ -3,19 +3,25 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
 import type { Pool } from "pg";
-import { answer, cancelTasks, hasWorker, resume } from "./engine.ts";
-import { countOfOthers, lastTask, patchesOf, type TaskState, tasksOf } from "./engine-tables.ts";
-import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
-import { counted, isOver, isWaiting, standingWords, tableOf } from "./states.ts";
-import { recordsIn, runOf, type Step } from "./steps.ts";
+import { answerTaskQuestion, cancelTasks, hasWorker, resumeTasks } from "./engine.ts";
+import {
+  countOtherVersions,
+  findLastTask,
+  readPatches,
+  readTaskStates,
+  type TaskState,
+} from "./engine-tables.ts";
+import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
+import { formatCount, formatStanding, formatTable, isOver, isWaiting } from "./states.ts";
+import { parseRecords, readRunName, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
-import { whenItPasses } from "./when-it-passes.ts";
+import { retryUntilAvailable } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
 export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";
 
 /** A command that looks at tasks or changes them, and runs nothing. */
-export function lookBy(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
+export function createLookCommand(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
   return async (fleet: Fleet): Promise<boolean> => {
     const store = await Store.open(fleet.url);
     try {
@@ -31,32 +37,38 @@ export function lookBy(command: (fleet: Fleet, store: Store) => Promise<unknown>
   };
 }
 
-async function lastRun(pool: Pool): Promise<string | undefined> {
-  const task = await lastTask(pool);
-  return task && runOf(task);
+async function findLastRun(pool: Pool): Promise<string | undefined> {
+  const task = await findLastTask(pool);
+  return task && readRunName(task);
 }
 
 /** The named run, or the last one. */
-async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
+async function readStates({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
-  const named = name ?? request.run ?? (await lastRun(pool));
+  const named = name ?? request.run ?? (await findLastRun(pool));
   if (named === undefined) throw new FleetError(NO_RUNS);
-  const states = await tasksOf(pool, named);
+  const states = await readTaskStates(pool, named);
   if (states.length === 0) throw new FleetError(`there is no run or task "${named}"`);
   return states;
 }
 
 /** How the tasks of a run stand; with --json each task. */
-export async function status(fleet: Fleet, { pool }: Store): Promise<void> {
-  const states = await statesOf(fleet, pool);
+export async function showStatus(fleet: Fleet, { pool }: Store): Promise<void> {
+  const states = await readStates(fleet, pool);
   showStates(fleet, states);
-  const left = await countOfOthers(pool, idsOf(states));
+  const left = await countOtherVersions(pool, listIds(states));
   if (left > 0)
-    fleet.ground.note(`${counted(left, "task")} can run only on a worker of the submitting version of Burin`);
+    fleet.ground.note(
+      `${formatCount(left, "task")} can run only on a worker of the submitting version of Burin`,
+    );
 }
 
 /** The same of what is known while the database of this computer is ended. */
-export function statusAtRest(request: FleetRequest, ground: Ground, kept: readonly TaskState[] | null): void {
+export function showKeptStatus(
+  request: FleetRequest,
+  ground: FleetOptions,
+  kept: readonly TaskState[] | null,
+): void {
   const [named] = request.words;
   if (kept === null || (kept.length === 0 && named !== undefined))
     throw new FleetError(
@@ -66,9 +78,9 @@ export function statusAtRest(request: FleetRequest, ground: Ground, kept: readon
     (found, one) => (found && found.createdAt > one.createdAt ? found : one),
     undefined,
   );
-  const run = named ?? request.run ?? (last && runOf(last.id));
+  const run = named ?? request.run ?? (last && readRunName(last.id));
   if (run === undefined) throw new FleetError(NO_RUNS);
-  const states = kept.filter(({ id }) => id === run || runOf(id) === run);
+  const states = kept.filter(({ id }) => id === run || readRunName(id) === run);
   if (states.length === 0)
     throw new FleetError(
       `the database is not running, and ${run} is not among the last runs: burin fleet results ${run} starts it`,
@@ -81,26 +93,27 @@ function showStates(
   { request, ground }: Pick<Fleet, "request" | "ground">,
   states: readonly TaskState[],
 ): void {
-  if (request.json) ground.out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
-  else ground.out(`${tableOf(states)}${standingWords(states)}\n`);
+  if (request.json) ground.out(`${JSON.stringify(states.map(toPlainState), null, 2)}\n`);
+  else ground.out(`${formatTable(states)}${formatStanding(states)}\n`);
 }
 
-function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
+function toPlainState({ id, state, worker, createdAt, end, error }: TaskState) {
   return { id, state, worker, createdAt: new Date(createdAt).toISOString(), ...(end && { end }), error };
 }
 
 /** The results of a run's tasks, in one of several formats. */
-export async function results(fleet: Fleet, { pool }: Store): Promise<void> {
+export async function showRunResults(fleet: Fleet, { pool }: Store): Promise<void> {
   const { request, ground } = fleet;
-  const states = await statesOf(fleet, pool);
+  const states = await readStates(fleet, pool);
   const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [id]));
-  if (request.patches !== undefined) await writePatches(fleet, patchesOf(pool, ended));
-  if (request.predictions !== undefined) await writePredictions(fleet, patchesOf(pool, ended));
-  if (request.json) await showResults(fleet, states, patchesOf(pool, ended));
-  else if (request.patches === undefined && request.predictions === undefined) ground.out(tableOf(states));
+  if (request.patches !== undefined) await writePatches(fleet, readPatches(pool, ended));
+  if (request.predictions !== undefined) await writePredictions(fleet, readPatches(pool, ended));
+  if (request.json) await showResults(fleet, states, readPatches(pool, ended));
+  else if (request.patches === undefined && request.predictions === undefined)
+    ground.out(formatTable(states));
 }
 
-type Patches = ReturnType<typeof patchesOf>;
+type Patches = ReturnType<typeof readPatches>;
 
 async function writePatches({ request, ground }: Fleet, patches: Patches): Promise<void> {
   const folder = resolve(ground.root, request.patches ?? "");
@@ -111,7 +124,7 @@ async function writePatches({ request, ground }: Fleet, patches: Patches): Promi
     await writeFile(join(folder, `${id}.patch`), patch);
     count += 1;
   }
-  ground.note(`${counted(count, "patch", "patches")} in ${folder}`);
+  ground.note(`${formatCount(count, "patch", "patches")} in ${folder}`);
 }
 
 /** In the format of SWE-bench-like evaluations. */
@@ -125,7 +138,7 @@ async function writePredictions({ request, ground }: Fleet, patches: Patches): P
     count += 1;
   }
   await writeFile(path, lines);
-  ground.note(`${counted(count, "prediction")} in ${request.predictions}`);
+  ground.note(`${formatCount(count, "prediction")} in ${request.predictions}`);
 }
 
 async function showResults({ ground }: Fleet, states: readonly TaskState[], patches: Patches): Promise<void> {
@@ -136,17 +149,17 @@ async function showResults({ ground }: Fleet, states: readonly TaskState[], patc
 }
 
 /** What has happened in a task; with -f also what happens until it ends. */
-export async function logs(fleet: Fleet, { client, pool }: Store): Promise<void> {
+export async function showLogs(fleet: Fleet, { client, pool }: Store): Promise<void> {
   const { ground, request } = fleet;
-  const [named, second] = await namedTasks(fleet, pool, "logs");
+  const [named, second] = await findNamedTasks(fleet, pool, "logs");
   if (named === undefined || second !== undefined)
     throw new FleetError("name one task: burin fleet logs <id>");
   const { id } = named;
   let shown = 0;
   for (;;) {
-    const [task] = await whenItPasses(() => tasksOf(pool, id), ground.signal);
+    const [task] = await retryUntilAvailable(() => readTaskStates(pool, id), ground.signal);
     const list = () => client.listWorkflowSteps(id, { offset: shown });
-    const steps = (await whenItPasses(list, ground.signal)) ?? [];
+    const steps = (await retryUntilAvailable(list, ground.signal)) ?? [];
     for (const { output } of steps) showStep(output as Step | null, fleet);
     shown += steps.length;
     if (!request.follow || task === undefined || isOver(task)) return;
@@ -159,21 +172,25 @@ function showStep(step: Step | null, { ground, request }: Fleet): void {
   // What went wrong around the session is not in its record.
   if (step?.end?.error && step.lines === undefined && !request.json)
     ground.out(`${step.end.status}: ${step.end.error.message}\n`);
-  for (const record of recordsIn(step?.lines ?? "")) {
+  for (const record of parseRecords(step?.lines ?? "")) {
     const words = request.json ? JSON.stringify(record) : ground.showRecord(record);
     if (words !== "") ground.out(`${words}\n`);
   }
 }
 
 /** Resolves names: each is a task's id, the name of a task in the last run, or a whole run. */
-async function namedTasks({ request }: Fleet, pool: Pool, command: string): Promise<readonly TaskState[]> {
+async function findNamedTasks(
+  { request }: Fleet,
+  pool: Pool,
+  command: string,
+): Promise<readonly TaskState[]> {
   if (request.words.length === 0)
     throw new FleetError(`name a task or a run: burin fleet ${command} <id>; see burin fleet status`);
   const found: TaskState[] = [];
   for (const word of request.words) {
-    const states = await tasksOf(pool, word);
-    const run = states.length > 0 ? undefined : await lastRun(pool);
-    const short = run === undefined ? [] : await tasksOf(pool, `${run}.${word}`);
+    const states = await readTaskStates(pool, word);
+    const run = states.length > 0 ? undefined : await findLastRun(pool);
+    const short = run === undefined ? [] : await readTaskStates(pool, `${run}.${word}`);
     if (states.length + short.length === 0)
       throw new FleetError(`there is no task "${word}"; see burin fleet status`);
     found.push(...states, ...short);
@@ -182,37 +199,37 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
 }
 
 /** Ends tasks as they are, including a running call and a question. */
-export async function cancel(fleet: Fleet, store: Store): Promise<void> {
-  const states = await namedTasks(fleet, store.pool, "cancel");
-  const open = idsOf(states.filter((state) => !isOver(state)));
-  const waiting = idsOf(states.filter(isWaiting));
+export async function cancelNamedTasks(fleet: Fleet, store: Store): Promise<void> {
+  const states = await findNamedTasks(fleet, store.pool, "cancel");
+  const open = listIds(states.filter((state) => !isOver(state)));
+  const waiting = listIds(states.filter(isWaiting));
   await cancelTasks(store, open, waiting);
-  fleet.ground.note(`${counted(open.length + waiting.length, "task")} cancelled`);
+  fleet.ground.note(`${formatCount(open.length + waiting.length, "task")} cancelled`);
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
-export async function retry(fleet: Fleet, store: Store): Promise<readonly string[]> {
-  const states = await namedTasks(fleet, store.pool, "retry");
-  const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
+export async function retryTasks(fleet: Fleet, store: Store): Promise<readonly string[]> {
+  const states = await findNamedTasks(fleet, store.pool, "retry");
+  const cancelled = listIds(states.filter(({ state }) => state === "cancelled"));
   const ended = states.filter(({ state }) => state === "ended" || state === "failed");
-  const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
-  await resume(store, cancelled, failed);
+  const failed = listIds(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
+  await resumeTasks(store, cancelled, failed);
   const again = [...cancelled, ...failed];
-  fleet.ground.note(`${counted(again.length, "task")} back in the queue`);
-  if (again.length > 0) await sayWhoContinues(fleet, store);
-  return [...new Set(again.map(runOf))];
+  fleet.ground.note(`${formatCount(again.length, "task")} back in the queue`);
+  if (again.length > 0) await noteWhoContinues(fleet, store);
+  return [...new Set(again.map(readRunName))];
 }
 
 /** Somebody must work on what is in the queue. */
-async function sayWhoContinues({ request, ground }: Fleet, store: Store): Promise<void> {
+async function noteWhoContinues({ request, ground }: Fleet, store: Store): Promise<void> {
   if (request.follow || (await hasWorker(store))) return;
   ground.note("no worker runs; to continue: burin fleet worker, or the same with --follow");
 }
 
 /** What tasks of a run wait for. */
-export async function questions(fleet: Fleet, { pool }: Store): Promise<void> {
+export async function showQuestions(fleet: Fleet, { pool }: Store): Promise<void> {
   const { request, ground } = fleet;
-  const waiting = (await statesOf(fleet, pool)).flatMap(({ id, end }) =>
+  const waiting = (await readStates(fleet, pool)).flatMap(({ id, end }) =>
     end?.question === undefined ? [] : [{ id, question: end.question }],
   );
   if (request.json) ground.out(`${JSON.stringify(waiting, null, 2)}\n`);
@@ -223,27 +240,27 @@ export async function questions(fleet: Fleet, { pool }: Store): Promise<void> {
 /** Answers what a task waits for; a worker then continues it. */
 export async function answerTask(fleet: Fleet, store: Store): Promise<readonly string[]> {
   const [id, word, ...rest] = fleet.request.words;
-  const decision = decisionOf(word, rest.join(" "));
+  const decision = parseDecision(word, rest.join(" "));
   if (id === undefined || decision === null)
     throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
   const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-  const waiting = (await namedTasks(only, store.pool, "answer")).filter(isWaiting);
+  const waiting = (await findNamedTasks(only, store.pool, "answer")).filter(isWaiting);
   const [task] = waiting;
   if (task === undefined)
     throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
   if (waiting.length > 1)
     throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
-  await answer(store.client, task.id, decision);
+  await answerTaskQuestion(store.client, task.id, decision);
   fleet.ground.note(`${task.id} is in the queue again`);
-  await sayWhoContinues(fleet, store);
-  return [runOf(task.id)];
+  await noteWhoContinues(fleet, store);
+  return [readRunName(task.id)];
 }
 
-function idsOf(states: readonly TaskState[]): string[] {
+function listIds(states: readonly TaskState[]): string[] {
   return states.map(({ id }) => id);
 }
 
-function decisionOf(word: string | undefined, why: string): Decision | null {
+function parseDecision(word: string | undefined, why: string): Decision | null {
   if (word === "yes" && why === "") return { outcome: "once" };
   if (word !== "no") return null;
   return why === "" ? { outcome: "cancel" } : { outcome: "cancel", reason: why };

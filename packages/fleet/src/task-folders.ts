@@ -7,7 +7,7 @@ import { readText } from "@burin/core/internal";
 const OWNER = "worker";
 /** The `~/.burin` of the session that works on the task. */
 export const SESSION_HOME = "home";
-const MOST_OWNER_BYTES = 100;
+const MAX_OWNER_BYTES = 100;
 
 /**
  * One folder for each task. A worker that was considered lost may still be running in one, on this machine: then
@@ -69,7 +69,7 @@ export class TaskFolders {
 
   /** 0 if there is none yet. */
   #ownerOf(place: string): number {
-    return Number(readText(join(place, OWNER), MOST_OWNER_BYTES) ?? 0);
+    return Number(readText(join(place, OWNER), MAX_OWNER_BYTES) ?? 0);
   }
 }
 

@@ -19,16 +19,16 @@ export class TaskProcesses {
   measure(tasks: ReadonlySet<string>): ReadonlyMap<string, TaskMemory> {
     const found = new Map<string, { bytes: number; pids: number[] }>();
     const marks = new Map<string, string>();
-    for (const pid of processIds()) {
-      const started = startOf(pid);
+    for (const pid of listProcessIds()) {
+      const started = readStart(pid);
       if (started === null) continue;
       const key = `${pid} ${started}`;
-      const mark = this.#marks.get(key) ?? markOf(pid);
+      const mark = this.#marks.get(key) ?? readMark(pid);
       marks.set(key, mark);
       const task = mark.split(" ").find((word) => tasks.has(word));
       if (task === undefined) continue;
       const sum = found.get(task) ?? { bytes: 0, pids: [] };
-      sum.bytes += ownBytesOf(pid);
+      sum.bytes += readOwnBytes(pid);
       sum.pids.push(pid);
       found.set(task, sum);
     }
@@ -37,22 +37,22 @@ export class TaskProcesses {
   }
 }
 
-function processIds(): number[] {
+function listProcessIds(): number[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-function startOf(pid: number): string | null {
-  return read(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ")[19] ?? null;
+function readStart(pid: number): string | null {
+  return tryRead(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ")[19] ?? null;
 }
 
-function markOf(pid: number): string {
-  const variables = read(`/proc/${pid}/environ`)?.split("\0") ?? [];
+function readMark(pid: number): string {
+  const variables = tryRead(`/proc/${pid}/environ`)?.split("\0") ?? [];
   return variables.find((one) => one.startsWith(`${MARK_VARIABLE}=`))?.slice(MARK_VARIABLE.length + 1) ?? "";
 }
 
-function ownBytesOf(pid: number): number {
-  const status = read(`/proc/${pid}/status`) ?? "";
+function readOwnBytes(pid: number): number {
+  const status = tryRead(`/proc/${pid}/status`) ?? "";
   const kilobytes = ["RssAnon", "RssShmem"].map((name) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0),
   );
@@ -60,7 +60,7 @@ function ownBytesOf(pid: number): number {
 }
 
 /** null for one that has ended, or is not this user's. */
-function read(path: string): string | null {
+function tryRead(path: string): string | null {
   try {
     return readFileSync(path, "latin1");
   } catch {

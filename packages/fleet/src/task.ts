@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ApprovalMode } from "@burin/core";
-import { APPROVAL_MODES, messageOf, parseRule } from "@burin/core/internal";
+import { APPROVAL_MODES, describeError, parseRule } from "@burin/core/internal";
 import { parseBudget } from "@burin/core/sessions";
 
 /** Where the code of a task comes from. */
@@ -37,23 +37,23 @@ export class TaskError extends Error {}
 const DEFAULT_TRIES = 3;
 
 const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
-  id: nameFault,
-  folder: isText,
-  git: isText,
-  revision: isText,
-  tarball: isText,
-  prompt: isText,
-  model: isText,
-  tenant: isText,
-  budget: (value) => isText(value) ?? faultOf(() => parseBudget(String(value))),
-  maxTurns: isCount,
+  id: findNameFault,
+  folder: checkText,
+  git: checkText,
+  revision: checkText,
+  tarball: checkText,
+  prompt: checkText,
+  model: checkText,
+  tenant: checkText,
+  budget: (value) => checkText(value) ?? catchFault(() => parseBudget(String(value))),
+  maxTurns: checkCount,
   approvalMode: (value) =>
     APPROVAL_MODES.some((mode) => mode === value) ? null : `must be one of ${APPROVAL_MODES.join(", ")}`,
-  allow: areRules,
-  deny: areRules,
-  setup: isText,
-  check: isText,
-  tries: isCount,
+  allow: checkRules,
+  deny: checkRules,
+  setup: checkText,
+  check: checkText,
+  tries: checkCount,
 };
 
 /** Reads JSON Lines, one task per line; folders and tarballs are relative to `from`. Throws TaskError. */
@@ -68,7 +68,7 @@ export function readTasks(text: string, from: string): Task[] {
       ids.add(task.id);
       return [task];
     } catch (error) {
-      throw new TaskError(`Line ${index + 1}: ${messageOf(error)}`);
+      throw new TaskError(`Line ${index + 1}: ${describeError(error)}`);
     }
   });
   if (tasks.length === 0) throw new TaskError("There is no task in the file.");
@@ -80,7 +80,7 @@ function readTask(line: string, from: string): Task {
   try {
     given = JSON.parse(line);
   } catch (error) {
-    throw new Error(`it is not valid JSON (${messageOf(error)}).`);
+    throw new Error(`it is not valid JSON (${describeError(error)}).`);
   }
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new Error("a task is a JSON object.");
@@ -94,10 +94,10 @@ function readTask(line: string, from: string): Task {
   for (const key of ["id", "prompt"]) if (given[key] === undefined) throw new Error(`"${key}" is missing.`);
   const { folder: _f, git: _g, revision: _r, tarball: _t, ...rest } = given;
   const defaults = { approvalMode: "default", allow: [], deny: [], tries: DEFAULT_TRIES };
-  return { ...defaults, ...rest, id: String(given.id), source: sourceOf(given, from) } as unknown as Task;
+  return { ...defaults, ...rest, id: String(given.id), source: readSource(given, from) } as unknown as Task;
 }
 
-function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, from: string): Source {
+function readSource({ folder, git, revision, tarball }: Record<string, unknown>, from: string): Source {
   const given = [folder, git, tarball].filter((one) => one !== undefined);
   if (given.length !== 1)
     throw new Error('it names its code with exactly one of "folder", "git", "tarball".');
@@ -121,32 +121,33 @@ function hasSecret({ username, password }: URL): boolean {
 }
 
 /** Names of runs and tasks become parts of the names of folders. */
-export function nameFault(name: unknown): string | null {
+export function findNameFault(name: unknown): string | null {
   const isName = typeof name !== "object" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(String(name));
   return isName ? null : "must be letters, digits, - and _, at most 80 of them";
 }
 
-function isText(value: unknown): string | null {
+function checkText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? null : "must be a text that is not empty";
 }
 
-function isCount(value: unknown): string | null {
+function checkCount(value: unknown): string | null {
   return Number.isSafeInteger(value) && Number(value) > 0 ? null : "must be a whole number above 0";
 }
 
-function areRules(value: unknown): string | null {
+function checkRules(value: unknown): string | null {
   if (!Array.isArray(value)) return "must be a list of rules";
   return (
-    value.map((rule) => isText(rule) ?? faultOf(() => parseRule(rule))).find((fault) => fault !== null) ??
-    null
+    value
+      .map((rule) => checkText(rule) ?? catchFault(() => parseRule(rule)))
+      .find((fault) => fault !== null) ?? null
   );
 }
 
-function faultOf(read: () => unknown): string | null {
+function catchFault(read: () => unknown): string | null {
   try {
     read();
     return null;
   } catch (error) {
-    return `cannot be used: ${messageOf(error).replace(/\.$/, "")}`;
+    return `cannot be used: ${describeError(error).replace(/\.$/, "")}`;
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 
 const PAUSE_MS = 1000;
 
@@ -7,29 +7,29 @@ const PAUSE_MS = 1000;
  * No connection, no disk space or memory, ended by an administrator, a system failure; or the system's own error
  * codes.
  */
-const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
+const PASSING_CODE = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
 /** Whether nothing was written because a disk is full, this computer's or the database's. Git does not always know why. */
 export function isFullDisk(error: unknown): boolean {
   return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(
-    messageOf(error),
+    describeError(error),
   );
 }
 
 /** Whether the database did not answer, or had no room: the same will work later. */
-export function passesByItself(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   // The driver has no code for a connection that breaks.
-  return typeof code === "string" ? PASSING.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
+  return typeof code === "string" ? PASSING_CODE.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
 }
 
 /** Repeats a query until the database answers or the signal aborts. */
-export async function whenItPasses<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function retryUntilAvailable<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!passesByItself(error) || signal?.aborted) throw error;
+      if (!isTemporary(error) || signal?.aborted) throw error;
       await pause(PAUSE_MS, undefined, { signal });
     }
   }

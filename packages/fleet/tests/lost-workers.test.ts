@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answersIn, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
+import { listAnswers, openScriptedRoom, type ScriptedRoom, shell, waitUntil } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -21,11 +21,11 @@ function isRunning(pid: number): boolean {
   return existsSync(stat) && !readFileSync(stat, "utf8").includes(") Z ");
 }
 
-describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
+describe("burin fleet, when workers are lost,", requirePrograms("PostgreSQL"), () => {
   it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
     const ledger = join(room.folder, "ledger");
     room.replies.set("kill me", (messages) => {
-      const answers = answersIn(messages);
+      const answers = listAnswers(messages);
       const last = answers.at(-1)?.text ?? "";
       if (answers.length === 0) return shell("printf kept > kept.txt && ln -s kept.txt link && rm start.txt");
       if (answers.length === 1)
@@ -38,14 +38,14 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     const worker = await room.commands.startWorker();
     await room.keepDatabase();
     await room.fleet("run", file, "--run", "second", "--no-follow");
-    await until(() => existsSync(ledger));
+    await waitUntil(() => existsSync(ledger));
     const BURIN_FLEET_DATABASE = room.databaseUrl();
     const other = await room.commands.startWorker(1, {
       BURIN_HOME: join(room.folder, "other"),
       BURIN_FLEET_DATABASE,
     });
     worker.child.kill("SIGKILL");
-    await until(() => room.hasEnded("second.killed"));
+    await waitUntil(() => room.hasEnded("second.killed"));
     const { stdout: log } = await room.fleet("logs", "second.killed");
     expect(log.match(/--- worker/g)).toHaveLength(2);
     expect(log).toContain("may have run");
@@ -64,12 +64,12 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     const [noted, TMPDIR] = [join(room.folder, "left-running"), join(room.folder, "temporary")];
     await mkdir(TMPDIR);
     room.replies.set("stay", (messages) =>
-      answersIn(messages).length === 0 ? shell(`echo $$ > ${noted}; exec sleep 600`) : { text: "moved on" },
+      listAnswers(messages).length === 0 ? shell(`echo $$ > ${noted}; exec sleep 600`) : { text: "moved on" },
     );
     const file = await room.writeTasks([{ id: "stays", prompt: "stay" }]);
     const worker = await room.commands.startWorker(1, { TMPDIR });
     await room.fleet("run", file, "--run", "left", "--no-follow");
-    await until(() => existsSync(noted) && readFileSync(noted, "utf8") !== "");
+    await waitUntil(() => existsSync(noted) && readFileSync(noted, "utf8") !== "");
     worker.child.kill("SIGKILL");
     await worker.end;
     const pid = Number(await readFile(noted, "utf8"));
@@ -77,7 +77,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     expect(await readdir(TMPDIR)).not.toEqual([]);
     const next = await room.commands.startWorker(1, { TMPDIR });
     expect(isRunning(pid)).toBe(false);
-    await until(() => room.hasEnded("left.stays"));
+    await waitUntil(() => room.hasEnded("left.stays"));
     next.child.kill("SIGINT");
     await next.end;
     expect(await readdir(TMPDIR)).toEqual([]);
@@ -85,7 +85,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
 
   it("takes an answer on a machine where the folder of the task lies elsewhere, without asking again", async () => {
     room.replies.set("ask me", (messages) => {
-      const answers = answersIn(messages);
+      const answers = listAnswers(messages);
       const directory = /Directory: (.*)/.exec(answers[0]?.text ?? "")?.[1];
       if (directory === undefined) return shell("pwd");
       if (answers.length > 1) return { text: "as agreed" };
@@ -96,7 +96,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     const asked = room.server.requests.length;
     const worker = await room.commands.startWorker();
     await room.fleet("run", file, "--run", "moved", "--no-follow");
-    await until(() => room.hasEnded("moved.asking"));
+    await waitUntil(() => room.hasEnded("moved.asking"));
     worker.child.kill("SIGINT");
     await worker.end;
     await room.fleet("answer", "moved.asking", "yes");
@@ -104,7 +104,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
       BURIN_HOME: join(room.folder, "elsewhere"),
       BURIN_FLEET_DATABASE: room.databaseUrl(),
     });
-    await until(() => room.hasEnded("moved.asking"));
+    await waitUntil(() => room.hasEnded("moved.asking"));
     const [end] = await room.commands.results("moved");
     expect(end).toMatchObject({ status: "success", result: "as agreed" });
     const place = join(room.folder, "elsewhere", "fleet", "work", "moved.asking", "project");
@@ -118,7 +118,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
   it("sets a task aside that takes its workers with it, says during what, and tries again when told to", async () => {
     let pid = 0;
     room.replies.set("poison", async () => {
-      await until(() => pid !== 0);
+      await waitUntil(() => pid !== 0);
       return shell(`kill -9 ${pid}`);
     });
     const file = await room.writeTasks([{ id: "bad", prompt: "poison", tries: 2 }]);
@@ -130,7 +130,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
       await worker.end;
     }
     const last = await room.commands.startWorker(1);
-    await until(() => room.hasEnded("third.bad"));
+    await waitUntil(() => room.hasEnded("third.bad"));
     const [state] = await room.commands.states("third");
     expect(state?.end).toMatchObject({ status: "set_aside", turns: 2 });
     expect(state?.end.error.message).toMatch(
@@ -138,7 +138,7 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     );
     room.replies.set("poison", () => ({ text: "well again" }));
     await room.fleet("retry", "third");
-    await until(() => room.hasEnded("third.bad"));
+    await waitUntil(() => room.hasEnded("third.bad"));
     expect((await room.commands.states("third"))[0]?.end).toMatchObject({
       status: "success",
       result: "well again",
@@ -150,11 +150,11 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
   it("sets aside only the task that its workers are lost by, not one that worked beside it", async () => {
     const [healthy, go] = [join(room.folder, "healthy"), join(room.folder, "go")];
     room.replies.set("kills", async () => {
-      await until(() => existsSync(healthy));
+      await waitUntil(() => existsSync(healthy));
       return shell(`rm -f ${healthy}; kill -9 $PPID; sleep 600`);
     });
     room.replies.set("waits", (messages) => {
-      const isDone = answersIn(messages).some(({ text }) => text.includes("Exit code: 0"));
+      const isDone = listAnswers(messages).some(({ text }) => text.includes("Exit code: 0"));
       // What a killed worker leaves ends with the room.
       const wait = `touch ${healthy}; while [ -e ${room.folder} ] && [ ! -e ${go} ]; do sleep 0.1; done; echo done`;
       return isDone ? { text: "survived" } : shell(wait);
@@ -167,9 +167,9 @@ describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
     for (let lost = 0; lost < 2; lost += 1) await (await room.commands.startWorker(4)).end;
     const worker = await room.commands.startWorker(4);
     // Its third loss was that of a process for it alone.
-    await until(() => room.hasEnded("beside.bad"));
+    await waitUntil(() => room.hasEnded("beside.bad"));
     await writeFile(go, "");
-    await until(() => room.hasEnded("beside.good"));
+    await waitUntil(() => room.hasEnded("beside.good"));
     worker.child.kill("SIGINT");
     await worker.end;
     const states = await room.commands.states("beside");

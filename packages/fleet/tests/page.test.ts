@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answersIn, openRoom, query, type Reply, type Room, until } from "./fleet-room.mjs";
+import { listAnswers, openRoom, query, type Reply, type Room, waitUntil } from "./fleet-room.mjs";
 
 const usage = { inputTokens: 90, outputTokens: 10 };
 const ATTACK = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
@@ -23,12 +23,12 @@ beforeAll(async () => {
     return found === undefined ? { text: "nothing to do", usage } : found[1](messages);
   });
   replies.set("change it", (messages) =>
-    answersIn(messages).length === 0
+    listAnswers(messages).length === 0
       ? shell("echo more >> start.txt")
       : { text: "a zero: \0 and half a pair: \ud83d", usage },
   );
   replies.set("ask me", (messages) =>
-    answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: `${ATTACK} as you like`, usage },
+    listAnswers(messages).length === 0 ? shell("touch yes.txt") : { text: `${ATTACK} as you like`, usage },
   );
   const file = await room.writeTasks([
     { id: "change", prompt: "change it" },
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 async function openPage() {
   const { soFar, child } = room.commands.start(["serve"]);
-  await until(() => soFar.stdout.includes("\n") || child.exitCode !== null);
+  await waitUntil(() => soFar.stdout.includes("\n") || child.exitCode !== null);
   const url = new URL(soFar.stdout.trim());
   const headers = { authorization: `Bearer ${url.hash.slice(1)}`, "content-type": "application/json" };
   return {
@@ -81,7 +81,7 @@ function statusOf(
 
 const kindsOf = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind);
 
-describe("burin fleet serve", needs("PostgreSQL"), () => {
+describe("burin fleet serve", requirePrograms("PostgreSQL"), () => {
   it("shows all runs with counts and cost, the tasks of one by state and words, and what happened in a task", async () => {
     const { runs, total, waiting } = await page.get("/api/runs");
     expect([total, waiting]).toEqual([1, 1]);
@@ -176,18 +176,18 @@ describe("burin fleet serve", needs("PostgreSQL"), () => {
 
     const begun = join(room.folder, "begun");
     replies.set("take long", (messages) =>
-      answersIn(messages).length === 0 ? shell(`touch ${begun}; exec sleep 600`) : { text: "later", usage },
+      listAnswers(messages).length === 0 ? shell(`touch ${begun}; exec sleep 600`) : { text: "later", usage },
     );
     const file = await room.writeTasks([{ id: "long", prompt: "take long" }]);
     await room.fleet("run", file, "--run", "second", "--no-follow");
     const worker = await room.commands.startWorker(2);
-    await until(() => existsSync(begun));
+    await waitUntil(() => existsSync(begun));
     expect((await page.get("/api/runs/second")).counts).toMatchObject({ running: 1, tokens: 100 });
     expect((await page.post("/api/tasks/second.long/cancel")).answer.told).toBe("1 task cancelled");
     expect((await page.get("/api/runs/second")).counts).toMatchObject({ cancelled: 1, tokens: 100 });
     await writeFile(join(room.folder, "fixed"), "");
     expect((await page.post("/api/runs/first/retry")).answer.told).toBe("1 task back in the queue");
-    for (const id of ["first.broken", "first.ask"]) await until(() => room.hasEnded(id));
+    for (const id of ["first.broken", "first.ask"]) await waitUntil(() => room.hasEnded(id));
     const fixed = await page.get("/api/tasks/first.broken?from=0");
     expect(fixed).toMatchObject({ state: "success", words: "nothing to do", tokens: 100 });
     const asked = await page.get("/api/tasks/first.ask?from=0");

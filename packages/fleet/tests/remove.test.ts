@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dataOf, openScriptedRoom, type ScriptedRoom } from "./fleet-room.mjs";
+import { findDataFolder, openScriptedRoom, type ScriptedRoom } from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -16,11 +16,11 @@ afterAll(async () => {
 
 it(
   "P44 says what the fleet has here, and removes it when that is meant and nobody uses it",
-  needs("PostgreSQL"),
+  requirePrograms("PostgreSQL"),
   async () => {
     expect((await room.fleet("remove")).stderr).toContain("there is nothing of the fleet here");
     const top = join(room.folder, "home/fleet");
-    const data = dataOf(join(top, "database"));
+    const data = findDataFolder(join(top, "database"));
     const file = await room.writeTasks([{ id: "only" }]);
     await room.fleet("run", file, "--run", "short");
     const said = await room.fleet("remove");

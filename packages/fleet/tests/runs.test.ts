@@ -1,9 +1,16 @@
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answersIn, commands, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
+import {
+  listAnswers,
+  openScriptedRoom,
+  type ScriptedRoom,
+  scriptCommands,
+  shell,
+  waitUntil,
+} from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -20,7 +27,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet run, with a name that is used again,", needs("PostgreSQL"), () => {
+describe("burin fleet run, with a name that is used again,", requirePrograms("PostgreSQL"), () => {
   it("says what is new, what is gone and whose code has changed, and refuses a task that is another one now", async () => {
     const submit = async (...tasks: object[]) => {
       const file = await room.writeTasks(tasks);
@@ -50,7 +57,7 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
 
   it("runs each task once for two commands at the same time, and both end with all results", async () => {
     const ledger = join(room.folder, "twice");
-    room.replies.set("once", commands(`echo x >> ${ledger}`));
+    room.replies.set("once", scriptCommands(`echo x >> ${ledger}`));
     const file = await room.writeTasks(["a", "b", "c", "d"].map((id) => ({ id, prompt: "once" })));
     const ends = await Promise.all([1, 2].map(() => room.fleet("run", file, "--run", "both")));
     for (const { code, stdout, stderr } of ends) {
@@ -63,12 +70,12 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
   it("follows its tasks to the end when the database is down in between", async () => {
     const [begun, go] = [join(room.folder, "down"), join(room.folder, "up")];
     const wait = `touch ${begun}; while [ -e ${room.folder} ] && [ ! -e ${go} ]; do sleep 0.1; done`;
-    room.replies.set("outage", commands(wait));
+    room.replies.set("outage", scriptCommands(wait));
     const file = await room.writeTasks([{ id: "patient", prompt: "outage" }]);
     const run = room.commands.start(["run", file, "--run", "outage"]);
-    await until(() => existsSync(begun));
+    await waitUntil(() => existsSync(begun));
     const log = room.commands.start(["logs", "outage.patient", "-f"]);
-    await until(() => log.soFar.stdout.includes("call      run_shell_command"));
+    await waitUntil(() => log.soFar.stdout.includes("call      run_shell_command"));
     await room.restartDatabase(3000);
     await writeFile(go, "");
     const [ended, logged] = await Promise.all([run.end, log.end]);
@@ -79,7 +86,7 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
 
   it("P44 says at its end which task waits for an answer, by the command that gives it, and so does status", async () => {
     room.replies.set("might I", (messages) =>
-      answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
+      listAnswers(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
     );
     const file = await room.writeTasks([
       { id: "plain" },
@@ -95,13 +102,13 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
 
   it("cancels a task that waits for an answer, takes no answer to it, and asks again when it is retried", async () => {
     room.replies.set("may I", (messages) =>
-      answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
+      listAnswers(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
     );
     const file = await room.writeTasks([{ id: "asks", prompt: "may I", approvalMode: "default" }]);
     const worker = await room.commands.startWorker();
     await room.keepDatabase();
     await room.fleet("run", file, "--run", "asked", "--no-follow");
-    await until(() => room.hasEnded("asked.asks"));
+    await waitUntil(() => room.hasEnded("asked.asks"));
     expect((await room.fleet("cancel", "asked")).stderr).toContain("1 task cancelled");
     expect((await room.commands.states("asked"))[0]?.state).toBe("cancelled");
     expect((await room.fleet("questions", "asked")).stderr).toContain("no task waits for an answer");
@@ -109,10 +116,10 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
     expect(late.stderr).toContain("asked.asks does not wait for an answer");
     expect(late.code).toBe(2);
     expect((await room.fleet("retry", "asked")).stderr).toContain("1 task back in the queue");
-    await until(() => room.hasEnded("asked.asks"));
+    await waitUntil(() => room.hasEnded("asked.asks"));
     expect((await room.fleet("questions", "asked")).stdout).toContain("touch yes.txt");
     await room.fleet("answer", "asked.asks", "yes");
-    await until(() => room.hasEnded("asked.asks"));
+    await waitUntil(() => room.hasEnded("asked.asks"));
     expect((await room.commands.states("asked"))[0]?.end).toMatchObject({ status: "success" });
     worker.child.kill("SIGINT");
     await worker.end;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openScriptedRoom, type ScriptedRoom } from "./fleet-room.mjs";
 
@@ -23,7 +23,7 @@ async function saidBy(...args: string[]): Promise<string> {
   return stderr.trimEnd();
 }
 
-describe("burin fleet, asked wrongly,", needs("PostgreSQL"), () => {
+describe("burin fleet, asked wrongly,", requirePrograms("PostgreSQL"), () => {
   it("says what is wrong before it starts a database", async () => {
     expect(await saidBy()).toMatch(
       /^burin: say what to do: burin fleet run, worker, .*serve, remove; see burin help fleet$/,

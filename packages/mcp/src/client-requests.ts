@@ -1,10 +1,10 @@
 import { pathToFileURL } from "node:url";
-import { schemaError } from "@burin/contract/messages/check-schema";
+import { findSchemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/message";
-import { recordsIn } from "@burin/contract/messages/untrusted-json";
+import { filterRecords } from "@burin/contract/messages/untrusted-json";
 import type { Client, ElicitRequestParams } from "@modelcontextprotocol/client";
 
-/** A question of a server to the user: fields to fill in, or an address to open. */
+/** A question from a server to the user: a form to fill in, or an address to open. */
 export type McpQuestion =
   | { readonly server: string; readonly message: string; readonly schema: JsonSchema }
   | { readonly server: string; readonly message: string; readonly url: string };
@@ -22,11 +22,11 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<{ readonly model: string; readonly text: string }>;
 
-/** What a server may request from Burin while it works. */
+/** What a server may request from Burin while it works, and how Burin handles it. */
 export interface ClientSide {
   readonly alias: string;
   readonly roots: readonly string[];
-  /** Asks the user what the server wants to know. Absent when none is present; then every question is declined. */
+  /** Asks the user a server's question. Absent if no user is present; then every question is declined. */
   readonly askUser?: (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
   /** Absent unless the settings allow it. */
   readonly askModel?: AskModel;
@@ -34,13 +34,13 @@ export interface ClientSide {
   readonly report: (message: string) => void;
 }
 
-/** Questions that wait, or were not answered, until the server gets another call or one is answered. */
-const MOST_UNANSWERED = 5;
-const MOST_QUESTION_CHARACTERS = 50_000;
-/** Requests to the model at the same time. */
-const MOST_PROMPTS = 5;
+/** The most questions that are open or unanswered. Another call, or an answer, resets the count. */
+const MAX_UNANSWERED = 5;
+const MAX_QUESTION_CHARACTERS = 50_000;
+/** The most requests to the model at the same time. */
+const MAX_PROMPTS = 5;
 
-/** Answers the requests of a server; after the next call it may ask the user again. The client refuses any other. */
+/** Installs the handlers for a server's requests. After each call, the server may ask the user again. */
 export function answerRequests(client: Client, side: ClientSide) {
   let questions = 0;
   let unanswered = 0;
@@ -49,15 +49,17 @@ export function answerRequests(client: Client, side: ClientSide) {
     roots: side.roots.map((root) => ({ uri: pathToFileURL(root).href, name: root })),
   }));
   client.setRequestHandler("elicitation/create", async ({ params }, context) => {
-    const isTooLong = JSON.stringify(params).length > MOST_QUESTION_CHARACTERS;
-    if (side.askUser && (isTooLong || unanswered >= MOST_UNANSWERED)) {
+    const isTooLong = JSON.stringify(params).length > MAX_QUESTION_CHARACTERS;
+    if (side.askUser && (isTooLong || unanswered >= MAX_UNANSWERED)) {
       const fault = isTooLong ? "it is too long" : `${unanswered} others wait for an answer or got none`;
       side.report(`questions of it to you are declined: ${fault}`);
       return { action: "decline" as const };
     }
     questions += 1;
     unanswered += 1;
-    const answer = await elicited(params, side, context.mcpReq.signal).finally(() => void questions--);
+    const answer = await answerElicitation(params, side, context.mcpReq.signal).finally(
+      () => void questions--,
+    );
     if (answer.action === "accept") unanswered = questions;
     return answer;
   });
@@ -70,10 +72,10 @@ export function answerRequests(client: Client, side: ClientSide) {
   const { askModel } = side;
   if (askModel === undefined) return requests;
   client.setRequestHandler("sampling/createMessage", async ({ params }, context) => {
-    const messages = params.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+    const messages = params.messages.map(({ role, content }) => ({ role, text: joinText(content) }));
     const prompt =
       params.systemPrompt === undefined ? { messages } : { messages, system: params.systemPrompt };
-    if (prompts >= MOST_PROMPTS) throw new Error(`${prompts} requests to the model are open already`);
+    if (prompts >= MAX_PROMPTS) throw new Error(`${prompts} requests to the model are open already`);
     prompts += 1;
     const asked = askModel(prompt, context.mcpReq.signal);
     const { model, text } = await asked.finally(() => void prompts--);
@@ -82,12 +84,16 @@ export function answerRequests(client: Client, side: ClientSide) {
   return requests;
 }
 
-function textOf(content: unknown): string {
-  const texts = recordsIn([content].flat()).map(({ text }) => text);
+function joinText(content: unknown): string {
+  const texts = filterRecords([content].flat()).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("\n");
 }
 
-async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientSide, signal: AbortSignal) {
+async function answerElicitation(
+  params: ElicitRequestParams,
+  { alias, askUser }: ClientSide,
+  signal: AbortSignal,
+) {
   if (askUser === undefined) return { action: "decline" as const };
   const { message } = params;
   if (params.mode === "url") {
@@ -97,13 +103,13 @@ async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientS
   const schema = params.requestedSchema as unknown as JsonSchema;
   const answer = await askUser({ server: alias, message, schema }, signal);
   if (answer.action !== "accept") return { action: answer.action };
-  const content = { ...defaultsOf(schema), ...answer.values } as Record<string, string>;
-  const fault = schemaError(schema, content);
+  const content = { ...readDefaults(schema), ...answer.values } as Record<string, string>;
+  const fault = findSchemaError(schema, content);
   if (fault !== null) throw new Error(`The answer does not fit the question: ${fault}`);
   return { action: "accept" as const, content };
 }
 
-function defaultsOf({ properties = {} }: JsonSchema): Record<string, unknown> {
+function readDefaults({ properties = {} }: JsonSchema): Record<string, unknown> {
   const all = Object.entries(properties).map(([name, property]) => [
     name,
     typeof property === "boolean" ? undefined : property.default,

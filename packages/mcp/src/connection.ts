@@ -1,54 +1,54 @@
-import { inTime, unlessAborted } from "@burin/contract/async/wait";
+import { rejectOnAbort, runWithTimeout } from "@burin/contract/async/wait";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
-import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
+import { createUnavailableError, describeReason, McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
-import type { OpenClient, OpenNeeds } from "./open-client.ts";
+import type { OpenClient, OpenOptions } from "./open-client.ts";
 
 const CALL_MS = 600_000;
-/** A server that reports progress may take longer, but not for ever. */
-const MOST_CALL_FACTOR = 6;
+/** A server that reports progress may take longer than the limit, but at most by this factor. */
+const MAX_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
 const PING_MS = 2000;
-const MOST_PAGES = 100;
-/** More than are ever shown, in number and in characters. */
-const MOST_ENTRIES = 20_000;
-const MOST_CHARACTERS = 32_000_000;
-const MOST_CURSOR_CHARACTERS = 10_000;
-/** Not every server reports that its tools have changed. */
+const MAX_PAGES = 100;
+/** More entries, and characters, than are ever shown. */
+const MAX_ENTRIES = 20_000;
+const MAX_CHARACTERS = 32_000_000;
+const MAX_CURSOR_CHARACTERS = 10_000;
+/** How long a list counts as current. Not every server reports that its tools have changed. */
 const LIST_COUNTS_MS = 60_000;
-/** How often a call asks for the list while the server reports that it has changed again. */
-const MOST_LOOKS = 3;
+/** How often a call asks for the list if the server keeps reporting changes. */
+const MAX_LOOKS = 3;
 
-/** Connections that open at the same time: hundreds of programs that start would let nothing else run. */
-const MOST_OPENING = 16;
-/** Shared by sessions: they start programs on one machine. */
+/** The most connections that open at the same time. Hundreds of programs at once would block everything else. */
+const MAX_OPENING = 16;
+/** How many connections are being opened. Shared by sessions: they start programs on one machine. */
 let opening = 0;
-/** Shared by sessions: each waits for its turn to start a program. */
+/** Connections that wait for their turn. Shared by sessions: they start programs on one machine. */
 const waiting: (() => void)[] = [];
 
-export interface ConnectionNeeds extends OpenNeeds {
-  /** Called with the server's list when a call found that it differs from what was judged. */
+export interface ConnectionOptions extends OpenOptions {
+  /** Called with the server's list when a call found a tool that differs from the one that was judged. */
   readonly onOtherTools: (list: readonly unknown[]) => void;
 }
 
-/** The tools of a server as it listed them on this connection; forgotten when it reports a change. */
+/** The tools of a server as it listed them on this connection. Forgotten when the server reports a change. */
 interface LiveList {
   readonly open: OpenClient;
   readonly askedAt: number;
   readonly tools: Promise<unknown[]>;
 }
 
-/** The connection to one server: opened when it is first needed, and again after it broke. */
+/** The connection to one server. It is opened on first use, and again after it broke. */
 export class McpConnection {
-  readonly #needs: ConnectionNeeds;
+  readonly #needs: ConnectionOptions;
   readonly #closing = new AbortController();
   #open: Promise<OpenClient> | null = null;
   #up: OpenClient | null = null;
   #live: LiveList | null = null;
 
-  constructor(needs: ConnectionNeeds) {
+  constructor(needs: ConnectionOptions) {
     const onToolsChanged = () => {
       this.#live = null;
       needs.onToolsChanged();
@@ -60,24 +60,24 @@ export class McpConnection {
     return this.#up !== null;
   }
 
-  /** Whether the server has lately said what tools it has, and nothing since that they have changed. */
+  /** Whether the server has listed its tools recently and has reported no change since. */
   get hasLiveList(): boolean {
     const live = this.#live;
     return live !== null && live.open === this.#up && performance.now() - live.askedAt < LIST_COUNTS_MS;
   }
 
-  /** Resolves when it is up. A caller that stops waiting does not stop the start. */
+  /** Resolves when the connection is up. A caller that stops waiting does not stop the start. */
   ready(signal: AbortSignal): Promise<OpenClient> {
     this.#open ??= this.#opened();
-    return unlessAborted(this.#open, signal);
+    return rejectOnAbort(this.#open, signal);
   }
 
   async #opened(): Promise<OpenClient> {
     const { signal } = this.#closing;
     try {
       signal.throwIfAborted();
-      if (opening < MOST_OPENING) opening += 1;
-      else await unlessAborted(new Promise<void>((resolve) => waiting.push(resolve)), signal);
+      if (opening < MAX_OPENING) opening += 1;
+      else await rejectOnAbort(new Promise<void>((resolve) => waiting.push(resolve)), signal);
       const { openClient } = await import("./open-client.ts");
       const up = await openClient(this.#needs, signal);
       up.client.onclose = () => this.#forget(up);
@@ -87,7 +87,7 @@ export class McpConnection {
       this.#open = null;
       throw error;
     } finally {
-      // One that stopped waiting passes on the turn that it will still get.
+      // A connection that stopped waiting still gets its turn, and passes it on here.
       const next = waiting.shift();
       if (next === undefined) opening -= 1;
       else next();
@@ -96,7 +96,7 @@ export class McpConnection {
 
   async listTools(signal: AbortSignal): Promise<unknown[]> {
     const open = await this.ready(signal);
-    return unlessAborted(this.#listAnew(open).tools, signal);
+    return rejectOnAbort(this.#listAnew(open).tools, signal);
   }
 
   #listAnew(open: OpenClient): LiveList {
@@ -118,12 +118,12 @@ export class McpConnection {
     return this.#answered(open, { method, params, timeout: this.#requestMs }, signal);
   }
 
-  /** For all requests except calls, which may take long. */
+  /** The time limit of all requests except calls, which may take long. */
   get #requestMs(): number {
     return Math.min(LIST_MS, this.#needs.definition.timeout ?? LIST_MS);
   }
 
-  /** A caller does not wait longer for the start than the settings say; the start continues for the next call. */
+  /** Waits for the connection, but not longer than the settings allow. The start continues for the next call. */
   async #readyInTime(signal: AbortSignal): Promise<OpenClient> {
     const { definition, alias } = this.#needs;
     const { timeout, startTimeout = 0 } = definition;
@@ -134,7 +134,7 @@ export class McpConnection {
         "mcp_timeout",
         `The MCP server "${alias}" did not start within ${limit} ms. It may be ready at the next call; startTimeout in its settings sets the limit.`,
       );
-    return inTime({ milliseconds: limit, late }, (either) => this.ready(either), signal);
+    return runWithTimeout({ milliseconds: limit, late }, (either) => this.ready(either), signal);
   }
 
   async #answered(
@@ -146,15 +146,15 @@ export class McpConnection {
       return await ask(request, { signal, timeout, maxTotalTimeout: timeout });
     } catch (error) {
       signal.throwIfAborted();
-      // "Method not found": many announce lists that they do not have.
+      // "Method not found": many servers announce lists that they do not have.
       if (isRecord(error) && error.code === -32601 && request.method.endsWith("/list")) return {};
       throw this.#inWords(error, request.method);
     }
   }
 
   /**
-   * One of its lists; empty if it does not support that. All pages together have the time limit of one request; a
-   * server that repeats a page has no more of them.
+   * Returns one of the server's lists; empty if the server does not support it. All pages together have the time limit
+   * of one request. Stops if the server repeats a page.
    */
   async #pages(open: OpenClient, what: Listed, signal: AbortSignal): Promise<unknown[]> {
     if (open.client.getServerCapabilities()?.[what] === undefined) return [];
@@ -162,17 +162,17 @@ export class McpConnection {
     const found: unknown[] = [];
     const cursors = new Set<string>();
     const until = performance.now() + this.#requestMs;
-    let left = MOST_CHARACTERS;
-    for (let params = {}; cursors.size < MOST_PAGES; ) {
+    let left = MAX_CHARACTERS;
+    for (let params = {}; cursors.size < MAX_PAGES; ) {
       const asked = { method, params, timeout: Math.max(until - performance.now(), 1) };
       const { [what]: part, nextCursor: cursor } = await this.#answered(open, asked, signal);
       for (const entry of Array.isArray(part) ? part : []) {
-        left -= charactersOf(entry);
-        if (left < 0 || found.length === MOST_ENTRIES) return this.#cut(found, what);
+        left -= countCharacters(entry);
+        if (left < 0 || found.length === MAX_ENTRIES) return this.#cut(found, what);
         found.push(entry);
       }
       if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) return found;
-      if (cursor.length > MOST_CURSOR_CHARACTERS) break;
+      if (cursor.length > MAX_CURSOR_CHARACTERS) break;
       cursors.add(cursor);
       params = { cursor };
     }
@@ -184,7 +184,7 @@ export class McpConnection {
     return found;
   }
 
-  /** One call of a tool. A broken connection is opened again once. */
+  /** Calls a tool once. If the connection is broken, opens it again once. */
   async callTool(request: CallRequest): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
       const open = await this.#readyInTime(request.signal);
@@ -195,7 +195,7 @@ export class McpConnection {
         return await this.#callOnce(open, request);
       } catch (error) {
         request.signal.throwIfAborted();
-        const loss = await this.#lossOf(open, isSent ? error : causeOf(error));
+        const loss = await this.#lossOf(open, isSent ? error : unwrapCause(error));
         if (loss === null) throw this.#inWords(error, request.tool);
         if (attempt === 0 && (loss === "unsent" || !isSent || request.mayRepeat)) continue;
         if (!isSent) throw this.#inWords(error, request.tool);
@@ -204,21 +204,21 @@ export class McpConnection {
     }
   }
 
-  /** A call goes out only for the tool as it was judged: rejects with what the server says of it now. */
+  /** Sends a call only if the tool is still as it was judged. Otherwise rejects with what the server now says. */
   async #assertJudged(open: OpenClient, { judged, isLongAgo, signal }: CallRequest): Promise<void> {
     if (judged === undefined) return;
     let list: readonly unknown[] = [];
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const isKnown = this.hasLiveList && this.#live?.open === open && !(isLongAgo && looks === 0);
       const live = isKnown && this.#live !== null ? this.#live : this.#listAnew(open);
-      list = await unlessAborted(live.tools, signal);
+      list = await rejectOnAbort(live.tools, signal);
       if (this.#live === live) break;
     }
     const { findChange } = await import("./tool-change.ts");
     const change = findChange(judged, list);
     if (change === null) return;
     this.#needs.onOtherTools(list);
-    throw toolChanged(this.#needs.alias, judged, change);
+    throw createToolChangedError(this.#needs.alias, judged, change);
   }
 
   #callOnce({ client }: OpenClient, request: CallRequest): Promise<unknown> {
@@ -229,26 +229,26 @@ export class McpConnection {
       {
         signal,
         timeout,
-        maxTotalTimeout: timeout * MOST_CALL_FACTOR,
+        maxTotalTimeout: timeout * MAX_CALL_FACTOR,
         onprogress: onProgress,
         toolDefinition: { name: tool, inputSchema: { type: "object", ...inputSchema } },
       },
     );
   }
 
-  /** Whether the connection broke, and whether the request may have reached the server. null: it did not break. */
+  /** Returns how the connection broke: whether the request may have arrived. null: it did not break. */
   async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
-    const { isTimeout, lossOf } = await import("./open-client.ts");
+    const { isTimeout, classifyLoss } = await import("./open-client.ts");
     if (isTimeout(error)) {
       await open.client.ping({ timeout: PING_MS }).catch(() => this.#drop(open));
       return null;
     }
-    const loss = lossOf(error);
+    const loss = classifyLoss(error);
     if (loss !== null) await this.#drop(open);
     return loss;
   }
 
-  /** Another call may have opened the next one already. */
+  /** Forgets a connection, unless another call has already opened the next one. */
   #forget(open: OpenClient): void {
     if (this.#up !== open) return;
     this.#up = null;
@@ -265,7 +265,7 @@ export class McpConnection {
     const { alias, clean } = this.#needs;
     return new McpError(
       "mcp_failed",
-      `The MCP server "${alias}" failed at ${tool}: ${clean(reasonOf(error))}`,
+      `The MCP server "${alias}" failed at ${tool}: ${clean(describeReason(error))}`,
       { cause: error },
     );
   }
@@ -280,17 +280,17 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(unavailable("The session is over."));
+    this.#closing.abort(createUnavailableError("The session is over."));
     const open = await this.#open?.catch(() => null);
     await open?.client.close().catch(() => {});
   }
 }
 
-function causeOf(error: unknown): unknown {
+function unwrapCause(error: unknown): unknown {
   return error instanceof McpError ? error.cause : error;
 }
 
-function toolChanged(alias: string, { name }: OfferedTool, foreign: readonly string[]): McpError {
+function createToolChangedError(alias: string, { name }: OfferedTool, foreign: readonly string[]): McpError {
   const how =
     foreign.length === 0
       ? `no longer offers its tool ${name} in a form that can be used`
@@ -304,9 +304,9 @@ function toolChanged(alias: string, { name }: OfferedTool, foreign: readonly str
   );
 }
 
-/** Of one that is nested too deeply to be written nobody knows how long it is; few lists have any. */
-function charactersOf(entry: unknown): number {
-  return orElse(MOST_CHARACTERS / 10, () => JSON.stringify(entry).length);
+/** Returns the length of an entry; a large value if it is nested too deeply to be written. */
+function countCharacters(entry: unknown): number {
+  return withFallback(MAX_CHARACTERS / 10, () => JSON.stringify(entry).length);
 }
 
 type Listed = "tools" | "prompts" | "resources";

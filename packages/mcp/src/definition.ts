@@ -1,4 +1,4 @@
-import { stableJson } from "@burin/contract/messages/untrusted-json";
+import { stringifySorted } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -6,9 +6,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const VARIABLE = /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*)|\{[A-Za-z_]\w*:-[^}]*$)/g;
 
 /**
- * The text with `${NAME}`, `${NAME:-default}` and `$NAME` replaced. Throws when a variable is not set: a server
- * without its key would fail later, with a less clear message. Only a `$NAME` inside other text stays as it is
- * then, because it may not be a variable.
+ * Replaces `${NAME}`, `${NAME:-default}` and `$NAME`. Throws if a variable is not set, because a server without its key
+ * would fail later with a less clear message. The exception is `$NAME` inside other text: it stays as it is, because it
+ * may not be a variable.
  */
 export function expandVariables(text: string, environment: Environment, where: string): string {
   return text.replace(VARIABLE, (all: string, ...found: (string | undefined)[]) => {
@@ -30,15 +30,15 @@ export function expandEach(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(name, value)]));
 }
 
-/** Identifies a server: another command, address, folder or variable is another server. */
-export function definitionHash(definition: McpServerSettings): string {
+/** Returns a hash that identifies a server: a different command, address, folder or variable means another server. */
+export function hashDefinition(definition: McpServerSettings): string {
   const { command, args, env, cwd, url, type, headers } = definition;
-  return hashOf({ command, args, env, cwd, url, type, headers });
+  return hashText({ command, args, env, cwd, url, type, headers });
 }
 
-/** The same for equal values, whatever the order of their keys, and so long that nobody can find two that share it. */
-export function hashOf(value: unknown): string {
-  // Not with the import: the library's classes load with it.
+/** Hashes a value, independent of the order of its keys. The hash is long enough to rule out collisions. */
+export function hashText(value: unknown): string {
+  // Not imported at the top, because the library's classes load this module.
   const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 32);
+  return createHash("sha256").update(stringifySorted(value)).digest("hex").slice(0, 32);
 }

@@ -9,14 +9,14 @@ const SERVER = {
   isListCurrent: () => true,
 };
 
-/** The tool with this description, as the server's list offers it. */
+/** Returns the tool with this description, as the server's list offers it. */
 function offered(description: string): OfferedTool {
   const [tool] = readTools([{ name: "note", description, inputSchema: { type: "object" } }]).offered;
   if (tool === undefined) throw new Error("it is not offered");
   return tool;
 }
 
-/** Two descriptions whose hashes begin alike, as a server that means to change later would look for them. */
+/** Finds two descriptions whose hashes begin alike, as a server would that wants to change its tool later. */
 function twins(): readonly OfferedTool[] {
   const known = new Map<string, OfferedTool>();
   for (let n = 0; n < 2_000_000; n += 1) {

@@ -1,8 +1,8 @@
-import { foreignParamsFault } from "@burin/contract/messages/check-schema";
+import { findForeignParamsError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema, PartUnion } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import { wrapServerText } from "@burin/contract/text/untrusted-text";
 import { visibleText } from "@burin/contract/text/visible-text";
 import {
   type Approval,
@@ -13,19 +13,19 @@ import {
   type ToolKind,
   type ToolResult,
 } from "@burin/contract/tools";
-import { hashOf } from "./definition.ts";
+import { hashText } from "./definition.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool, ToolDefinition } from "./offered-tools.ts";
-import { declaredName } from "./tool-names.ts";
+import { formatDeclaredName } from "./tool-names.ts";
 
 export interface CallRequest {
-  /** The server's own name. */
+  /** The tool's name on the server. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly inputSchema: object;
-  /** The tool as it was decided about; without it the caller has just asked the server. */
+  /** The tool as it was when the call was judged. Absent if the caller has just asked the server. */
   readonly judged?: OfferedTool;
-  /** It was decided some time ago: the server is asked again what the tool is. */
+  /** true if the call was judged some time ago. The server is then asked again for the tool. */
   readonly isLongAgo?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CallProgress) => void;
@@ -42,36 +42,36 @@ interface CallProgress {
 export interface McpToolServer {
   readonly alias: string;
   readonly prefix: string;
-  /** Its tools run without a question, and their annotations are trusted. */
+  /** Whether the user trusts the server: its tools run without a question, and their annotations are believed. */
   readonly isTrusted: boolean;
-  /** Changes when the settings name another program or address. */
+  /** Identifies the server. Changes if the settings name another program or address. */
   readonly hash: string;
   readonly connection: { callTool(request: CallRequest): Promise<unknown> };
-  /** By the server's own names: what the user last approved, also in an earlier session. */
+  /** What the user last approved, also in earlier sessions, by the tool's name on the server. */
   readonly approved: Map<string, ApprovedTool>;
   onApproved(): void;
-  /** Whether the server's list that these tools are from is the one that counts now. */
+  /** Whether these tools come from the server's current list. */
   isListCurrent(): boolean;
 }
 
-/** What the user approved. */
+/** A tool as the user approved it. */
 export interface ApprovedTool {
-  /** The hash of tool and server. */
+  /** The hash of the tool and its server. */
   readonly definition: string;
-  /** Absent when it is too long to be stored, or is from an earlier version. */
+  /** The tool's definition. Absent if it is too long to be stored, or if an earlier version stored the approval. */
   readonly tool?: ToolDefinition;
 }
 
 type Params = Record<string, unknown>;
 
-const MOST_DESCRIPTION = 2000;
-const MOST_DISPLAY = 10_000;
-const MOST_APPROVED_CHARACTERS = 100_000;
+const MAX_DESCRIPTION = 2000;
+const MAX_DISPLAY = 10_000;
+const MAX_APPROVED_CHARACTERS = 100_000;
 
-/** One tool of an MCP server, declared as `alias__tool`. */
+/** A tool of an MCP server, declared as `alias__tool`. */
 export class DiscoveredMCPTool extends PreparingTool<Params> {
   readonly name: string;
-  /** The server's own name, which a call may use as long as it is not ambiguous. */
+  /** The tool's name on the server. Calls may use it as long as it is unambiguous. */
   readonly plainName: string;
   readonly displayName: string;
   readonly description: string;
@@ -87,26 +87,26 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     this.#offered = offered;
     this.serverName = server.alias;
     this.plainName = offered.name;
-    this.name = declaredName(server.prefix, offered.name);
-    const shown = shownName(offered.title || offered.name);
-    this.displayName = `${shown} (${shownName(server.alias)} MCP server)`;
+    this.name = formatDeclaredName(server.prefix, offered.name);
+    const shown = formatName(offered.title || offered.name);
+    this.displayName = `${shown} (${formatName(server.alias)} MCP server)`;
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
-    // What a server says about its own tools is ignored unless the user trusts it.
+    // A server's annotations of its own tools are ignored unless the user trusts the server.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
   }
 
-  /** Rules and grants can be bound to the tool and its server as they were at that time. */
+  /** Returns a mark of the tool and its server in their current form, to which rules and grants can be bound. */
   ruleSubjects(): readonly string[] {
     return [this.#definition];
   }
 
   get #definition(): string {
-    return `definition:${hashOf([this.#server.hash, this.#offered.hash])}`;
+    return `definition:${hashText([this.#server.hash, this.#offered.hash])}`;
   }
 
   override validateToolParams(params: Params): string | null {
-    return foreignParamsFault(this, params);
+    return findForeignParamsError(this, params);
   }
 
   getDescription(params: Params): string {
@@ -132,7 +132,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     const { alias, approved } = this.#server;
     const known = approved.get(this.plainName);
     const isChanged = known !== undefined && known.definition !== this.#definition;
-    const title = `Run ${shownName(this.plainName)} of the MCP server ${shownName(alias)}?`;
+    const title = `Run ${formatName(this.plainName)} of the MCP server ${formatName(alias)}?`;
     const { describeChange } = await import("./tool-change.ts");
     const changes = isChanged && known.tool ? describeChange(known.tool, this.#offered.definition) : [];
     return {
@@ -151,7 +151,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     const known = approved.get(this.plainName);
     if (known?.definition === this.#definition && known.tool !== undefined) return;
     const { definition: tool } = this.#offered;
-    const isShort = JSON.stringify(tool).length <= MOST_APPROVED_CHARACTERS;
+    const isShort = JSON.stringify(tool).length <= MAX_APPROVED_CHARACTERS;
     approved.set(this.plainName, { definition: this.#definition, ...(isShort ? { tool } : {}) });
     this.#server.onApproved();
   }
@@ -169,10 +169,10 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
         args: params,
         inputSchema,
         judged: this.#offered,
-        // Nobody knows how long the user thought about the question.
+        // The user may have thought about the question for a long time.
         isLongAgo: approval !== null,
         signal,
-        onProgress: (progress) => onUpdate(progressText(progress)),
+        onProgress: (progress) => onUpdate(formatProgress(progress)),
         mayRepeat: isTrusted && (isReadOnly || isIdempotent),
       });
       return await this.#toolResult(result);
@@ -190,45 +190,45 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     return { llmContent, returnDisplay: shown, error: { type: code, message: shown } };
   }
 
-  /** Words of the server, between marks that it cannot know. */
+  /** Puts the server's words between marks that the server cannot know. */
   #marked(text: string): string {
     const { randomBytes } = process.getBuiltinModule("node:crypto");
-    const source = `MCP server ${shownName(this.serverName)}`;
-    return untrustedFromServer(text, source, randomBytes(6).toString("hex"));
+    const source = `MCP server ${formatName(this.serverName)}`;
+    return wrapServerText(text, source, randomBytes(6).toString("hex"));
   }
 
   async #toolResult(result: unknown): Promise<ToolResult> {
     const { readCallResult } = await import("./result-parts.ts");
     const { parts, isError } = readCallResult(result);
     const llmContent = parts.map((part) => (typeof part === "string" ? this.#marked(part) : part));
-    const display = parts.map(displayText).join("\n");
-    const shown = keepHeadAndTail(display, MOST_DISPLAY, "the model has more of it");
-    const answer = { llmContent, returnDisplay: shown, ...structuredIn(result) };
+    const display = parts.map(formatPart).join("\n");
+    const shown = keepHeadAndTail(display, MAX_DISPLAY, "the model has more of it");
+    const answer = { llmContent, returnDisplay: shown, ...readStructuredContent(result) };
     return isError ? { ...answer, error: { type: "mcp_tool_error", message: shown } } : answer;
   }
 }
 
-/** The values that the server returned beside its words, for programs. */
-function structuredIn(result: unknown): Pick<ToolResult, "data"> {
+/** Returns the structured values of a server's result, for programs. */
+function readStructuredContent(result: unknown): Pick<ToolResult, "data"> {
   const structured = isRecord(result) ? result.structuredContent : undefined;
   return isRecord(structured) ? { data: structured } : {};
 }
 
-function shownName(name: string): string {
+function formatName(name: string): string {
   return visibleText(name).replace(/\s+/g, " ").slice(0, 100);
 }
 
 function describe({ title, name, description }: OfferedTool): string {
   const text = visibleText(description).trim() || visibleText(title ?? name);
-  return keepHeadAndTail(text, MOST_DESCRIPTION, "the description is too long");
+  return keepHeadAndTail(text, MAX_DESCRIPTION, "the description is too long");
 }
 
-function displayText(part: PartUnion): string {
+function formatPart(part: PartUnion): string {
   if (typeof part === "string") return visibleText(part);
   return `[${part.inlineData?.mimeType ?? "data"}]`;
 }
 
-function progressText({ progress, total, message }: CallProgress): string {
+function formatProgress({ progress, total, message }: CallProgress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return message === undefined ? share : `${visibleText(message).slice(0, 500)} (${share})`;
 }

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import { afterAll, expect, it } from "vitest";
-import { keychainSet } from "./keychain.ts";
+import { storeSecret } from "./keychain.ts";
 
 const require = createRequire(import.meta.url);
 const place = require.resolve("@napi-rs/keyring");
 const asked: string[] = [];
 
-/** A keychain that somebody has locked. */
+/** A keychain that someone has locked. */
 class LockedEntry {
   async setPassword(): Promise<void> {
     asked.push("set");
@@ -24,5 +24,5 @@ afterAll(() => {
 });
 
 it("P51 a keychain that does not take a login is not waited for a second time", async () => {
-  expect({ isKept: await keychainSet("name", "secret"), asked }).toEqual({ isKept: false, asked: ["set"] });
+  expect({ isKept: await storeSecret("name", "secret"), asked }).toEqual({ isKept: false, asked: ["set"] });
 });

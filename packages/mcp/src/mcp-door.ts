@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { allowListeners } from "@burin/commands/processes/allow-listeners";
 import type { PartUnion } from "@burin/contract/messages/message";
-import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
-import { nearNames } from "@burin/contract/text/near-names";
-import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import { filterRecords, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { describeError } from "@burin/contract/text/error-message";
+import { findNearNames } from "@burin/contract/text/near-names";
+import { wrapServerText } from "@burin/contract/text/untrusted-text";
 import type { Tool, ToolResult } from "@burin/contract/tools";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
-import { unavailable } from "./mcp-error.ts";
-import { contentBlocks, resourcePart } from "./result-parts.ts";
+import { createUnavailableError } from "./mcp-error.ts";
+import { readContentBlocks, readResourcePart } from "./result-parts.ts";
 
-/** A prompt that a server offers, for the slash command `/server:name`. */
+/** A prompt that a server offers. The user calls it with the slash command `/server:name`. */
 export interface McpPrompt {
   readonly server: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface McpPrompt {
   readonly arguments: readonly { readonly name: string; readonly isRequired: boolean }[];
 }
 
-/** Something that a server can show, named `@server:uri`. */
+/** A resource that a server offers. The user mentions it as `@server:uri`. */
 export interface McpResource {
   readonly server: string;
   readonly uri: string;
@@ -34,25 +34,25 @@ export interface McpPromptRequest {
 
 /** How the user takes part in a login. */
 export interface McpLogin {
-  /** Called with the address that the user has to open in a browser, and which login service gets the client secret. */
+  /** Called with the address to open in a browser, and with the login service that gets the client secret, if any. */
   readonly onAddress: (url: URL, secretGoesTo?: string) => void;
-  /** What the user pastes if the browser cannot redirect to this machine: the address or the code in it. */
+  /** What the user pastes if the browser cannot redirect to this machine: the address, or the code in it. */
   readonly pasted?: Promise<string>;
 }
 
-/** What servers offer besides tools, for the user. */
+/** What MCP servers offer to the user apart from the model's tools. */
 export interface McpDoor {
-  /** The user's prompt with each `/server:prompt` and `@server:uri` in it replaced by its content. */
+  /** Returns the user's prompt with each `/server:prompt` and `@server:uri` replaced by its content. */
   resolved(text: string, signal?: AbortSignal): Promise<string>;
-  /** Of all servers that are up or can be started; a server that fails is left out. */
+  /** Lists the prompts of all servers that are up or can be started. A server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
-  /** The text and media of a prompt with its arguments filled in. */
+  /** Returns the text and media of a prompt with its arguments filled in. */
   prompt(request: McpPromptRequest, signal?: AbortSignal): Promise<PartUnion[]>;
   resources(signal?: AbortSignal): Promise<readonly McpResource[]>;
   readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
-  /** One call by the server's own tool name, which takes it through the whole flow like any other call. */
+  /** Calls a tool by its name on the server. The call goes through the whole flow, like any other. */
   callTool(order: ServerOrder, signal?: AbortSignal): Promise<ToolResult>;
-  /** Starts the server and asks it for everything; rejects with the reason why it has no tools. */
+  /** Starts the server and asks for everything that it offers. Rejects with the reason if it has no tools. */
   test(server: string, signal?: AbortSignal): Promise<McpReport>;
   login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
 }
@@ -67,11 +67,11 @@ export interface McpReport {
   readonly tools: readonly string[];
   readonly prompts: number;
   readonly resources: number;
-  /** Why it has none of these, if that is a failure. */
+  /** Why prompts or resources could not be listed. */
   readonly faults: readonly string[];
 }
 
-/** A server as it is used here. The types do not name the SDK's, for programs that embed the core without it. */
+/** The part of a server that is used here. It names no type of the SDK, for programs that embed the core alone. */
 interface ServerPort {
   readonly alias: string;
   readonly connection: {
@@ -90,18 +90,20 @@ async function findServer(open: OpenServers, alias: string): Promise<ServerPort>
   const found = servers.find((server) => server.alias === alias);
   if (found !== undefined) return found;
   const known = servers.map((server) => server.alias).join(", ");
-  throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
+  throw createUnavailableError(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
 }
 
 async function findTool(server: ServerPort, name: string, signal: AbortSignal): Promise<DiscoveredMCPTool> {
   const tools = await server.listed(signal);
   const tool = tools.find((one) => one.plainName === name);
   if (tool !== undefined) return tool;
-  throw unavailable(`The MCP server "${server.alias}" has no tool "${name}". ${toolsNear(name, tools)}`);
+  throw createUnavailableError(
+    `The MCP server "${server.alias}" has no tool "${name}". ${describeNearTools(name, tools)}`,
+  );
 }
 
-/** Calls the tool that the user's settings name for a built-in tool. Asks nobody: the built-in tool has its own question. */
-export function settingsCaller(open: OpenServers) {
+/** Returns a caller for the server tools that settings name. Asks nothing: the built-in tool has its own question. */
+export function createSettingsCaller(open: OpenServers) {
   return {
     async call({ server: alias, tool: name, argumentsFor }: ServerOrder, signal: AbortSignal) {
       const server = await findServer(open, alias);
@@ -114,10 +116,10 @@ export function settingsCaller(open: OpenServers) {
 }
 
 /**
- * Gives access to the servers that `open` returns; they are opened with the first use. `guard` returns a tool whose calls
- * go through the whole flow.
+ * Returns access to the servers that `open` returns. They are opened on first use. `guard` wraps a tool so that its
+ * calls go through the whole flow.
  */
-export function mcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
+export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
   const named = (alias: string) => findServer(open, alias);
   const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
     allowListeners(signal);
@@ -127,19 +129,19 @@ export function mcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor
   const door: McpDoor = {
     async resolved(text, signal = NEVER) {
       const aliases = (await open()).map((server) => server.alias);
-      return withServerWords(text, { door, aliases }, signal);
+      return expandServerNames(text, { door, aliases }, signal);
     },
-    prompts: (signal = NEVER) => fromAll((server) => promptsOf(server, signal), signal),
-    resources: (signal = NEVER) => fromAll((server) => resourcesOf(server, signal), signal),
+    prompts: (signal = NEVER) => fromAll((server) => listPrompts(server, signal), signal),
+    resources: (signal = NEVER) => fromAll((server) => listResources(server, signal), signal),
     async prompt({ server, name, args }, signal = NEVER) {
       const { connection } = await named(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);
-      return recordsIn(answer.messages).flatMap(({ content }) => contentBlocks(content));
+      return filterRecords(answer.messages).flatMap(({ content }) => readContentBlocks(content));
     },
     async readResource(alias, uri, signal = NEVER) {
       const { connection } = await named(alias);
       const { contents } = await connection.request("resources/read", { uri }, signal);
-      return (Array.isArray(contents) ? contents : []).map(resourcePart);
+      return (Array.isArray(contents) ? contents : []).map(readResourcePart);
     },
     async callTool({ server, tool: name, argumentsFor }, signal = NEVER) {
       const tool = await findTool(await named(server), name, signal);
@@ -148,10 +150,10 @@ export function mcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor
     async test(alias, signal = NEVER) {
       const server = await named(alias);
       const tools = await server.listed(signal);
-      const lists = await Promise.allSettled([promptsOf(server, signal), resourcesOf(server, signal)]);
+      const lists = await Promise.allSettled([listPrompts(server, signal), listResources(server, signal)]);
       signal.throwIfAborted();
       const [prompts = 0, resources = 0] = lists.map((list) => ("value" in list ? list.value.length : 0));
-      const faults = lists.flatMap((list) => ("reason" in list ? [messageOf(list.reason)] : []));
+      const faults = lists.flatMap((list) => ("reason" in list ? [describeError(list.reason)] : []));
       return { tools: tools.map(({ name }) => name), prompts, resources, faults };
     },
     login: async (alias, how, signal = NEVER) => (await named(alias)).login(how, signal),
@@ -161,51 +163,51 @@ export function mcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor
 
 const NEVER = new AbortController().signal;
 
-const MOST_NAMED = 20;
-/** Longer ones cannot be shown, and would fill the memory. */
-const MOST_NAME_CHARACTERS = 2000;
-const MOST_DESCRIPTION = 2000;
-const MOST_ARGUMENTS = 100;
+const MAX_NAMED = 20;
+/** Longer names cannot be shown, and would fill the memory. */
+const MAX_NAME_CHARACTERS = 2000;
+const MAX_DESCRIPTION = 2000;
+const MAX_ARGUMENTS = 100;
 
-/** The tools that were probably meant; if none is similar, the first of all. */
-function toolsNear(name: string, tools: readonly DiscoveredMCPTool[]): string {
+/** Names the tools that were probably meant or, if none is similar, the first ones. */
+function describeNearTools(name: string, tools: readonly DiscoveredMCPTool[]): string {
   const known = tools.map((one) => one.plainName);
-  const near = nearNames(name, known);
+  const near = findNearNames(name, known);
   if (near.length > 0) return `Did you mean ${near.join(" or ")}?`;
-  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : "";
-  return `It has: ${known.slice(0, MOST_NAMED).join(", ") || "none"}${more}.`;
+  const more = known.length > MAX_NAMED ? ` and ${known.length - MAX_NAMED} more` : "";
+  return `It has: ${known.slice(0, MAX_NAMED).join(", ") || "none"}${more}.`;
 }
 
-async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
+async function listPrompts({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
   const listed = await connection.list("prompts", signal);
-  const usable = recordsIn(listed).filter(({ name }) => isShort(name));
+  const usable = filterRecords(listed).filter(({ name }) => isShortName(name));
   return usable.map(({ name, description = "", arguments: wanted }) => ({
     server: alias,
     name: String(name),
-    description: String(description).slice(0, MOST_DESCRIPTION),
-    arguments: recordsIn(wanted)
-      .slice(0, MOST_ARGUMENTS)
+    description: String(description).slice(0, MAX_DESCRIPTION),
+    arguments: filterRecords(wanted)
+      .slice(0, MAX_ARGUMENTS)
       .map((one) => ({
-        name: String(one.name).slice(0, MOST_NAME_CHARACTERS),
+        name: String(one.name).slice(0, MAX_NAME_CHARACTERS),
         isRequired: one.required === true,
       })),
   }));
 }
 
-async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
+async function listResources({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
   const listed = await connection.list("resources", signal);
-  const usable = recordsIn(listed).filter(({ uri }) => isShort(uri));
+  const usable = filterRecords(listed).filter(({ uri }) => isShortName(uri));
   return usable.map(({ uri, name, description }) => ({
     server: alias,
     uri: String(uri),
-    name: String(name ?? uri).slice(0, MOST_NAME_CHARACTERS),
-    description: String(description ?? "").slice(0, MOST_DESCRIPTION),
+    name: String(name ?? uri).slice(0, MAX_NAME_CHARACTERS),
+    description: String(description ?? "").slice(0, MAX_DESCRIPTION),
   }));
 }
 
-/** The name of something that a server is asked for. */
-function isShort(name: unknown): boolean {
-  return String(name).length <= MOST_NAME_CHARACTERS;
+/** Whether the name of a prompt or resource is short enough to be used. */
+function isShortName(name: unknown): boolean {
+  return String(name).length <= MAX_NAME_CHARACTERS;
 }
 
 const COMMAND = /^\/([A-Za-z0-9_-]+):(\S+)\s*(.*)$/s;
@@ -213,10 +215,10 @@ const MENTION = /(?<=^|\s)@([A-Za-z0-9_-]+):(\S*[^\s.,;:!?)])/g;
 const ARGUMENT = /(?:([A-Za-z_][\w-]*)=)?(?:"([^"]*)"|'([^']*)'|(\S+))/g;
 
 /**
- * Replaces the names of servers' things in a user's prompt: `/server:prompt` at its start becomes that prompt, and
- * each `@server:uri` adds the resource. Names of unknown servers stay as they are.
+ * Resolves mentions in a user's prompt: `/server:prompt` at its start is replaced by that prompt, and for each
+ * `@server:uri` the resource's content is appended. Mentions of unknown servers stay as they are.
  */
-async function withServerWords(
+async function expandServerNames(
   text: string,
   { door, aliases }: { readonly door: McpDoor; readonly aliases: readonly string[] },
   signal: AbortSignal,
@@ -225,20 +227,20 @@ async function withServerWords(
   if (aliases.includes(server)) {
     const prompts = rest === "" ? [] : await door.prompts(signal);
     const found = prompts.find((prompt) => prompt.server === server && prompt.name === name);
-    const args = argumentsIn(rest, found?.arguments.map((one) => one.name) ?? []);
-    return textOf(await door.prompt({ server, name, args }, signal));
+    const args = parseArguments(rest, found?.arguments.map((one) => one.name) ?? []);
+    return formatParts(await door.prompt({ server, name, args }, signal));
   }
   const brought: string[] = [];
   for (const [, alias = "", uri = ""] of text.matchAll(MENTION)) {
     if (!aliases.includes(alias)) continue;
-    const content = textOf(await door.readResource(alias, uri, signal));
-    brought.push(untrustedFromServer(content, `${alias}:${uri}`, randomBytes(6).toString("hex")));
+    const content = formatParts(await door.readResource(alias, uri, signal));
+    brought.push(wrapServerText(content, `${alias}:${uri}`, randomBytes(6).toString("hex")));
   }
   return [text, ...brought].join("\n\n");
 }
 
-/** Words without a name are the prompt's arguments in its own order. */
-function argumentsIn(text: string, names: readonly string[]): Record<string, string> {
+/** Parses the arguments of a prompt. Words without a name fill the remaining arguments in order. */
+function parseArguments(text: string, names: readonly string[]): Record<string, string> {
   const args: Record<string, string> = {};
   const plain: string[] = [];
   for (const [, key, double, single, bare = ""] of text.matchAll(ARGUMENT)) {
@@ -247,13 +249,13 @@ function argumentsIn(text: string, names: readonly string[]): Record<string, str
     else args[key] = value;
   }
   const open = names.filter((name) => args[name] === undefined);
-  // If only one argument is left, all the words go there, because users write sentences.
+  // If only one argument remains, all words belong to it, because users write sentences.
   const placed = open.length === 1 ? [plain.join(" ")] : plain;
   for (const [index, name] of open.entries()) if (placed[index]) args[name] = placed[index];
   return args;
 }
 
-function textOf(parts: readonly PartUnion[]): string {
+function formatParts(parts: readonly PartUnion[]): string {
   return parts
     .map((part) => (typeof part === "string" ? part : `[${part.inlineData?.mimeType ?? "data"}]`))
     .join("\n\n");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { tellingLine } from "./mcp-error.ts";
+import { findTellingLine } from "./mcp-error.ts";
 
 const NODE = `node:internal/modules/cjs/loader:1210
   throw err;
@@ -43,5 +43,5 @@ it.each([
   ["    at only (a:1:1)\n", "at only (a:1:1)"],
   [`Error: ${"x".repeat(1000)}`, `Error: ${"x".repeat(292)}…`],
 ])("R24 of the last words of a program, one line says why it ended: %j", (output, line) => {
-  expect(tellingLine(output)).toBe(line);
+  expect(findTellingLine(output)).toBe(line);
 });

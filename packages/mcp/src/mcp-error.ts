@@ -1,7 +1,7 @@
-import { messageOf } from "@burin/contract/text/error-message";
-import { innermost } from "@burin/net/connection-fault";
+import { describeError } from "@burin/contract/text/error-message";
+import { findInnermostError } from "@burin/net/connection-fault";
 
-/** Why a server did not do what was requested. Stable, because programs use it. */
+/** Why a server did not do what was requested. The codes are stable, because programs use them. */
 export type McpErrorCode =
   | "mcp_unavailable"
   | "mcp_needs_login"
@@ -14,7 +14,7 @@ export type McpErrorCode =
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly code: McpErrorCode;
-  /** Lines in the server's own words, which the model gets between marks. */
+  /** Lines in the server's own words. The model gets them between marks. */
   readonly foreign: readonly string[];
 
   constructor(
@@ -28,43 +28,43 @@ export class McpError extends Error {
   }
 }
 
-export function unavailable(message: string): McpError {
+export function createUnavailableError(message: string): McpError {
   return new McpError("mcp_unavailable", message);
 }
 
-export function needsLogin(alias: string): McpError {
+export function createNeedsLoginError(alias: string): McpError {
   const message = `The MCP server "${alias}" requires a login. Run: burin mcp login ${alias}`;
   return new McpError("mcp_needs_login", message);
 }
 
-/** Of a message that is none; what the SDK says of a result is a list of its checks. */
-export const NOT_OF_PROTOCOL = "its answer is not one of the protocol";
+/** The message for a result that breaks the protocol. The SDK's own message would be a list of its checks. */
+export const PROTOCOL_VIOLATION = "its answer is not one of the protocol";
 
-/** A connection error only says that it failed, and has the reason as its cause. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = innermost(error);
+/** Returns why a request failed. A connection error itself only says that it failed; the reason is its cause. */
+export function describeReason(error: unknown): string {
+  const { code, message } = findInnermostError(error);
   const [, status] = /^SSE error: .+ status code \((\d+)\)$/.exec(message) ?? [];
   if (status !== undefined) return `it answered HTTP ${status}: check the URL`;
   const [, failure, host] = /^getaddrinfo (ENOTFOUND|EAI_AGAIN) (\S+)/.exec(message) ?? [];
   if (failure === "ENOTFOUND") return `there is no host "${host}": check the URL`;
   if (failure !== undefined) return `the host "${host}" could not be looked up: is this machine online?`;
   if (code === "EPIPE" || code === "CONNECTION_CLOSED") return "it has ended";
-  if (code === "INVALID_RESULT") return NOT_OF_PROTOCOL;
+  if (code === "INVALID_RESULT") return PROTOCOL_VIOLATION;
   const hint = /^spawn .+ .+ ENOENT$/s.test(message) ? '; its arguments belong in "args"' : "";
-  return messageOf(message) + hint;
+  return describeError(message) + hint;
 }
 
-/** From the plainest sign of an error to the weakest. The plain one is the last of a trace, others are the first of a report. */
+/** Patterns of an error line, clearest first. The last clear one counts (a trace), the first weak one (a report). */
 const SIGNS = [
   /(?:^|[\s[(])(?:[\w.]*(?:Error|Exception)(?: \[\w+\])?|error|fatal|panic)\]?: ?\S/i,
   /\b(?:not found|no such|cannot|can't|could not|unable|denied|refused|required|missing|failed|invalid|usage)\b/i,
 ] as const;
-/** Where a failure happened in a program's own code, and what runtimes and package managers add to every failure. */
+/** Lines that do not explain a failure: stack traces, and what runtimes and package managers add to every failure. */
 const BESIDE =
   /^\s*(?:at |\^+\s*$|[}\])]+,?;?\s*$|File "|Node\.js v\d|node:internal|(?:npm (?:error|ERR!) )?A complete log|Note that you|goroutine \d|Traceback |throw |stack backtrace|note: run with)/;
 
-/** The one line of a program's last output that says why it failed; empty where it wrote nothing. */
-export function tellingLine(output: string): string {
+/** Returns the one line of a program's last output that says why it failed; empty if it wrote nothing. */
+export function findTellingLine(output: string): string {
   const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== "");
   const telling = lines.filter((line) => !BESIDE.test(line));
   const [plain, weak] = SIGNS;
@@ -73,11 +73,11 @@ export function tellingLine(output: string): string {
     telling.find((one) => weak.test(one)) ??
     telling.at(-1) ??
     lines.at(-1);
-  return shortened(line?.trim() ?? "");
+  return shortenLine(line?.trim() ?? "");
 }
 
 const LONGEST_LINE = 300;
 
-function shortened(line: string): string {
+function shortenLine(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
 }

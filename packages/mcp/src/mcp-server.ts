@@ -1,61 +1,61 @@
 import { dirname, join } from "node:path";
-import { unlessAborted, wait } from "@burin/contract/async/wait";
+import { rejectOnAbort, wait } from "@burin/contract/async/wait";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
 import { replaceHomeFile } from "@burin/files/disk/home-file";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import { readText } from "@burin/files/disk/regular-file";
 import { McpConnection } from "./connection.ts";
-import { definitionHash } from "./definition.ts";
+import { hashDefinition } from "./definition.ts";
 import { type ApprovedTool, DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import type { McpLogin } from "./mcp-door.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
-import type { OpenNeeds } from "./open-client.ts";
+import type { OpenOptions } from "./open-client.ts";
 
-export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
+export interface McpServerOptions extends Omit<OpenOptions, "onToolsChanged"> {
   readonly prefix: string;
-  /** The first request waits for it as long as its tools are not known. */
+  /** Whether the first request waits for this server as long as its tools are unknown. */
   readonly isAwaited?: boolean;
 }
 
-/** The first request to the model needs the processor more than servers that are not used yet. */
+/** The delay of a start: the first request to the model needs the processor more than an unused server. */
 const START_DELAY_MS = 250;
 /** How long to wait for a list that only has to be read from disk. */
 const READ_MS = 1000;
-/** How long to wait, once, for a server that was never up. */
+/** How long to wait, once, for a server that has never been up. */
 const NEW_MS = 5000;
-/** A server that reports changes again and again is asked only this often. */
+/** The pause between two lists, for a server that keeps reporting changes. */
 const RELIST_MS = 1000;
-/** A server decides how much there is to report: each message once until its tools are discovered again. */
-const MOST_REPORTS = 20;
+/** The most messages of a server that are reported, each once until its tools are discovered again. */
+const MAX_REPORTS = 20;
 
 export class McpServer implements ToolSource {
   readonly name: string;
   readonly prefix: string;
   readonly alias: string;
   readonly connection: McpConnection;
-  readonly #needs: McpServerNeeds;
+  readonly #needs: McpServerOptions;
   readonly #cache: ListCache;
   readonly #forTools: Omit<McpToolServer, "isListCurrent">;
   readonly #closing = new AbortController();
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
   #raw: readonly unknown[] | null;
   #wasLate: boolean;
-  /** The list of an earlier session, until it has been used. */
+  /** The tools that an earlier session listed, until they have been used. */
   #known: readonly DiscoveredMCPTool[] | null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
-  /** Starts at once what would begin a little later. */
+  /** Aborted to start at once what is delayed. */
   readonly #hurry = new AbortController();
   #relisting: NodeJS.Timeout | null = null;
   #hasChanged = false;
   readonly #told = new Set<string>();
 
-  /** Also reads what earlier sessions know about it. */
-  constructor(needs: McpServerNeeds) {
+  /** Also reads what earlier sessions know about the server. */
+  constructor(needs: McpServerOptions) {
     const { alias, definition, home, prefix } = needs;
     const report = (message: string) => {
-      if (this.#told.has(message) || this.#told.size >= MOST_REPORTS) return;
+      if (this.#told.has(message) || this.#told.size >= MAX_REPORTS) return;
       this.#told.add(message);
       needs.report(message);
     };
@@ -68,7 +68,7 @@ export class McpServer implements ToolSource {
       onToolsChanged: () => this.#relistSoon(),
       onOtherTools: (list) => this.#onTools(this.#keep(list)),
     });
-    const hash = definitionHash(definition);
+    const hash = hashDefinition(definition);
     this.#cache = new ListCache(home, hash);
     const { tools, approved, wasLate = false } = this.#cache.read();
     this.#forTools = {
@@ -108,7 +108,7 @@ export class McpServer implements ToolSource {
     this.#onTools = onTools;
   }
 
-  /** Its tools; at first those of an earlier session if there are some, while the server is asked in the background. */
+  /** Returns the server's tools; at first those of an earlier session, while the server is asked in the background. */
   discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     signal.addEventListener("abort", () => this.#stop(), { once: true });
     this.#told.clear();
@@ -123,7 +123,7 @@ export class McpServer implements ToolSource {
     try {
       this.#onTools(await this.#listed(isUrgent));
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#needs.report(messageOf(error));
+      if (!this.#closing.signal.aborted) this.#needs.report(describeError(error));
     }
   }
 
@@ -132,7 +132,7 @@ export class McpServer implements ToolSource {
     await this.#listing?.catch(() => {});
   }
 
-  /** Asks the server itself, and remembers the answer. */
+  /** Asks the server itself and remembers the answer. */
   #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
     const listing = wait(isUrgent ? 0 : START_DELAY_MS, this.#hurry.signal).then(async () => {
       this.#closing.signal.throwIfAborted();
@@ -142,34 +142,34 @@ export class McpServer implements ToolSource {
     return listing;
   }
 
-  /** Remembers the server's answer; the tools in it are those that count from now on. */
+  /** Remembers the server's answer. From now on its tools are the current ones. */
   #keep(raw: readonly unknown[]): readonly DiscoveredMCPTool[] {
     this.#raw = raw;
     void this.#save();
     return this.#toolsOf(raw);
   }
 
-  /** Asks the server again if it could have other tools by now. One that is not up is asked with the call. */
+  /** Asks the server again if its tools may have changed. A server that is not up is asked by the call itself. */
   async renew(): Promise<void> {
     await this.settle();
     if (this.connection.isUp && !this.connection.hasLiveList) await this.#refresh(true);
   }
 
-  /** The same without delay, for a caller that waits for it. */
+  /** Asks the server without delay, for a caller that waits for the answer. */
   async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     await this.connection.ready(signal);
-    return unlessAborted(this.#listed(true), signal);
+    return rejectOnAbort(this.#listed(true), signal);
   }
 
   async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
-    const [{ login }, { addressOf, oauthNeeds }] = await Promise.all([
+    const [{ login }, { resolveAddress, buildOAuthOptions }] = await Promise.all([
       import("./oauth-login.ts"),
       import("./open-client.ts"),
     ]);
     if (this.#needs.definition.type === "stdio") return "not_needed";
-    const { url, headers } = addressOf(this.#needs);
-    const end = await login({ ...oauthNeeds(this.#needs, url), headers, ...how }, signal);
-    // What refuses nobody may be no MCP server at all.
+    const { url, headers } = resolveAddress(this.#needs);
+    const end = await login({ ...buildOAuthOptions(this.#needs, url), headers, ...how }, signal);
+    // A service that accepts everybody may not be an MCP server at all, so connect to it.
     if (end === "not_needed") await this.connection.ready(signal);
     return end;
   }
@@ -198,7 +198,7 @@ export class McpServer implements ToolSource {
     this.#relisting.unref();
   }
 
-  /** One at a time, however often and however slowly the server reports changes. */
+  /** Lists again, one request at a time, however often and however slowly the server reports changes. */
   async #relist(): Promise<void> {
     this.#hasChanged = false;
     await this.#refresh(true);
@@ -206,7 +206,7 @@ export class McpServer implements ToolSource {
     if (this.#hasChanged) this.#relistSoon();
   }
 
-  /** Stops a start that is not needed any more. */
+  /** Stops a start that is no longer needed. */
   #stop(): void {
     this.#closing.abort(new Error("The session is over."));
     this.#hurry.abort();
@@ -221,30 +221,30 @@ export class McpServer implements ToolSource {
 
 /** What earlier sessions know about a server. */
 export interface KnownServer {
-  /** The server's own list; null when it never sent one. It is checked again when it is read. */
+  /** The server's own list, or null if it never sent one. It is checked again when it is read. */
   readonly tools: readonly unknown[] | null;
-  /** By the server's names: what the user last approved. */
+  /** What the user last approved, by the tool's name on the server. */
   readonly approved: Readonly<Record<string, ApprovedTool>>;
-  /** It was waited for once and was too slow, and has never come since. */
+  /** true if a session once waited for the server in vain and it has not been up since. */
   readonly wasLate?: boolean;
 }
 
 const NOTHING: KnownServer = { tools: null, approved: {} };
-const MOST_CHARACTERS = 8_000_000;
+const MAX_CHARACTERS = 8_000_000;
 
-/** A server's list on disk, to declare its tools before it is up. When the cache fails, only that is lost. */
+/** A server's list on disk, so that its tools can be declared before it is up. The cache may fail without harm. */
 export class ListCache {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
-  /** `hash` identifies the server's definition: another command has another file. */
+  /** `hash` identifies the server's definition, so another command has another file. */
   constructor(home: string, hash: string) {
     this.#path = join(home, "cache", "mcp", `${hash}.json`);
   }
 
-  /** Synchronous: twenty files through the thread pool would delay the first request much longer. */
+  /** Reads synchronously: twenty files through the thread pool would delay the first request much longer. */
   read(): KnownServer {
     try {
-      const value: unknown = JSON.parse(readText(this.#path, 4 * MOST_CHARACTERS) ?? "");
+      const value: unknown = JSON.parse(readText(this.#path, 4 * MAX_CHARACTERS) ?? "");
       if (!isRecord(value)) return NOTHING;
       const stored = isRecord(value.approved) ? Object.entries(value.approved) : [];
       const approved = stored.flatMap(([name, one]) => {
@@ -258,11 +258,11 @@ export class ListCache {
     }
   }
 
-  /** One write after the other, each with the whole file. */
+  /** Writes the whole file, one write after the other. */
   write(known: KnownServer): Promise<void> {
     const replace = async () => {
       const text = JSON.stringify(known);
-      if (text.length > MOST_CHARACTERS) return;
+      if (text.length > MAX_CHARACTERS) return;
       makeFolders(dirname(this.#path));
       await replaceHomeFile(this.#path, text);
     };
@@ -270,13 +270,13 @@ export class ListCache {
     return this.#writing;
   }
 
-  /** Resolves when all that was given is written. */
+  /** Resolves when everything is written. */
   written(): Promise<void> {
     return this.#writing;
   }
 }
 
-/** Earlier versions stored only the hash. */
+/** Reads a stored approval. Earlier versions stored only the hash. */
 function readApproved(value: unknown): ApprovedTool | null {
   if (typeof value === "string") return { definition: value };
   if (!isRecord(value) || typeof value.definition !== "string") return null;

@@ -1,5 +1,5 @@
-import { inTime } from "@burin/contract/async/wait";
-import { routeTo } from "@burin/net/http-request";
+import { runWithTimeout } from "@burin/contract/async/wait";
+import { loadProxyRoute } from "@burin/net/http-request";
 import { WebError } from "@burin/net/web-error";
 import {
   auth,
@@ -14,61 +14,65 @@ import {
 } from "@modelcontextprotocol/client";
 import type { CredentialStore, Credentials } from "./credentials.ts";
 import type { McpLogin } from "./mcp-door.ts";
-import { McpError, needsLogin, unavailable } from "./mcp-error.ts";
-import { httpFetchIn } from "./transports.ts";
+import { createNeedsLoginError, createUnavailableError, McpError } from "./mcp-error.ts";
+import { createHttpFetch } from "./transports.ts";
 
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** The only login service that is accepted. A secret without it belongs to that of the first login. */
+  /** The only login service that is accepted. A secret without an issuer belongs to the service of the first login. */
   readonly issuer?: string;
   readonly scopes?: readonly string[];
-  /** The port of the redirect address, if the service requires a fixed one. */
+  /** The port of the redirect address, if the login service requires a fixed one. */
   readonly callbackPort?: number;
 }
 
-export interface OAuthNeeds {
+export interface OAuthOptions {
   readonly alias: string;
   readonly url: URL;
   readonly store: CredentialStore;
   readonly settings: OAuthSettings;
   readonly environment: NodeJS.ProcessEnv;
-  /** `host:port` of this machine or its network that a server on the internet may name for its login. */
+  /** Addresses (`host:port`) on this machine or its network that a server on the internet may name for its login. */
   readonly allowedHosts: readonly string[];
-  /** How long each answer of the login may take. */
+  /** How many milliseconds each answer during the login may take. */
   readonly answerMs: number;
 }
 
-/** Descriptions and tokens are short. */
-const MOST_ANSWER_BYTES = 1024 * 1024;
+/** The most bytes of an answer. Descriptions and tokens are short. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * A fetch for what a login needs. A server names those addresses, so one on the internet must not make Burin ask
- * machines that only this one can reach; a metadata service is never asked. The SDK may go on after such a refusal.
+ * Returns a login's `fetch`. The server names the addresses, so one on the internet must not make Burin ask machines
+ * that only this one can reach, and never a metadata service. `onRefusal` gets refusals, as the SDK may go on.
  */
-export function loginFetchIn(
-  { environment, url: server, allowedHosts, answerMs }: OAuthNeeds,
+export function createLoginFetch(
+  { environment, url: server, allowedHosts, answerMs }: OAuthOptions,
   onRefusal: (error: Error) => void = () => {},
 ): FetchLike {
   const reach: FetchLike = async (address, init) => {
     const url = new URL(address);
-    const { allowedAddresses, placeOf } = await import("@burin/net/guard-host");
-    if (placeOf(url) === placeOf(server)) return httpFetchIn(environment)(url, init);
-    const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
-    const isServerOutside = await allowedAddresses(server, { named: [] }, isProxied).then(
+    const { resolveAllowedAddresses, formatHostPort } = await import("@burin/net/guard-host");
+    if (formatHostPort(url) === formatHostPort(server)) return createHttpFetch(environment)(url, init);
+    const isProxied = Object.keys(await loadProxyRoute(url, environment)).length > 0;
+    const isServerOutside = await resolveAllowedAddresses(server, { named: [] }, isProxied).then(
       () => true,
       ({ type }: WebError) => type === "unknown_host",
     );
-    const named = isServerOutside ? allowedHosts : [placeOf(url)];
-    const addresses = await allowedAddresses(url, { named }, isProxied);
-    return httpFetchIn(environment, isProxied ? undefined : addresses)(url, init);
+    const named = isServerOutside ? allowedHosts : [formatHostPort(url)];
+    const addresses = await resolveAllowedAddresses(url, { named }, isProxied);
+    return createHttpFetch(environment, isProxied ? undefined : addresses)(url, init);
   };
   return async (address, init = {}) => {
     const { origin } = new URL(address);
     const read = async (signal: AbortSignal) =>
-      wholeAnswer(await reach(address, { ...init, signal }), origin);
+      readWholeAnswer(await reach(address, { ...init, signal }), origin);
     try {
-      return await inTime(loginLimit(origin, answerMs), read, init.signal ?? new AbortController().signal);
+      return await runWithTimeout(
+        createLoginLimit(origin, answerMs),
+        read,
+        init.signal ?? new AbortController().signal,
+      );
     } catch (error) {
       if (error instanceof McpError || error instanceof WebError) onRefusal(error);
       throw error;
@@ -76,46 +80,46 @@ export function loginFetchIn(
   };
 }
 
-/** A slow service must hold up neither the user nor the sessions that wait for the same login. */
-export function loginLimit(origin: string, milliseconds: number) {
+/** Limits each answer, because a slow service must not delay the user, or sessions that wait for the same login. */
+export function createLoginLimit(origin: string, milliseconds: number) {
   const late = () =>
     new McpError("mcp_timeout", `${origin} did not answer the login within ${milliseconds} ms.`);
   return { milliseconds, late };
 }
 
-async function wholeAnswer({ body, status, headers }: Response, origin: string): Promise<Response> {
+async function readWholeAnswer({ body, status, headers }: Response, origin: string): Promise<Response> {
   const pieces: Uint8Array[] = [];
-  let left = MOST_ANSWER_BYTES;
+  let left = MAX_ANSWER_BYTES;
   for await (const piece of body ?? []) {
     left -= piece.length;
-    const tooLong = `${origin} answered the login with more than ${MOST_ANSWER_BYTES} bytes.`;
+    const tooLong = `${origin} answered the login with more than ${MAX_ANSWER_BYTES} bytes.`;
     if (left < 0) throw new McpError("mcp_failed", tooLong);
     pieces.push(piece);
   }
   return new Response(pieces.length === 0 ? null : Buffer.concat(pieces), { status, headers });
 }
 
-interface OAuthClientNeeds extends Pick<OAuthNeeds, "alias" | "store" | "settings"> {
+interface OAuthClientOptions extends Pick<OAuthOptions, "alias" | "store" | "settings"> {
   readonly redirectUrl: string;
-  /** Called with what McpLogin's `onAddress` is called with; null when no user is present. */
+  /** Called as McpLogin's `onAddress` is. null if no user is present. */
   readonly onAuthorize: McpLogin["onAddress"] | null;
   readonly state: string;
 }
 
 /**
- * Burin as the client of an authorization server, for one login or one refresh. What the service calls invalid is
- * left out of this attempt, but stays stored until something better replaces it: a failure never costs a login.
+ * Burin as the client of an authorization server, for one login or one refresh. Credentials that the service calls
+ * invalid are not used in this attempt, but stay stored until better ones replace them: a failure never costs a login.
  */
 export class OAuthClient implements OAuthClientProvider {
   readonly redirectUrl: string;
-  readonly #needs: OAuthClientNeeds;
+  readonly #needs: OAuthClientOptions;
   #discovery: OAuthDiscoveryState | undefined;
   #verifier = "";
-  /** Registered for this login; it is stored together with its tokens. */
+  /** The client registered for this login. It is stored together with its tokens. */
   #client: StoredOAuthClientInformation | undefined;
   #leftOut = new Set<keyof Credentials>();
 
-  constructor(needs: OAuthClientNeeds) {
+  constructor(needs: OAuthClientOptions) {
     this.#needs = needs;
     this.redirectUrl = needs.redirectUrl;
   }
@@ -143,7 +147,7 @@ export class OAuthClient implements OAuthClientProvider {
     const { clientId, clientSecret } = this.#needs.settings;
     if (asked?.issuer !== undefined) await this.#judgeIssuer(asked.issuer);
     if (clientId !== undefined) {
-      // The SDK warns if there is no issuer.
+      // Pass the issuer, because the SDK warns if there is none.
       const issuer = asked?.issuer === undefined ? {} : { issuer: asked.issuer };
       const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
       return { client_id: clientId, ...secret, ...issuer };
@@ -152,13 +156,13 @@ export class OAuthClient implements OAuthClientProvider {
     return (await this.#needs.store.read()).client;
   }
 
-  /** A server names its login service, and could name one that collects secrets: only the one that the user meant gets it. */
+  /** Rejects any login service but the one the user meant: the server could name one that collects secrets. */
   async #judgeIssuer(issuer: string): Promise<void> {
     const { alias, settings, store, onAuthorize } = this.#needs;
     const isSecret = settings.clientSecret !== undefined;
     const meant = settings.issuer ?? (isSecret ? (await store.read()).tokens?.issuer : issuer);
-    if (meant === undefined && onAuthorize === null) throw needsLogin(alias);
-    if (meant === undefined || withoutSlash(meant) === withoutSlash(issuer)) return;
+    if (meant === undefined && onAuthorize === null) throw createNeedsLoginError(alias);
+    if (meant === undefined || removeTrailingSlash(meant) === removeTrailingSlash(issuer)) return;
     const what = isSecret ? "its client secret was given for" : "its settings name";
     throw new McpError(
       "mcp_needs_login",
@@ -176,7 +180,7 @@ export class OAuthClient implements OAuthClientProvider {
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    // If the service sends no new refresh token, the old one is to be used again.
+    // If the service sends no new refresh token, the old one must be used again.
     const { refresh_token } = (await this.#needs.store.read()).tokens ?? {};
     const kept = refresh_token === undefined ? tokens : { refresh_token, ...tokens };
     this.#leftOut.delete("tokens");
@@ -186,7 +190,7 @@ export class OAuthClient implements OAuthClientProvider {
 
   redirectToAuthorization(url: URL): void {
     const { onAuthorize, alias, settings } = this.#needs;
-    if (onAuthorize === null) throw needsLogin(alias);
+    if (onAuthorize === null) throw createNeedsLoginError(alias);
     const { authorizationServerMetadata: about, authorizationServerUrl } = this.#discovery ?? {};
     const issuer = about?.issuer ?? authorizationServerUrl;
     onAuthorize(url, settings.clientSecret === undefined ? undefined : issuer);
@@ -217,68 +221,68 @@ export class OAuthClient implements OAuthClientProvider {
   }
 }
 
-function withoutSlash(issuer: string): string {
+function removeTrailingSlash(issuer: string): string {
   return issuer.replace(/\/$/, "");
 }
 
 /**
- * The same fetch with the token of the last login. A refused token is refreshed, by one process and once, and the
- * request sent again; if that does not help, the error says how to log in.
+ * Wraps `fetch` to send the token of the last login. A rejected token is refreshed once, by one process, and the
+ * request is sent again. If that does not help, the error says how to log in.
  */
-export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
+export function addLogin(fetch: FetchLike, needs: OAuthOptions): FetchLike {
   return async (address, init = {}) => {
     const isKeyGiven = new Headers(init.headers).has("authorization");
-    const token = isKeyGiven ? null : await accessToken(needs.store);
-    const answer = await fetch(address, token === null ? init : withToken(init, token));
-    if (isKeyGiven && answer.status === 401) throw keyRefused(needs.alias);
-    if (answer.status === 403) return refusedScope(answer, needs);
+    const token = isKeyGiven ? null : await readAccessToken(needs.store);
+    const answer = await fetch(address, token === null ? init : addToken(init, token));
+    if (isKeyGiven && answer.status === 401) throw createKeyRefusedError(needs.alias);
+    if (answer.status === 403) return rememberRefusedScope(answer, needs);
     if (answer.status !== 401) return answer;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
     await answer.body?.cancel();
     const fresh = await needs.store.alone(async () => {
-      const now = await accessToken(needs.store);
-      // Another request or process was faster.
+      const now = await readAccessToken(needs.store);
+      // Another request or process has already refreshed the token.
       if (now !== null && now !== token) return now;
-      if (now === null) throw needsLogin(needs.alias);
+      if (now === null) throw createNeedsLoginError(needs.alias);
       await needs.store.assureRoom();
-      await auth(refresher(needs), {
+      await auth(createRefresher(needs), {
         serverUrl: needs.url,
-        fetchFn: loginFetchIn(needs),
+        fetchFn: createLoginFetch(needs),
         ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
         ...(scope ? { scope } : {}),
       });
-      return accessToken(needs.store);
+      return readAccessToken(needs.store);
     });
-    if (fresh === null) throw needsLogin(needs.alias);
-    const again = await fetch(address, withToken(init, fresh));
-    if (again.status === 401) throw needsLogin(needs.alias);
+    if (fresh === null) throw createNeedsLoginError(needs.alias);
+    const again = await fetch(address, addToken(init, fresh));
+    if (again.status === 401) throw createNeedsLoginError(needs.alias);
     return again;
   };
 }
 
-async function accessToken(store: CredentialStore): Promise<string | null> {
+async function readAccessToken(store: CredentialStore): Promise<string | null> {
   return (await store.read()).tokens?.access_token ?? null;
 }
 
-function withToken(init: RequestInit, token: string): RequestInit {
+function addToken(init: RequestInit, token: string): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("authorization", `Bearer ${token}`);
   return { ...init, headers };
 }
 
-function keyRefused(alias: string): McpError {
+function createKeyRefusedError(alias: string): McpError {
   const message = `The MCP server "${alias}" refused the Authorization header of its settings: correct it, or remove it and run: burin mcp login ${alias}`;
-  return unavailable(message);
+  return createUnavailableError(message);
 }
 
-/** Refreshes, and does not start a new login without the user. */
-function refresher(needs: OAuthNeeds): OAuthClient {
+/** Creates a client that refreshes a token, but does not start a new login without the user. */
+function createRefresher(needs: OAuthOptions): OAuthClient {
   const redirectUrl = "http://127.0.0.1/callback";
   return new OAuthClient({ ...needs, redirectUrl, onAuthorize: null, state: "" });
 }
 
-/** The next login asks for the scopes that this one lacked. */
-async function refusedScope(answer: Response, { alias, store }: OAuthNeeds): Promise<Response> {
+/** Throws if scopes were missing, and stores them, so that the next login asks for them. */
+async function rememberRefusedScope(answer: Response, { alias, store }: OAuthOptions): Promise<Response> {
   const { error, scope } = extractWWWAuthenticateParams(answer);
   if (error !== "insufficient_scope") return answer;
   await answer.body?.cancel();

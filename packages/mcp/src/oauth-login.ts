@@ -1,24 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { inTime, unlessAborted } from "@burin/contract/async/wait";
+import { rejectOnAbort, runWithTimeout } from "@burin/contract/async/wait";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { McpLogin } from "./mcp-door.ts";
-import { McpError, reasonOf } from "./mcp-error.ts";
-import { loginFetchIn, loginLimit, OAuthClient, type OAuthNeeds } from "./oauth-client.ts";
-import { httpFetchIn } from "./transports.ts";
+import { describeReason, McpError } from "./mcp-error.ts";
+import { createLoginFetch, createLoginLimit, OAuthClient, type OAuthOptions } from "./oauth-client.ts";
+import { createHttpFetch } from "./transports.ts";
 
-interface LoginNeeds extends OAuthNeeds, McpLogin {
-  /** From the settings; sent with the first request. */
+interface LoginOptions extends OAuthOptions, McpLogin {
+  /** Headers from the settings, sent with the first request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const LOGIN_MS = 10 * 60_000;
 const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", connection: "close" };
 
-/** Finds the login service, registers Burin there if needed, and waits until the user has agreed in a browser. */
-export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
-  const challenge = await challengeOf(needs, signal);
+/** Logs in: finds the login service, registers Burin if needed, and waits until the user has agreed in a browser. */
+export async function login(needs: LoginOptions, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
+  const challenge = await fetchChallenge(needs, signal);
   if (challenge === null) return "not_needed";
   const state = randomBytes(16).toString("base64url");
   const callback = await openCallback(state, needs.settings.callbackPort ?? 0);
@@ -28,17 +28,17 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
     client.invalidateCredentials("tokens");
     if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
     let refusal: Error | null = null;
-    const fetchFn = loginFetchIn(needs, (error) => (refusal ??= error));
+    const fetchFn = createLoginFetch(needs, (error) => (refusal ??= error));
     const common = { serverUrl: needs.url, fetchFn, ...challenge };
     const outcome = await auth(client, common).catch(async (error: unknown) => {
       if (refusal !== null) throw refusal;
       if ((await client.clientInformation()) !== undefined || client.discoveryState() === undefined)
         throw error;
-      throw notRegistered(needs, callback.url, error);
+      throw createNotRegisteredError(needs, callback.url, error);
     });
     if (outcome === "AUTHORIZED") return "logged_in";
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
-    const { code, iss } = await answered(callback.answer, needs, { state, limit });
+    const { code, iss } = await waitForCode(callback.answer, needs, { state, limit });
     const exchange = { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) };
     await store.alone(() => auth(client, exchange));
     return "logged_in";
@@ -47,33 +47,33 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
   }
 }
 
-/** Many services accept only clients that were registered by hand. */
-function notRegistered({ alias }: LoginNeeds, redirectUrl: string, error: unknown): McpError {
+/** Returns the error for a failed registration. Many services accept only clients that were registered by hand. */
+function createNotRegisteredError({ alias }: LoginOptions, redirectUrl: string, error: unknown): McpError {
   const { port } = new URL(redirectUrl);
   const oauth = { clientId: "<client ID>", callbackPort: Number(port) };
   return new McpError(
     "mcp_needs_login",
-    `The login service of "${alias}" did not let Burin register itself (${reasonOf(error)}). Register an OAuth client there ` +
+    `The login service of "${alias}" did not let Burin register itself (${describeReason(error)}). Register an OAuth client there ` +
       `by hand, with the redirect URL ${redirectUrl}. Then add to "${alias}" in mcpServers of your settings.json: ` +
       `"oauth": ${JSON.stringify(oauth)} (and "clientSecret", if you were given one), and log in again.`,
   );
 }
 
-/** A registration includes the redirect address; another port needs another registration. */
-async function isRegistered({ store }: LoginNeeds, redirectUrl: string): Promise<boolean> {
+/** Whether the stored registration fits. It includes the redirect address, so another port needs a new one. */
+async function isRegistered({ store }: LoginOptions, redirectUrl: string): Promise<boolean> {
   const { client } = await store.read();
   return client !== undefined && "redirect_uris" in client && client.redirect_uris.includes(redirectUrl);
 }
 
-/** null: no login is needed. Some accept `initialize` from everybody and require a login only after that. */
-async function challengeOf(needs: LoginNeeds, signal: AbortSignal) {
+/** Returns the server's login challenge, or null. Some servers refuse only what follows `initialize`. */
+async function fetchChallenge(needs: LoginOptions, signal: AbortSignal) {
   const clientInfo = { name: "burin", version: "0" };
   const greeting = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-  const answer = await asked(needs, { id: 1, method: "initialize", params: greeting }, { signal });
+  const answer = await postMessage(needs, { id: 1, method: "initialize", params: greeting }, { signal });
   const session = answer.headers.get("mcp-session-id");
   const refused = isRefusal(answer)
     ? answer
-    : await asked(needs, { id: 2, method: "tools/list" }, { signal, session });
+    : await postMessage(needs, { id: 2, method: "tools/list" }, { signal, session });
   if (!isRefusal(refused)) return null;
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
   const { wantedScope = scope } = await needs.store.read();
@@ -87,8 +87,8 @@ function isRefusal({ status }: Response): boolean {
   return status === 401 || status === 403;
 }
 
-async function asked(
-  { url, headers, environment, answerMs }: LoginNeeds,
+async function postMessage(
+  { url, headers, environment, answerMs }: LoginOptions,
   message: object,
   { signal, session = null }: { readonly signal: AbortSignal; readonly session?: string | null },
 ): Promise<Response> {
@@ -102,27 +102,27 @@ async function asked(
     },
     body: JSON.stringify({ jsonrpc: "2.0", ...message }),
   };
-  const ask = (either: AbortSignal) => httpFetchIn(environment)(url, { ...request, signal: either });
-  const answer = await inTime(loginLimit(url.origin, answerMs), ask, signal);
+  const ask = (either: AbortSignal) => createHttpFetch(environment)(url, { ...request, signal: either });
+  const answer = await runWithTimeout(createLoginLimit(url.origin, answerMs), ask, signal);
   await answer.body?.cancel();
   return answer;
 }
 
-/** Whichever comes first: the browser, or what the user pastes. */
-async function answered(
+/** Waits for the answer, from the browser or pasted by the user, whichever comes first. */
+async function waitForCode(
   callback: Promise<URL>,
-  { pasted }: LoginNeeds,
+  { pasted }: LoginOptions,
   { state, limit }: { readonly state: string; readonly limit: AbortSignal },
 ) {
   const typed = pasted?.then((text) => (URL.canParse(text.trim()) ? new URL(text.trim()) : text.trim()));
   const first = Promise.race(typed ? [callback, typed] : [callback]);
-  const answer = await unlessAborted(first, limit).catch((error: unknown) => {
+  const answer = await rejectOnAbort(first, limit).catch((error: unknown) => {
     throw limit.aborted ? new McpError("mcp_needs_login", "The login was not completed.") : error;
   });
-  return answer instanceof URL ? answerIn(answer, state) : { code: answer, iss: null };
+  return answer instanceof URL ? readCallback(answer, state) : { code: answer, iss: null };
 }
 
-function answerIn(url: URL, state: string) {
+function readCallback(url: URL, state: string) {
   const error = url.searchParams.get("error");
   if (error !== null) {
     const why = url.searchParams.get("error_description") ?? error;
@@ -135,7 +135,7 @@ function answerIn(url: URL, state: string) {
   return { code, iss: url.searchParams.get("iss") };
 }
 
-/** Waits on this machine for the browser's redirect. */
+/** Opens a server on this machine that waits for the browser's redirect. */
 async function openCallback(state: string, port: number) {
   let settle: (answer: URL) => void;
   const answer = new Promise<URL>((resolve) => {

@@ -1,9 +1,9 @@
 import { isAbsolute, join } from "node:path";
 import type { ServerProcess, ServerRequest } from "@burin/commands/processes/server-processes";
-import { afterTime, unlessAborted } from "@burin/contract/async/wait";
+import { rejectOnAbort, startTimeout } from "@burin/contract/async/wait";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
-import { innermost } from "@burin/net/connection-fault";
+import { findInnermostError } from "@burin/net/connection-fault";
 import {
   Client,
   type ClientOptions,
@@ -23,15 +23,21 @@ import {
 import { answerRequests, type ClientSide } from "./client-requests.ts";
 import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
-import { McpError, needsLogin, reasonOf, tellingLine, unavailable } from "./mcp-error.ts";
-import { type OAuthNeeds, type OAuthSettings, withLogin } from "./oauth-client.ts";
 import {
-  ANSWER_LOST,
-  calmProgress,
+  createNeedsLoginError,
+  createUnavailableError,
+  describeReason,
+  findTellingLine,
+  McpError,
+} from "./mcp-error.ts";
+import { addLogin, type OAuthOptions, type OAuthSettings } from "./oauth-client.ts";
+import {
+  ANSWER_LOST_CODE,
+  createHttpFetch,
   HttpTransport,
-  httpFetchIn,
   limitAnswers,
   StdioTransport,
+  throttleProgress,
 } from "./transports.ts";
 
 declare const BURIN_VERSION: string | undefined;
@@ -39,51 +45,51 @@ declare const BURIN_VERSION: string | undefined;
 /** Set by the bundler; undefined in tests of the sources. */
 const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 
-export interface OpenNeeds extends ClientSide {
+export interface OpenOptions extends ClientSide {
   readonly definition: McpServerSettings;
   readonly environment: NodeJS.ProcessEnv;
   readonly processes: { startServer(request: ServerRequest): Promise<ServerProcess> };
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
-  /** See OAuthNeeds. */
+  /** See OAuthOptions. */
   readonly allowedHosts: readonly string[];
   readonly onToolsChanged: () => void;
-  /** Without the secrets that servers are given: what one says when it fails may hold them. */
+  /** Removes the secrets that servers get, because a server's error message may contain them. */
   readonly clean: (text: string) => string;
 }
 
-type AddressNeeds = Pick<OpenNeeds, "alias" | "definition" | "environment" | "home" | "allowedHosts">;
+type AddressOptions = Pick<OpenOptions, "alias" | "definition" | "environment" | "home" | "allowedHosts">;
 
-interface Way {
+interface ConnectionWay {
   readonly open: () => Transport;
-  /** Servers of the newest protocol may not know the handshake of the older ones. */
+  /** Whether the newest handshake is tried. Servers of the newest protocol may not know the older one. */
   readonly negotiates: boolean;
   readonly isOtherWayWorthwhile: (error: unknown) => boolean;
 }
 
 export interface OpenClient {
   readonly client: Client;
-  /** Resolves to the server's own result, whatever it has. */
+  /** Resolves to the server's own result, whatever its shape. */
   ask(request: Request, how: RequestOptions): Promise<JsonRecord>;
-  /** What the server wrote last outside the protocol. */
+  /** Returns the last output of the server that was not part of the protocol. */
   lastWords(): string;
 }
 
-/** Package runners may have to download a server first. */
+/** The default time limits of a start in milliseconds. Package runners may have to download a server first. */
 const START_MS = { program: 120_000, address: 30_000 };
 
-/** Loaded with the first connection only, because the protocol's code takes as long to load as all of Burin. */
-export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise<OpenClient> {
+/** Connects to a server. Loaded late, because the protocol's code takes as long to load as all of Burin. */
+export async function openClient(needs: OpenOptions, signal: AbortSignal): Promise<OpenClient> {
   const { alias, definition } = needs;
   const limit =
     definition.startTimeout ?? (definition.type === "stdio" ? START_MS.program : START_MS.address);
   let last: Transport | null = null;
   let fault: unknown;
-  for (const way of waysTo(needs)) {
+  for (const way of listWays(needs)) {
     try {
       last = way.open();
-      const client = await connected(last, way, { needs, signal, timeout: limit });
-      return { client, ask: takingAnyResult(client), lastWords: () => needs.clean(lastWordsOf(last)) };
+      const client = await connectClient(last, way, { needs, signal, timeout: limit });
+      return { client, ask: createRawRequest(client), lastWords: () => needs.clean(readLastOutput(last)) };
     } catch (error) {
       signal.throwIfAborted();
       fault = error;
@@ -92,37 +98,38 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   }
   if (fault instanceof McpError) throw fault;
   if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
-    throw needsLogin(alias);
+    throw createNeedsLoginError(alias);
   }
-  const line = tellingLine(needs.clean(lastWordsOf(last)));
+  const line = findTellingLine(needs.clean(readLastOutput(last)));
   const said = line === "" ? "" : ` Its last output: ${line}`;
   const lacks = definition.type === "stdio" ? "started" : "reached";
-  const why = `The MCP server "${alias}" could not be ${lacks}: ${reasonOf(fault)}.${said}`;
-  throw unavailable(needs.clean(why));
+  const why = `The MCP server "${alias}" could not be ${lacks}: ${describeReason(fault)}.${said}`;
+  throw createUnavailableError(needs.clean(why));
 }
 
-/** What a program wrote last outside the protocol; a service writes nothing. */
-function lastWordsOf(transport: Transport | null): string {
+/** Returns the last output of a program that was not part of the protocol. A service has none. */
+function readLastOutput(transport: Transport | null): string {
   return transport instanceof StdioTransport ? transport.lastWords() : "";
 }
 
-/** With both handshakes a program or streamable HTTP, then the older SSE; or only the one in the settings. */
-function waysTo(needs: OpenNeeds): Way[] {
+/** Returns the ways to connect, in order: a program, or streamable HTTP and then SSE; the settings may fix one. */
+function listWays(needs: OpenOptions): ConnectionWay[] {
   const { type } = needs.definition;
-  const twice = (way: Omit<Way, "negotiates">) => [false, true].map((negotiates) => ({ ...way, negotiates }));
+  const twice = (way: Omit<ConnectionWay, "negotiates">) =>
+    [false, true].map((negotiates) => ({ ...way, negotiates }));
   if (type === "stdio") {
     const open = () => new StdioTransport(() => startProgram(needs));
     return twice({ open, isOtherWayWorthwhile: (error) => error instanceof ProtocolError });
   }
-  const http = { open: () => transportTo(needs, HttpTransport), isOtherWayWorthwhile: isUnknownRequest };
-  const older = { open: () => transportTo(needs, SSEClientTransport), isOtherWayWorthwhile: () => false };
+  const http = { open: () => createTransport(needs, HttpTransport), isOtherWayWorthwhile: isUnknownRequest };
+  const older = { open: () => createTransport(needs, SSEClientTransport), isOtherWayWorthwhile: () => false };
   return [
     ...(type === "sse" ? [] : twice(http)),
     ...(type === "http" ? [] : [{ ...older, negotiates: false }]),
   ];
 }
 
-function startProgram({ definition, environment, processes, roots, alias }: OpenNeeds) {
+function startProgram({ definition, environment, processes, roots, alias }: OpenOptions) {
   const { command = "", args, env, cwd = ".", sandbox } = definition;
   const where = `the MCP server "${alias}"`;
   const folder = expandVariables(cwd, environment, `the cwd of ${where}`);
@@ -135,23 +142,26 @@ function startProgram({ definition, environment, processes, roots, alias }: Open
   });
 }
 
-/** Only errors that mean "unknown request"; any other would happen the other way too. */
+/** Whether the error means "unknown request". Any other error would also occur with the other way. */
 function isUnknownRequest(error: unknown): boolean {
   if (error instanceof SdkHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof Error && (error.name === "ProtocolError" || error instanceof SseError);
 }
 
-function transportTo(needs: AddressNeeds, Kind: typeof HttpTransport | typeof SSEClientTransport): Transport {
-  const { url, headers } = addressOf(needs);
-  const fetch = withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url));
+function createTransport(
+  needs: AddressOptions,
+  Kind: typeof HttpTransport | typeof SSEClientTransport,
+): Transport {
+  const { url, headers } = resolveAddress(needs);
+  const fetch = addLogin(createHttpFetch(needs.environment), buildOAuthOptions(needs, url));
   return limitAnswers(new Kind(url, { fetch, requestInit: { headers } }));
 }
 
-/** What a login to the server needs. */
-export function oauthNeeds(
-  { alias, definition, environment, home, allowedHosts }: AddressNeeds,
+/** Collects what a login to the server needs. */
+export function buildOAuthOptions(
+  { alias, definition, environment, home, allowedHosts }: AddressOptions,
   url: URL,
-): OAuthNeeds {
+): OAuthOptions {
   const store = new CredentialStore(home, url.href, environment);
   return {
     alias,
@@ -164,22 +174,25 @@ export function oauthNeeds(
   };
 }
 
-/** The address and the headers with their variables replaced. */
-export function addressOf({ alias, definition, environment }: AddressNeeds) {
+/** Returns the address and the headers with their variables replaced. */
+export function resolveAddress({ alias, definition, environment }: AddressOptions) {
   const where = `the MCP server "${alias}"`;
   const address = expandVariables(definition.url ?? "", environment, `the url of ${where}`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw unavailable(`The url of ${where} is not a valid http:// or https:// URL: ${address}`);
+    throw createUnavailableError(`The url of ${where} is not a valid http:// or https:// URL: ${address}`);
   }
   const headers = expandEach(definition.headers, environment, `in the headers of ${where},`);
   return { url, headers };
 }
 
-async function connected(
+async function connectClient(
   transport: Transport,
-  { negotiates }: Way,
-  { needs, ...limits }: { readonly needs: OpenNeeds; readonly signal: AbortSignal; readonly timeout: number },
+  { negotiates }: ConnectionWay,
+  {
+    needs,
+    ...limits
+  }: { readonly needs: OpenOptions; readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<Client> {
   const options = {
     capabilities: {
@@ -196,11 +209,11 @@ async function connected(
   try {
     await withinLimits(limits, (how) => client.connect(transport, how), isUserAsked);
   } catch (error) {
-    // Also ends the program that was started for it; its last output is complete then.
+    // This also ends the program that was started. After that, its last output is complete.
     await transport.close().catch(() => {});
     throw error;
   }
-  calmProgress(transport);
+  throttleProgress(transport);
   const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
   client.request = ((...given: unknown[]) => {
     if ((given[0] as Request).method === "tools/call") onCall();
@@ -213,12 +226,12 @@ interface Limits extends RequestOptions {
   readonly timeout: number;
 }
 
-/** The most that a timer takes. */
+/** The longest time that a timer accepts. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /**
- * Keeps the time limits of a request instead of the SDK, for which the time in which this process was stopped counts,
- * and that in which the user thinks about a question of the server.
+ * Applies the time limits of a request instead of the SDK. The SDK would count time in which this process was
+ * suspended, and time in which the user thinks about a question from the server.
  */
 async function withinLimits<T>(
   { timeout, maxTotalTimeout = timeout, signal, onprogress, ...how }: Limits,
@@ -231,7 +244,7 @@ async function withinLimits<T>(
     let stop = () => {};
     const begin = () => {
       stop();
-      stop = afterTime(Math.min(milliseconds, NEVER_MS), () => (isUserAsked() ? begin() : over()));
+      stop = startTimeout(Math.min(milliseconds, NEVER_MS), () => (isUserAsked() ? begin() : over()));
     };
     begin();
     return { begin, stop: () => stop() };
@@ -245,14 +258,14 @@ async function withinLimits<T>(
     },
   };
   try {
-    return await unlessAborted(ask({ ...how, ...listened, signal: either, timeout: NEVER_MS }), either);
+    return await rejectOnAbort(ask({ ...how, ...listened, signal: either, timeout: NEVER_MS }), either);
   } finally {
     silence.stop();
     all.stop();
   }
 }
 
-/** Lists are checked entry by entry, so that an invalid one does not affect the others. */
+/** A schema that accepts everything. Lists are checked later, so that an invalid entry affects no other. */
 const ANYTHING: StandardSchemaV1<unknown, JsonRecord> = {
   "~standard": {
     version: 1,
@@ -262,10 +275,10 @@ const ANYTHING: StandardSchemaV1<unknown, JsonRecord> = {
 };
 
 /**
- * What can be read of an odd result is shown, also of a call: the SDK would refuse all of it for one wrong field, but
- * knows which headers a call has.
+ * Makes the client accept any result, also for calls, so that the readable part of an odd result can be shown. The SDK
+ * would reject all of it for one wrong field. Calls still go through the SDK's `callTool`, which knows their headers.
  */
-function takingAnyResult(client: Client): OpenClient["ask"] {
+function createRawRequest(client: Client): OpenClient["ask"] {
   const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
   const ask: OpenClient["ask"] = (asked, how) => request(asked, ANYTHING, how);
   const requestOfCalls = (...given: [Request, RequestOptions]) =>
@@ -274,7 +287,7 @@ function takingAnyResult(client: Client): OpenClient["ask"] {
   return ask;
 }
 
-/** Results are data for the model, not values for this program, so the server's output schema is not enforced. */
+/** Accepts every value: results are data for the model, so the server's output schema is not enforced. */
 const ACCEPTING: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
   getValidator<T>() {
     return (input: unknown) =>
@@ -289,18 +302,18 @@ export function isTimeout(error: unknown): boolean {
 const REFUSED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
 /**
- * Whether an error means that the connection is lost: `unsent` when the server cannot have received the request,
- * `unknown` when it may have, null when the connection still works.
+ * Returns whether an error means that the connection is lost. `unsent`: the server cannot have received the request.
+ * `unknown`: it may have. null: the connection still works.
  */
-export function lossOf(error: unknown): "unsent" | "unknown" | null {
-  // A server that has forgotten the session has not run its request.
+export function classifyLoss(error: unknown): "unsent" | "unknown" | null {
+  // 404 means that the server has forgotten the session, so it has not run the request.
   if (error instanceof SdkHttpError) return error.status === 404 ? "unsent" : null;
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.SendFailed) return "unsent";
     return error.code === SdkErrorCode.ConnectionClosed ? "unknown" : null;
   }
-  if (error instanceof ProtocolError && error.code === ANSWER_LOST) return "unknown";
-  const { code } = innermost(error);
+  if (error instanceof ProtocolError && error.code === ANSWER_LOST_CODE) return "unknown";
+  const { code } = findInnermostError(error);
   if (!/^E[A-Z]/.test(code)) return null;
   return REFUSED.has(code) ? "unsent" : "unknown";
 }

@@ -1,13 +1,13 @@
-import { isRecord, type JsonRecord, stableJson } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, stringifySorted } from "@burin/contract/messages/untrusted-json";
 import { visibleText } from "@burin/contract/text/visible-text";
 import { type OfferedTool, readTools, type ToolDefinition } from "./offered-tools.ts";
 
-const MOST_LINES = 8;
-const MOST_SIDE = 160;
-/** What stands before the first difference, so that a reader finds the place. */
+const MAX_LINES = 8;
+const MAX_SIDE = 160;
+/** How many characters before the first difference are shown, so that a reader finds the place. */
 const LEAD = 24;
 
-/** How the server's list differs from the tool that was judged; null when it offers exactly that. */
+/** Returns how the server's list differs from the tool that was judged; null if the list has exactly that tool. */
 export function findChange(judged: OfferedTool, list: readonly unknown[]): readonly string[] | null {
   const named = list.filter((entry) => isRecord(entry) && entry.name === judged.name);
   const [now] = readTools(named).offered;
@@ -15,20 +15,20 @@ export function findChange(judged: OfferedTool, list: readonly unknown[]): reado
   return now === undefined ? [] : describeChange(judged.definition, now.definition);
 }
 
-/** One short line for each part that differs, safe to show. */
+/** Returns a short line for each part that differs, safe to show. */
 export function describeChange(before: ToolDefinition, after: ToolDefinition): readonly string[] {
-  const [old, fresh] = [partsOf(before), partsOf(after)];
+  const [old, fresh] = [splitDefinition(before), splitDefinition(after)];
   const names = [...new Set([...old.keys(), ...fresh.keys()])];
   const lines = names.flatMap((name) => {
     const [was, is] = [old.get(name), fresh.get(name)];
     return was === is ? [] : [`${shorten(name)}: ${describePart(was, is)}`];
   });
-  const more = lines.length - MOST_LINES;
-  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more differences`] : lines;
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more differences`] : lines;
 }
 
-/** What is compared one by one. A text stands for itself, anything else for its JSON. */
-function partsOf(definition: ToolDefinition): Map<string, string> {
+/** Returns the parts that are compared one by one. A text stands for itself, anything else for its JSON. */
+function splitDefinition(definition: ToolDefinition): Map<string, string> {
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   const { properties, ...otherInput } = isRecord(inputSchema) ? inputSchema : { properties: undefined };
   const inputs = isRecord(properties) ? properties : {};
@@ -41,7 +41,9 @@ function partsOf(definition: ToolDefinition): Map<string, string> {
     annotations,
   };
   const known = Object.entries(parts).filter(([, value]) => value !== undefined);
-  return new Map(known.map(([name, value]) => [name, typeof value === "string" ? value : stableJson(value)]));
+  return new Map(
+    known.map(([name, value]) => [name, typeof value === "string" ? value : stringifySorted(value)]),
+  );
 }
 
 function describePart(before: string | undefined, after: string | undefined): string {
@@ -54,8 +56,8 @@ function describePart(before: string | undefined, after: string | undefined): st
 }
 
 function quote(text: string, from: number): string {
-  const end = text.length > from + MOST_SIDE ? "..." : "";
-  const part = text.slice(from, from + MOST_SIDE).replace(/\s+/g, " ");
+  const end = text.length > from + MAX_SIDE ? "..." : "";
+  const part = text.slice(from, from + MAX_SIDE).replace(/\s+/g, " ");
   return `"${from > 0 ? "..." : ""}${visibleText(part)}${end}"`;
 }
 

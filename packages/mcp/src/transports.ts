@@ -3,7 +3,7 @@ import type { ReadableStream } from "node:stream/web";
 import { allowListeners } from "@burin/commands/processes/allow-listeners";
 import type { ServerProcess } from "@burin/commands/processes/server-processes";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { type HttpRequest, httpRequest } from "@burin/net/http-request";
+import { type HttpRequest, sendHttpRequest } from "@burin/net/http-request";
 import {
   type FetchLike,
   isJSONRPCResponse,
@@ -11,22 +11,22 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { NOT_OF_PROTOCOL } from "./mcp-error.ts";
+import { PROTOCOL_VIOLATION } from "./mcp-error.ts";
 
-/** A message may be long, such as an image; one without an end must not fill the memory. */
-const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Messages handled in a row before other work has its turn. */
-const MOST_AT_ONCE = 100;
+/** The largest message. A message may be long, such as an image, but one without an end must not fill the memory. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** The most messages that are handled in a row before other work gets its turn. */
+const MAX_AT_ONCE = 100;
 const NEWLINE = 0x0a;
 
-/** How much output of a server is kept that is not a message of the protocol. */
-const MOST_GARBAGE_CHARACTERS = 500;
+/** How much output of a server is kept that is not a protocol message. */
+const MAX_GARBAGE_CHARACTERS = 500;
 const PROGRESS_MS = 50;
-/** Answers over HTTP that a server has not taken. */
-const MOST_UNTAKEN = 100;
+/** The most answers over HTTP that a server has not accepted yet. */
+const MAX_UNTAKEN = 100;
 
-/** Of the progress of a call only the latest is handed on now and then: a server may report each byte. */
-export function calmProgress(transport: Transport): void {
+/** Passes on only the latest progress of each call, at intervals: a server may report each byte. */
+export function throttleProgress(transport: Transport): void {
   const { onmessage } = transport;
   const latest = new Map<unknown, () => void>();
   const handOn = () => {
@@ -41,13 +41,13 @@ export function calmProgress(transport: Transport): void {
   };
 }
 
-/** Closes the connection to a server that asks without end and takes no answers. */
+/** Closes the connection to a server that keeps asking and accepts no answers. */
 export function limitAnswers<T extends Transport>(transport: T): T {
   const send = transport.send.bind(transport);
   let untaken = 0;
   transport.send = async (message, options) => {
     if ("method" in message) return send(message, options);
-    if (untaken === MOST_UNTAKEN) return transport.close();
+    if (untaken === MAX_UNTAKEN) return transport.close();
     untaken += 1;
     return send(message, options).finally(() => void untaken--);
   };
@@ -55,8 +55,8 @@ export function limitAnswers<T extends Transport>(transport: T): T {
 }
 
 /**
- * Talks to a server over its input and output, one message per line. Used instead of the SDK's own transport,
- * because every process of Burin is started, recorded and ended in one place, with all that it has started.
+ * Talks to a server over its stdin and stdout, one message per line. It replaces the SDK's own transport, because Burin
+ * starts, records and ends all its processes in one place, together with their child processes.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#server?.input;
     if (this.#isClosed || input === undefined || !input.writable) throw new Error("it has ended");
-    if (input.writableLength > MOST_MESSAGE_BYTES) {
+    if (input.writableLength > MAX_MESSAGE_BYTES) {
       this.#garbage = "questions, and it reads no answers";
       void this.close();
       throw new Error("it reads nothing");
@@ -103,9 +103,9 @@ export class StdioTransport implements Transport {
     await this.#server?.end();
   }
 
-  /** What is known about the failure: the last lines on the error stream, and other output. */
+  /** Returns what is known about a failure: the last lines of stderr, and other output. */
   lastWords(): string {
-    const words = this.#server?.errorTail().trim() ?? "";
+    const words = this.#server?.readErrorTail().trim() ?? "";
     if (this.#garbage === "") return words;
     return `${words}\nNot an MCP message: ${this.#garbage}`.trim();
   }
@@ -114,17 +114,17 @@ export class StdioTransport implements Transport {
     this.#pieces.push(bytes);
     this.#length += bytes.length;
     if (bytes.includes(NEWLINE)) this.#handleLines();
-    else if (this.#length > MOST_MESSAGE_BYTES) {
-      this.#garbage = `a line of more than ${MOST_MESSAGE_BYTES} bytes`;
+    else if (this.#length > MAX_MESSAGE_BYTES) {
+      this.#garbage = `a line of more than ${MAX_MESSAGE_BYTES} bytes`;
       void this.close();
     }
   }
 
-  /** A flood of messages takes turns with other work, and is not read faster than it is handled. */
+  /** Handles the received lines. Takes turns with other work, and reads no faster than it handles them. */
   #handleLines(): void {
     const all = Buffer.concat(this.#pieces);
     let from = 0;
-    for (let handled = 0; handled < MOST_AT_ONCE; handled += 1) {
+    for (let handled = 0; handled < MAX_AT_ONCE; handled += 1) {
       const end = all.indexOf(NEWLINE, from);
       if (end === -1) {
         this.#keep(all.subarray(from));
@@ -145,44 +145,46 @@ export class StdioTransport implements Transport {
   }
 
   #handle(line: string): void {
-    const message = parsed(line);
-    if (message === null) this.#garbage ||= line.trim().slice(0, MOST_GARBAGE_CHARACTERS);
+    const message = parseMessage(line);
+    if (message === null) this.#garbage ||= line.trim().slice(0, MAX_GARBAGE_CHARACTERS);
     else if (!this.#isClosed) this.onmessage?.(message);
   }
 }
 
 /**
- * Programs print greetings and warnings where only messages belong; those are skipped. An answer that breaks the
- * protocol becomes a failure: the SDK would drop it, and the request would wait for its time limit.
+ * Parses a line. Other output of programs, such as greetings, is skipped (null). An answer that breaks the protocol
+ * becomes an error, because the SDK would drop it and the request would wait for its time limit.
  */
-function parsed(line: string): JSONRPCMessage | null {
+function parseMessage(line: string): JSONRPCMessage | null {
   const value = parseJson(line);
   if (!isRecord(value) || !("jsonrpc" in value)) {
     const [, id] = /^\{.{0,99}"id" ?: ?(\d+)/.exec(line.includes('"jsonrpc"') ? line : "") ?? [];
-    return id === undefined ? null : unreadable(Number(id));
+    return id === undefined ? null : createUnreadableError(Number(id));
   }
   const isAnswer = !("method" in value) && typeof value.id === "number";
-  return isAnswer && !isJSONRPCResponse(value) ? unreadable(Number(value.id)) : (value as JSONRPCMessage);
+  return isAnswer && !isJSONRPCResponse(value)
+    ? createUnreadableError(Number(value.id))
+    : (value as JSONRPCMessage);
 }
 
-function unreadable(id: number): JSONRPCMessage {
-  return { jsonrpc: "2.0", id, error: { code: -32_603, message: NOT_OF_PROTOCOL } };
+function createUnreadableError(id: number): JSONRPCMessage {
+  return { jsonrpc: "2.0", id, error: { code: -32_603, message: PROTOCOL_VIOLATION } };
 }
 
-/** A number that the protocol does not use, for responses that never came. */
-export const ANSWER_LOST = -32_099;
+/** An error code that the protocol does not use, for responses that never arrived. */
+export const ANSWER_LOST_CODE = -32_099;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1];
 
-/** A request whose response stream ends without a response fails; the SDK alone would wait for its time limit. */
+/** Fails a request if its response stream ends without a response. The SDK alone would wait for the time limit. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
     const id = !Array.isArray(message) && "method" in message && "id" in message ? message.id : undefined;
     if (id === undefined) return super.send(message, options);
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
-      // If the response has already come, this one is dropped.
-      const error = { code: ANSWER_LOST, message: "the connection ended before the answer" };
+      // If the response has already arrived, the SDK drops this one.
+      const error = { code: ANSWER_LOST_CODE, message: "the connection ended before the answer" };
       this.onmessage?.({ jsonrpc: "2.0", id, error });
     };
     return super.send(message, { ...options, onRequestStreamEnd });
@@ -192,38 +194,38 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 /**
- * A `fetch` for the SDK that uses Burin's own requests: with the proxy that the environment names, and without a
- * limit for silence. Redirects are not followed; the SDK decides about them. Connects to `addresses`, if given.
+ * Returns a `fetch` for the SDK that uses Burin's own requests, with the proxy that the environment names, and without
+ * a limit for silence. It does not follow redirects; the SDK decides about them. It connects to `addresses`, if given.
  */
-export const httpFetchIn =
+export const createHttpFetch =
   (environment: NodeJS.ProcessEnv, addresses?: readonly string[]): FetchLike =>
   async (address, init = {}) => {
     const url = new URL(address);
     const headers = Object.fromEntries(new Headers(init.headers).entries());
-    const sent = textIn(init.body ?? "");
+    const sent = readBodyText(init.body ?? "");
     const body = sent === "" ? {} : { body: [Buffer.from(sent)] };
     const method = (init.method ?? "GET") as HttpRequest["method"];
     const signal = init.signal ?? new AbortController().signal;
-    // That of the connection.
+    // The signal may be that of the whole connection, which many requests share.
     allowListeners(signal);
     const checked = addresses === undefined ? {} : { addresses };
-    const answer = await httpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
+    const answer = await sendHttpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
     const entries = Object.entries(answer.headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );
     const isStream = /^text\/event-stream/i.test(String(answer.headers["content-type"]));
-    const received = Readable.from(bounded(answer.body, isStream));
+    const received = Readable.from(limitBody(answer.body, isStream));
     const content = WITHOUT_BODY.has(answer.status) ? null : (Readable.toWeb(received) as ReadableStream);
     return new Response(content, { status: answer.status, headers: entries });
   };
 
-function textIn(body: NonNullable<RequestInit["body"]>): string {
+function readBodyText(body: NonNullable<RequestInit["body"]>): string {
   if (typeof body === "string" || body instanceof URLSearchParams) return body.toString();
   throw new Error("Only text is sent to MCP servers.");
 }
 
-/** Fails at a message that is too long: the rest of the body, or in a stream of events what no empty line ends. */
-async function* bounded(body: AsyncIterable<Uint8Array>, isStream: boolean): AsyncGenerator<Uint8Array> {
+/** Passes the body on. Fails at a message that is too long: the body, or in an event stream up to an empty line. */
+async function* limitBody(body: AsyncIterable<Uint8Array>, isStream: boolean): AsyncGenerator<Uint8Array> {
   let length = 0;
   let before = "";
   for await (const bytes of body) {
@@ -233,8 +235,8 @@ async function* bounded(body: AsyncIterable<Uint8Array>, isStream: boolean): Asy
       if (/\n\r?\n|\r\r/.test(text)) length = 0;
       before = text.slice(-2);
     }
-    if (length > MOST_MESSAGE_BYTES)
-      throw new Error(`it sent a message of more than ${MOST_MESSAGE_BYTES} bytes`);
+    if (length > MAX_MESSAGE_BYTES)
+      throw new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`);
     yield bytes;
   }
 }

@@ -1,9 +1,9 @@
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
 import { describeFaults } from "@burin/contract/messages/check-schema";
 import type { JsonSchema, Message } from "@burin/contract/messages/message";
-import { schemaFaults } from "@burin/contract/messages/schema-faults";
-import { isRecord, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
+import { findSchemaFaults } from "@burin/contract/messages/schema-faults";
+import { isRecord, parseUntrustedJson } from "@burin/contract/messages/untrusted-json";
+import { describeError } from "@burin/contract/text/error-message";
 
 export interface ScriptedCall {
   readonly name: string;
@@ -33,12 +33,12 @@ export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
     try {
       checkHistory(history);
       const line = lines[played];
-      assure(line, `The script has ${lines.length} lines, and one more reply was asked for.`);
+      assertSound(line, `The script has ${lines.length} lines, and one more reply was asked for.`);
       played += 1;
       const parts = history.flatMap((message) => message.parts);
-      return eventsOf(line, new Set(parts.flatMap(({ functionCall }) => functionCall?.id || [])));
+      return buildEvents(line, new Set(parts.flatMap(({ functionCall }) => functionCall?.id || [])));
     } catch (error) {
-      return [{ type: "end", reason: "error", error: { type: "script", message: messageOf(error) } }];
+      return [{ type: "end", reason: "error", error: { type: "script", message: describeError(error) } }];
     }
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -54,7 +54,7 @@ export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   return { name: "scripted", unusedLines: () => lines.slice(played), stream };
 }
 
-function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
+function buildEvents(line: ScriptLine, taken: Set<string>): ModelEvent[] {
   const events: ModelEvent[] = [];
   if (line.thought) events.push({ type: "thought", text: line.thought });
   if (line.text) events.push({ type: "text", text: line.text });
@@ -73,7 +73,7 @@ function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
   return events;
 }
 
-function assure(isSound: unknown, fault: string): asserts isSound {
+function assertSound(isSound: unknown, fault: string): asserts isSound {
   if (!isSound) throw new Error(fault);
 }
 
@@ -81,20 +81,20 @@ function checkHistory(history: readonly Message[]): void {
   const names = new Map<string, string>();
   const open = new Set<string>();
   const checkAnswered = () =>
-    assure(open.size === 0, `No answer was given to the call ${[...open].join(", ")}.`);
+    assertSound(open.size === 0, `No answer was given to the call ${[...open].join(", ")}.`);
   for (const { role, parts } of history) {
     if (role === "model") checkAnswered();
     for (const { functionCall: call, functionResponse: answer } of parts) {
       const { id = "", name = "" } = call ?? answer ?? {};
       if (call) {
-        assure(!names.has(id), `Two calls have the id ${id}.`);
+        assertSound(!names.has(id), `Two calls have the id ${id}.`);
         names.set(id, name);
         open.add(id);
       } else if (answer) {
-        assure(names.has(id), `The answer "${id}" (${name}) belongs to no call.`);
-        assure(open.delete(id), `The call ${id} was answered twice.`);
+        assertSound(names.has(id), `The answer "${id}" (${name}) belongs to no call.`);
+        assertSound(open.delete(id), `The call ${id} was answered twice.`);
         const called = names.get(id);
-        assure(called === name, `The answer ${id} is from ${name}, and the call was to ${called}.`);
+        assertSound(called === name, `The answer ${id} is from ${name}, and the call was to ${called}.`);
       }
     }
   }
@@ -110,27 +110,27 @@ export function parseScript(text: string): ScriptLine[] {
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };
 
-function object(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
+function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-const LINE = object({
+const LINE = objectSchema({
   thought: TEXT,
   text: TEXT,
-  calls: { type: "array", items: object({ name: TEXT, args: { type: "object" } }, ["name", "args"]) },
-  usage: object({ inputTokens: COUNT, outputTokens: COUNT, cachedTokens: COUNT }),
-  error: object({ type: TEXT, message: TEXT, status: COUNT }, ["message"]),
+  calls: { type: "array", items: objectSchema({ name: TEXT, args: { type: "object" } }, ["name", "args"]) },
+  usage: objectSchema({ inputTokens: COUNT, outputTokens: COUNT, cachedTokens: COUNT }),
+  error: objectSchema({ type: TEXT, message: TEXT, status: COUNT }, ["message"]),
 });
 
 function readLine(line: string, number: number): ScriptLine {
   let value: unknown;
   try {
-    value = parseOutsideJson(line);
+    value = parseUntrustedJson(line);
   } catch (error) {
-    throw new Error(`Line ${number} of the script is not valid JSON (${messageOf(error)}).`);
+    throw new Error(`Line ${number} of the script is not valid JSON (${describeError(error)}).`);
   }
   const isEmpty = isRecord(value) && Object.keys(value).length === 0;
-  const problem = isEmpty ? "it is empty" : describeFaults(schemaFaults(LINE, value), "the line");
+  const problem = isEmpty ? "it is empty" : describeFaults(findSchemaFaults(LINE, value), "the line");
   if (problem !== "") throw new Error(`Line ${number} of the script cannot be used: ${problem}.`);
   return value as ScriptLine;
 }

@@ -1,14 +1,14 @@
-import { unlessAborted } from "@burin/contract/async/wait";
+import { rejectOnAbort } from "@burin/contract/async/wait";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { ReplyLimit } from "./replies/reply-limit.ts";
 
 /** A model that ignores the abort is abandoned after this time. */
 const GRACE_MS = 1000;
 
 /** Makes sure that any model's reply follows the contract: it never throws, and ends with one `end`. */
-export async function* soundEvents(
+export async function* checkEvents(
   model: ChatModel,
   request: ModelRequest,
   signal: AbortSignal,
@@ -25,11 +25,11 @@ export async function* soundEvents(
   try {
     iterator = model.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
-      const next = await unlessAborted(iterator.next(), patience.signal);
-      if (next.done) return yield failed("The model's reply ended without a reason for its end.");
+      const next = await rejectOnAbort(iterator.next(), patience.signal);
+      if (next.done) return yield createFailedEnd("The model's reply ended without a reason for its end.");
       const event = next.value;
-      const fault = faultOf(event);
-      if (fault !== null) return yield failed(`The model's reply cannot be used: ${fault}.`);
+      const fault = findEventFault(event);
+      if (fault !== null) return yield createFailedEnd(`The model's reply cannot be used: ${fault}.`);
       for (const one of limit.take(event)) {
         yield one;
         if (one.type === "end") return;
@@ -37,7 +37,7 @@ export async function* soundEvents(
     }
   } catch (error) {
     if (signal.aborted) yield { type: "end", reason: "cancelled" };
-    else yield failed(`The model failed: ${messageOf(error)}`);
+    else yield createFailedEnd(`The model failed: ${describeError(error)}`);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", loseIt);
@@ -46,7 +46,7 @@ export async function* soundEvents(
   }
 }
 
-function failed(message: string): ModelEvent {
+function createFailedEnd(message: string): ModelEvent {
   return { type: "end", reason: "error", error: { type: "bad_reply", message } };
 }
 
@@ -61,7 +61,7 @@ const USABLE: Readonly<Record<string, readonly [isUsable: (event: Fields) => boo
   end: [isEnd, "its end gives no known reason"],
 };
 
-function faultOf(event: unknown): string | null {
+function findEventFault(event: unknown): string | null {
   if (!isRecord(event)) return "an event of it is not an object";
   const type = String(event.type).slice(0, 50);
   const known = Object.hasOwn(USABLE, type) ? USABLE[type] : undefined;

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { findLocalServers, reachModel } from "../src/choice/reach-model.ts";
 
@@ -16,7 +16,7 @@ afterEach(() => {
 async function listen(answer: RequestListener): Promise<number> {
   const server = createServer(answer);
   servers.push(server);
-  return portOf(server);
+  return listenOnFreePort(server);
 }
 
 function saying(body: string, status = 200): RequestListener {

@@ -1,6 +1,6 @@
 import type { Message, Part } from "@burin/contract/messages/message";
 import { closeServers, serve } from "@burin/testing/served-model";
-import { secretOf } from "@burin/testing/wire-reply";
+import { createSecret } from "@burin/testing/wire-reply";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
@@ -8,9 +8,9 @@ import { openModel } from "../src/choice/open-model.ts";
 afterEach(closeServers);
 
 const TEXTS = ["I look.", "", " \n", "Done", "half a \ud800 character"];
-const item = { summary: [{ type: "summary_text", text: "hm" }], encrypted_content: secretOf("hm") };
+const item = { summary: [{ type: "summary_text", text: "hm" }], encrypted_content: createSecret("hm") };
 const SIGNATURES = [
-  `anthropic:${secretOf("hm")}`,
+  `anthropic:${createSecret("hm")}`,
   `openai-responses:${JSON.stringify({ id: "rs_1", ...item })}`,
   'openai-responses-message:{"phase":"final"}',
   'chat:{"reasoning_details":[{"type":"reasoning.text","text":"x"}]}',

@@ -3,15 +3,15 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { delimiter, join } from "node:path";
 import { json, text } from "node:stream/consumers";
-import { leaveOutFolders } from "@burin/commands/processes/helper-program";
+import { excludeFolders } from "@burin/commands/processes/helper-program";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
-import { chooseModel, missingForModel } from "../src/choice/choose-model.ts";
-import { configuredModel } from "../src/choice/configured-model.ts";
+import { chooseModel, describeMissing } from "../src/choice/choose-model.ts";
+import { openConfiguredModel } from "../src/choice/configured-model.ts";
 
 afterEach(closeServers);
 
@@ -23,7 +23,7 @@ interface Asked {
 }
 
 function ask({ model = {}, models = {}, environment = {}, name }: Asked): Promise<ModelEvent[]> {
-  return readAll(configuredModel({ model, models }, environment, name));
+  return readAll(openConfiguredModel({ model, models }, environment, name));
 }
 
 describe("models with names of the person's own", () => {
@@ -59,7 +59,7 @@ describe("models with names of the person's own", () => {
       tools: false,
       price: { input: 1, output: 2 },
     };
-    const model = configuredModel({ model: { name: "own" }, models: { own: entry } }, {});
+    const model = openConfiguredModel({ model: { name: "own" }, models: { own: entry } }, {});
     const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
     const history = [{ role: "user" as const, parts: [{ text: "go" }, image] }];
     const tool = { name: "look", description: "d", parameters: { type: "object" as const, properties: {} } };
@@ -83,7 +83,7 @@ describe("models with names of the person's own", () => {
   });
 
   it("have a key that a command prints or a file holds", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     try {
       const file = join(folder, "key");
       await writeFile(file, "key-of-a-file\n");
@@ -102,11 +102,11 @@ describe("models with names of the person's own", () => {
   });
 
   it("P21 have a key of a command that is no program of the project", async () => {
-    const [project, own] = [temporaryFolder(), temporaryFolder()];
+    const [project, own] = [createTemporaryFolder(), createTemporaryFolder()];
     for (const [folder, key] of [[project, "planted"] as const, [own, "own"] as const]) {
       await writeFile(join(folder, "print-key"), `#!/bin/sh\necho ${key}\n`, { mode: 0o755 });
     }
-    leaveOutFolders([project]);
+    excludeFolders([project]);
     const PATH = [project, own, process.env.PATH].join(delimiter);
     const server = await serve({ text: "one" });
     const entry = { baseUrl: server.baseUrl, model: "m", key: { command: "print-key" } };
@@ -154,7 +154,7 @@ describe("models with names of the person's own", () => {
 
   it("say their window", () => {
     const models = { x: { baseUrl: "http://l/v1", window: 77_000 } };
-    expect(configuredModel({ model: { name: "x" }, models }, {})?.contextWindow).toBe(77_000);
+    expect(openConfiguredModel({ model: { name: "x" }, models }, {})?.contextWindow).toBe(77_000);
   });
 });
 
@@ -263,7 +263,7 @@ describe("services by their usual environment", () => {
       seen.push({ url: request.url, body: await json(request) });
       response.writeHead(401).end("{}");
     });
-    const port = await portOf(server);
+    const port = await listenOnFreePort(server);
     const environment = {
       GOOGLE_CLOUD_PROJECT: "p",
       GOOGLE_VERTEX_TOKEN: "v",
@@ -277,7 +277,7 @@ describe("services by their usual environment", () => {
   });
 
   it("P54 Vertex is asked with a token for the login of gcloud, got once and anew when it is refused", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const tokens: string[] = [];
     const asked: (string | undefined)[] = [];
     const server = createServer(async (request, response) => {
@@ -294,7 +294,7 @@ describe("services by their usual environment", () => {
       response.statusCode = isRefused ? 401 : 200;
       response.end(JSON.stringify(isRefused ? { error: { status: "UNAUTHENTICATED" } } : part));
     });
-    const port = await portOf(server);
+    const port = await listenOnFreePort(server);
     const login = {
       type: "authorized_user",
       client_id: "id",
@@ -335,10 +335,10 @@ describe("services by their usual environment", () => {
       told = { isSound, ...JSON.parse(Buffer.from(claims, "base64url").toString()) };
       response.end('{"access_token":"token"}');
     });
-    const token_uri = `http://127.0.0.1:${await portOf(server)}/token`;
+    const token_uri = `http://127.0.0.1:${await listenOnFreePort(server)}/token`;
     const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
     const account = { type: "service_account", client_email: "a@p.example", private_key, token_uri };
-    const file = join(temporaryFolder(), "key.json");
+    const file = join(createTemporaryFolder(), "key.json");
     await writeFile(file, JSON.stringify(account));
     const model = await serve();
     const place = { GOOGLE_APPLICATION_CREDENTIALS: file, VERTEX_BASE_URL: new URL(model.baseUrl).origin };
@@ -349,7 +349,7 @@ describe("services by their usual environment", () => {
   });
 
   it("P44 credentials of Google of another kind are not sent; the error names the kind and what works", async () => {
-    const file = join(temporaryFolder(), "key.json");
+    const file = join(createTemporaryFolder(), "key.json");
     await writeFile(file, JSON.stringify({ type: "external_account", token_url: "https://sts.invalid" }));
     const environment = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_APPLICATION_CREDENTIALS: file };
     const [end] = await ask({ model: { name: "vertex/gemini-x" }, environment });
@@ -368,6 +368,6 @@ describe("services by their usual environment", () => {
     [{}, { name: "vertex/x" }, /GOOGLE_CLOUD_PROJECT is not set/],
   ])("what is missing is named: %j %j", (environment, model, wanted) => {
     expect(chooseModel({ model }, environment)).toBeNull();
-    expect(missingForModel({ model }, environment)).toMatch(wanted);
+    expect(describeMissing({ model }, environment)).toMatch(wanted);
   });
 });

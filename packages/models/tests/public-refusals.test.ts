@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ask, closeServers, failureIn, raw, serve, sse } from "@burin/testing/served-model";
+import { ask, closeServers, findFailure, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
 afterEach(closeServers);
@@ -29,7 +29,7 @@ describe("P35 what services were seen to answer is read as what it means:", () =
     const answer = stream ? sse(text) : text;
     // Again and again: what can be learned from it changes nothing here.
     const { baseUrl } = await serve(...Array.from({ length: 12 }, () => raw(answer, { status })));
-    const failure = failureIn(await ask({ baseUrl, apiKey: "sk-a-long-key" }));
+    const failure = findFailure(await ask({ baseUrl, apiKey: "sk-a-long-key" }));
     expect(failure).toMatchObject({ type: is });
     expect(failure.isPassing ?? false).toBe(passes ?? false);
     expect(failure.contextWindow).toBe(window);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelProvider } from "@burin/contract/settings/settings";
-import { closeServers, failureIn, raw, readAll, serve } from "@burin/testing/served-model";
+import { closeServers, findFailure, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -77,7 +77,7 @@ describe("P10 what services were seen to stream is read as what it means:", () =
       expect(events.at(-1)).toMatchObject({ type: "end", reason: end ?? "stop" });
       return;
     }
-    const failure = failureIn(events);
+    const failure = findFailure(events);
     expect(failure).toMatchObject({ type: end });
     if (stream.passes !== undefined) expect(failure.isPassing ?? false).toBe(stream.passes);
     expect(failure.contextWindow).toBe(stream.window);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelProvider } from "@burin/contract/settings/settings";
-import { ask, closeServers, delta, failureIn, raw, readAll, serve, sse } from "@burin/testing/served-model";
+import { ask, closeServers, delta, findFailure, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -108,7 +108,7 @@ describe("P10 the end of a reply", () => {
         response.end(packed.subarray(0, packed.length >> 1));
       },
     });
-    expect(failureIn(await ask({ baseUrl }))).toMatchObject({
+    expect(findFailure(await ask({ baseUrl }))).toMatchObject({
       isPassing: true,
       message: expect.stringContaining("closed the connection"),
     });

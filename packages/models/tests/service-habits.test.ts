@@ -3,7 +3,7 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, delta, readAll, serve, serveAs, sse } from "@burin/testing/served-model";
-import type { PlayedService } from "@burin/testing/service-habits";
+import type { ServiceName } from "@burin/testing/service-habits";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../src/choice/open-model.ts";
 
@@ -11,7 +11,7 @@ afterEach(closeServers);
 
 type Provider = ModelChoice["provider"];
 
-async function playing(service: PlayedService | undefined, provider: Provider, ...replies: FakeReply[]) {
+async function playing(service: ServiceName | undefined, provider: Provider, ...replies: FakeReply[]) {
   const server = await serveAs(service, ...replies);
   const open = (name = "m"): ChatModel => openModel({ provider, name, baseUrl: server.baseUrl });
   const sent = (at: number): string => JSON.stringify(server.requests.at(at)?.body);
@@ -29,7 +29,7 @@ function called(id: string, more: Message["parts"] = [], response: object = { ou
 }
 
 describe("P12 a model that only reads", () => {
-  it.each<PlayedService>(["openrouter", "llama.cpp", "groq", "deepseek"])(
+  it.each<ServiceName>(["openrouter", "llama.cpp", "groq", "deepseek"])(
     "is told of images in words from the first refusal on: %s",
     async (service) => {
       const { server, open, sent } = await playing(service, "openai", { text: "ok" }, { text: "ok" });

@@ -1,6 +1,6 @@
 import type { Message, Part } from "@burin/contract/messages/message";
 import { ASK, closeServers, raw, readAll, serve } from "@burin/testing/served-model";
-import { secretOf } from "@burin/testing/wire-reply";
+import { createSecret } from "@burin/testing/wire-reply";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../src/choice/open-model.ts";
 
@@ -23,7 +23,11 @@ async function asking(provider: Provider, ...replies: Parameters<typeof serve>) 
 const signedBy: Record<"openai" | "openai-responses", (word: string) => string> = {
   openai: (data) => `chat:${JSON.stringify({ reasoning_details: [{ type: "reasoning.encrypted", data }] })}`,
   "openai-responses": (text) => {
-    const item = { id: "rs_1", summary: [{ type: "summary_text", text }], encrypted_content: secretOf(text) };
+    const item = {
+      id: "rs_1",
+      summary: [{ type: "summary_text", text }],
+      encrypted_content: createSecret(text),
+    };
     return `openai-responses:${JSON.stringify(item)}`;
   },
 };

@@ -1,20 +1,20 @@
 import { once } from "node:events";
 import { createServer, get } from "node:https";
 import { createServer as createPlainServer } from "node:net";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { describe, expect, it } from "vitest";
-import { innermost, tlsFault } from "./connection-fault.ts";
+import { describeTlsFault, findInnermostError } from "./connection-fault.ts";
 
 const CA = { ca: CERTIFICATE };
 
 /** What is said of a failed request to a real server. */
 async function faultOf(server: ReturnType<typeof createServer>, options: object) {
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   const request = get({ host: "127.0.0.1", port, agent: false, ...options });
   const [error] = await once(request, "error");
   server.close();
-  return tlsFault(innermost(error), "PEER");
+  return describeTlsFault(findInnermostError(error), "PEER");
 }
 
 describe("P35 P50 a secure connection that fails says why, and what to do:", () => {
@@ -48,10 +48,12 @@ describe("P35 P50 a secure connection that fails says why, and what to do:", () 
     ["CERT_NOT_YET_VALID", /PEER is not valid yet: check the date/],
     ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", /each other's certificates/],
   ])("%s", (code, words) => {
-    expect(tlsFault({ code, message: "x" }, "PEER")).toMatch(words);
+    expect(describeTlsFault({ code, message: "x" }, "PEER")).toMatch(words);
   });
 
   it("nothing, where TLS is not the reason", () => {
-    expect(tlsFault({ code: "ECONNREFUSED", message: "connect ECONNREFUSED" }, "PEER")).toBeUndefined();
+    expect(
+      describeTlsFault({ code: "ECONNREFUSED", message: "connect ECONNREFUSED" }, "PEER"),
+    ).toBeUndefined();
   });
 });

@@ -1,5 +1,8 @@
-/** Returns the error with the actual reason, inside the wrappers: `errors` has one attempt for each address. */
-export function innermost(error: unknown): { code: string; message: string } {
+/**
+ * Returns the innermost error, which has the actual reason. An AggregateError has one error for each address that was
+ * tried.
+ */
+export function findInnermostError(error: unknown): { code: string; message: string } {
   let current = error;
   let found = { code: "", message: String(error) };
   for (let depth = 0; depth < 8 && current instanceof Error; depth += 1) {
@@ -11,8 +14,8 @@ export function innermost(error: unknown): { code: string; message: string } {
   return found;
 }
 
-/** What the codes and messages of failed secure connections mean, and what to do: `PLACE` is who was asked. */
-const FAULTS: readonly (readonly [fault: RegExp, words: string])[] = [
+/** Explains the codes and messages of failed TLS connections and says what to do. `PLACE` stands for the host. */
+const TLS_FAULTS: readonly (readonly [fault: RegExp, words: string])[] = [
   [
     /^CERT_HAS_EXPIRED/,
     "the certificate of PLACE has expired: check the date of this computer, or ask who runs the server",
@@ -34,7 +37,7 @@ const FAULTS: readonly (readonly [fault: RegExp, words: string])[] = [
   [/^(?:EPROTO|ERR_SSL)/, "PLACE and this computer have no version of TLS in common"],
 ];
 
-/** Why a secure connection failed, in words; undefined if TLS is not the reason. */
-export function tlsFault({ code, message }: { code: string; message: string }, place: string) {
-  return FAULTS.find(([fault]) => fault.test(`${code} ${message}`))?.[1].replace("PLACE", place);
+/** Explains why a TLS connection failed; undefined if the error has another cause. */
+export function describeTlsFault({ code, message }: { code: string; message: string }, place: string) {
+  return TLS_FAULTS.find(([fault]) => fault.test(`${code} ${message}`))?.[1].replace("PLACE", place);
 }

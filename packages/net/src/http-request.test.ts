@@ -1,8 +1,8 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Socket } from "node:net";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { describe, expect, it } from "vitest";
-import { httpRequest } from "./http-request.ts";
+import { sendHttpRequest } from "./http-request.ts";
 
 /** A link-local address without its link: the system refuses it at once, before the request has begun. */
 const UNREACHABLE = ["fe80::1", "fe80::2"];
@@ -11,7 +11,10 @@ describe("a host that resolves, but cannot be reached", () => {
   it.each(["http:", "https:"])("fails the request, and nothing else: %s", async (protocol) => {
     for (const addresses of [UNREACHABLE, UNREACHABLE.slice(1)]) {
       const url = new URL(`${protocol}//unreachable.test/`);
-      const answer = httpRequest({ url, method: "GET", headers: {}, addresses }, AbortSignal.timeout(60_000));
+      const answer = sendHttpRequest(
+        { url, method: "GET", headers: {}, addresses },
+        AbortSignal.timeout(60_000),
+      );
       await expect(answer).rejects.toThrow(/fe80::[12]|^$/);
     }
   });
@@ -22,12 +25,12 @@ it.each(["http", "socks5"])(
   async (kind) => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket.on("error", () => {})));
-    const port = await portOf(silent);
+    const port = await listenOnFreePort(silent);
     const stop = new AbortController();
     silent.once("connection", () => setTimeout(() => stop.abort(), 50));
     const url = new URL("https://far.test/");
     const environment = { HTTPS_PROXY: `${kind}://127.0.0.1:${port}` };
-    const answer = httpRequest({ url, method: "GET", headers: {}, environment }, stop.signal);
+    const answer = sendHttpRequest({ url, method: "GET", headers: {}, environment }, stop.signal);
     await expect(answer).rejects.toThrow("The operation was aborted");
     // It never answered: the wait itself has ended.
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
@@ -42,8 +45,8 @@ it("P34 P44 a server that switches to another protocol does not keep the request
       socket.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
     );
   });
-  const url = new URL(`http://127.0.0.1:${await portOf(server)}/`);
-  const answer = httpRequest({ url, method: "GET", headers: {} }, AbortSignal.timeout(60_000));
+  const url = new URL(`http://127.0.0.1:${await listenOnFreePort(server)}/`);
+  const answer = sendHttpRequest({ url, method: "GET", headers: {} }, AbortSignal.timeout(60_000));
   await expect(answer).rejects.toMatchObject({ code: "ECONNRESET" });
   server.close();
 });
@@ -56,10 +59,10 @@ it.each([100, 5_000_000])(
       request.resume().once("end", () => response.end("done"));
     });
     server.on("connection", (socket) => sockets.push(socket));
-    const url = new URL(`http://127.0.0.1:${await portOf(server)}/`);
+    const url = new URL(`http://127.0.0.1:${await listenOnFreePort(server)}/`);
     const body = [Buffer.alloc(size)];
     const send = async () => {
-      const answer = await httpRequest(
+      const answer = await sendHttpRequest(
         { url, method: "POST", headers: {}, body },
         AbortSignal.timeout(60_000),
       );

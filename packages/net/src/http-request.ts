@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
-import { afterTime } from "@burin/contract/async/wait";
-import type { Route } from "./proxy.ts";
+import { startTimeout } from "@burin/contract/async/wait";
+import type { ProxyRoute } from "./proxy.ts";
 
 /** In PEM. */
 export interface ClientCertificate {
@@ -18,13 +18,13 @@ export interface HttpRequest {
   readonly body?: readonly Uint8Array[];
   /** Connects to these instead of looking the host up, on a new connection; no proxy is used. */
   readonly addresses?: readonly string[];
-  /** Where the proxy is named, instead of this process's own environment. */
+  /** The environment that names the proxy, instead of this process's own. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Called when all of the request has been passed to the system. */
+  /** Called when the whole request has been handed to the system. */
   readonly onSent?: (() => void) | undefined;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Ends with an error when the connection breaks or the signal aborts; leaving the loop closes the connection. */
@@ -35,17 +35,17 @@ export interface HttpAnswer {
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /** Policies and cookies fill more than the 16 KB that Node reads by default. */
-const MOST_HEAD_BYTES = 256 * 1024;
+const MAX_HEAD_BYTES = 256 * 1024;
 
 /**
- * One request with Node's own HTTP client. Used instead of `fetch`, whose first use costs Node 20 about 20 ms until
- * the request is sent and 90 ms of CPU in all, and which ends a silence of five minutes by itself. Does not follow
- * redirects and sets no time limit: the signal ends the request. Uses a proxy that the environment names.
+ * Sends one request with Node's own HTTP client. Not `fetch`: its first use costs Node 20 about 20 ms before the
+ * request is sent and 90 ms of CPU in all, and it ends any connection that is silent for five minutes. Does not follow
+ * redirects and has no time limit: the signal ends the request. Uses the environment's proxy.
  */
-export async function httpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+export async function sendHttpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   const route = request.addresses
-    ? dialling(request.addresses)
-    : await routeTo(request.url, request.environment);
+    ? buildLookupOptions(request.addresses)
+    : await loadProxyRoute(request.url, request.environment);
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
   // A dynamic import would start Node's loader for ES modules, which a bundled program does not need otherwise.
   const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
@@ -53,18 +53,18 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
-  const options = { ...route, ...request.certificate, method, headers, maxHeaderSize: MOST_HEAD_BYTES };
+  const options = { ...route, ...request.certificate, method, headers, maxHeaderSize: MAX_HEAD_BYTES };
   let isStale = false;
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);
-      // A request that still waits for its proxy has no connection, and would tell only later that it has ended.
+      // A request that is still waiting for its proxy has no connection yet, so it would report the abort too late.
       endOnAbort(sending, signal, reject);
       sending.on("error", (error) => {
-        isStale = sending.reusedSocket && "code" in error && CLOSED.has(String(error.code));
+        isStale = sending.reusedSocket && "code" in error && CLOSED_CODES.has(String(error.code));
         reject(error);
       });
-      // Without a response and without an error, too: a server that switches to another protocol (HTTP 101).
+      // The connection may close with neither a response nor an error: a server that switches protocols (HTTP 101).
       sending.once("close", () =>
         reject(
           Object.assign(new Error("The connection was closed without a response"), { code: "ECONNRESET" }),
@@ -77,7 +77,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
       sending.end(request.onSent);
     });
   const response = await send().catch((error: unknown) => {
-    // The server closed the idle connection just when it was used again: it has not received all.
+    // The server closed the idle connection just as it was reused, so it has not received the whole request.
     if (isStale && !signal.aborted) return send();
     throw error;
   });
@@ -86,12 +86,17 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 
-/** What writing to a connection says that the other side has closed; the second for a request that is long. */
-const CLOSED = new Set(["ECONNRESET", "EPIPE"]);
+/**
+ * Error codes that mean the server has closed the connection; the second one occurs while a long request is written.
+ */
+const CLOSED_CODES = new Set(["ECONNRESET", "EPIPE"]);
 
-const heard = new WeakSet<object>();
+const socketsWithListener = new WeakSet<object>();
 
-/** Node's own `signal` ends the connection, which may serve others by then; a body without a length looks whole. */
+/**
+ * Node's own `signal` would end the connection even when it already serves another request, and a body without a length
+ * would then look complete.
+ */
 function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: Error) => void): void {
   let open: ClientRequest | IncomingMessage = sending;
   sending.once("response", (response) => (open = response));
@@ -104,33 +109,37 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: 
     onEnd(error);
   };
   sending.once("socket", (socket) => {
-    // A connection whose response has come but was not read yet has no other error listener.
-    if (!heard.has(socket)) socket.on("error", () => {});
-    heard.add(socket);
+    // While a response has arrived but is not read yet, its connection has no other error listener.
+    if (!socketsWithListener.has(socket)) socket.on("error", () => {});
+    socketsWithListener.add(socket);
   });
   if (signal.aborted) process.nextTick(end);
   signal.addEventListener("abort", end, { once: true });
   sending.once("close", () => signal.removeEventListener("abort", end));
 }
 
-/** The options that the request needs for the environment's proxy; none without a proxy. */
-export async function routeTo(url: URL, environment: NodeJS.ProcessEnv = process.env): Promise<Route> {
+/** Returns the request options for the environment's proxy; none without a proxy. */
+export async function loadProxyRoute(
+  url: URL,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<ProxyRoute> {
   if (!PROXY_VARIABLES.some((name) => environment[name])) return {};
-  return (await import("./proxy.ts")).routeTo(url, environment);
+  return (await import("./proxy.ts")).findProxyRoute(url, environment);
 }
 
-function dialling(addresses: readonly string[]): RequestOptions {
+function buildLookupOptions(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
-    // Later, like a real lookup: an address out of reach would fail before the socket has a listener.
+    // Answer asynchronously, as a real lookup does: an unreachable address would otherwise fail before the socket has a
+    // listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { agent: false, lookup };
 }
 
 /** Returns the text of a body, or the start of a longer one. A broken connection ends it early. */
-export async function startOfText(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+export async function readTextStart(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -141,12 +150,12 @@ export async function startOfText(body: AsyncIterable<Uint8Array>, mostBytes: nu
       if (bytes >= mostBytes) break;
     }
   } catch {
-    // What has come so far is all there is.
+    // Return what has arrived so far.
   }
   return text;
 }
 
-/** Ends a connection on which nothing has come for too long. The time that the reader takes does not count. */
+/** Ends a connection that has been silent for too long. Time that the reader spends does not count. */
 export class SilenceWatch {
   isOver = false;
   #isWaiting = true;
@@ -161,7 +170,7 @@ export class SilenceWatch {
   }
 
   /** The same body; each piece counts as activity, even one without meaning. */
-  async *listen(body: HttpAnswer["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+  async *listen(body: HttpResponse["body"]): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of body) {
       this.#isWaiting = false;
       yield piece;
@@ -172,7 +181,7 @@ export class SilenceWatch {
 
   #begin(): void {
     this.stop();
-    this.#stop = afterTime(this.#silenceMs, () => {
+    this.#stop = startTimeout(this.#silenceMs, () => {
       if (!this.#isWaiting) return this.#begin();
       this.isOver = true;
       this.#connection.abort();

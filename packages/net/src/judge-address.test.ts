@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Reach, reachOf } from "./judge-address.ts";
+import { type AddressReach, classifyAddress } from "./judge-address.ts";
 
-const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
+const TABLE: readonly (readonly [AddressReach, readonly string[]])[] = [
   ["public", ["93.184.215.14", "1.1.1.1", "8.8.8.8", "172.15.255.255", "172.32.0.0", "192.167.255.255"]],
   [
     "public",
@@ -51,7 +51,7 @@ const ROWS = TABLE.flatMap(([reach, addresses]) => addresses.map((address) => [a
 
 describe("P37 an address in binary form", () => {
   it.each(ROWS)("%j is %s", (address, reach) => {
-    expect(reachOf(address)).toBe(reach);
+    expect(classifyAddress(address)).toBe(reach);
   });
 
   it("is judged in at least 60 spellings here", () => {

@@ -1,17 +1,19 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * What kind of host is at an address: `public`; `private`, which is this machine or its own network and must be
- * allowed by the user; `never`, which serves no pages: metadata services, link-local and special ranges.
+ * What kind of host an address belongs to. `private`: this machine or its own network, which the user must allow.
+ * `never`: metadata services, link-local and special ranges, which serve no pages.
  */
-export type Reach = "public" | "private" | "never";
+export type AddressReach = "public" | "private" | "never";
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
 const PRIVATE_RANGES = new Set(["loopback", "private", "uniqueLocal", "carrierGradeNat"]);
 
-/** Some networks answer lookups with such an address and forward the connection. No other host is at one. */
-const STAND_INS = ["198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map((range) =>
+/**
+ * Some networks return such placeholder addresses from DNS and forward the connection. They belong to no other host.
+ */
+const STAND_IN_RANGES = ["198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map((range) =>
   ipaddr.parseCIDR(range),
 );
 
@@ -23,36 +25,36 @@ const METADATA = new Set(
   ].map((address) => ipaddr.parse(address).toNormalizedString()),
 );
 
-/** All addresses routed on the internet are in this range, whatever else is reserved later. */
+/** Every address that is routed on the internet is in this range, whatever is reserved later. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
-const SET_ASIDE = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map((range) =>
+const RESERVED_RANGES = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map((range) =>
   ipaddr.parseCIDR(range),
 );
 /** The only translation prefix that a public name server may return. */
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
-/** Classifies an address in any spelling; an address inside another one is classified itself. */
-export function reachOf(text: string): Reach {
+/** Classifies an address in any spelling. An address that embeds another one is classified by the embedded one. */
+export function classifyAddress(text: string): AddressReach {
   if (!ipaddr.isValid(text)) return "never";
-  const address = unwrapped(ipaddr.parse(text));
+  const address = unwrapAddress(ipaddr.parse(text));
   if (METADATA.has(address.toNormalizedString())) return "never";
   const range: string = address.range();
   if (PRIVATE_RANGES.has(range)) return "private";
   if (address.kind() === "ipv4") {
     if (range === "unicast") return "public";
-    return STAND_INS.some((range) => matches(address, range)) ? "private" : "never";
+    return STAND_IN_RANGES.some((range) => isInRange(address, range)) ? "private" : "never";
   }
   const isPublic =
-    matches(address, GLOBAL_UNICAST) &&
-    !SET_ASIDE.some((aside) => matches(address, aside)) &&
+    isInRange(address, GLOBAL_UNICAST) &&
+    !RESERVED_RANGES.some((aside) => isInRange(address, aside)) &&
     !isTunnel(address);
   return isPublic ? "public" : "never";
 }
 
-function unwrapped(address: Address): Address {
+function unwrapAddress(address: Address): Address {
   if (address.kind() === "ipv4") return address;
   const isMapped = address.range() === "ipv4Mapped";
-  return isMapped || matches(address, NAT64)
+  return isMapped || isInRange(address, NAT64)
     ? ipaddr.fromByteArray(address.toByteArray().slice(12))
     : address;
 }
@@ -63,6 +65,6 @@ function isTunnel(address: Address): boolean {
   return ((first ?? 0) & ~2) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;
 }
 
-function matches(address: Address, range: ReturnType<typeof ipaddr.parseCIDR>): boolean {
+function isInRange(address: Address, range: ReturnType<typeof ipaddr.parseCIDR>): boolean {
   return address.kind() === range[0].kind() && address.match(range);
 }

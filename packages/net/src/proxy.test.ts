@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, request, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { connect } from "node:net";
-import { portOf } from "@burin/testing/fake-model-server";
-import { ask, closeServers, delta, failureIn, serve, sse } from "@burin/testing/served-model";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { ask, closeServers, delta, findFailure, serve, sse } from "@burin/testing/served-model";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HELLO } from "../tests/hello.ts";
-import { routeTo } from "./proxy.ts";
+import { findProxyRoute } from "./proxy.ts";
 
 const NAMES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_TLS_REJECT_UNAUTHORIZED"];
 
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  return portOf(server);
+  return listenOnFreePort(server);
 }
 
 const sayHello: RequestListener = (_request, response) => {
@@ -73,7 +73,9 @@ async function startProxy(port: number, answer = "200 Connection established") {
 
 describe("P50 proxies", () => {
   it.each(["p%40ss", "p@ss", "50%", "%zz"])("get the password %s as it is meant", (password) => {
-    const route = routeTo(new URL("http://a.test/"), { HTTP_PROXY: `http://me:${password}@proxy.test:1` });
+    const route = findProxyRoute(new URL("http://a.test/"), {
+      HTTP_PROXY: `http://me:${password}@proxy.test:1`,
+    });
     const credentials = Buffer.from(`me:${password.replace("%40", "@")}`).toString("base64");
     expect(route.headers).toMatchObject({ "proxy-authorization": `Basic ${credentials}` });
   });
@@ -92,7 +94,7 @@ describe("P50 proxies", () => {
     const { port, seen } = await startProxy(target);
     process.env.https_proxy = `127.0.0.1:${port}`;
     const baseUrl = "https://model.test/v1";
-    expect(failureIn(await ask({ baseUrl })).message).toMatch(
+    expect(findFailure(await ask({ baseUrl })).message).toMatch(
       /certificate is not trusted.*NODE_EXTRA_CA_CERTS/,
     );
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
@@ -115,7 +117,7 @@ describe("P50 proxies", () => {
       ["ftp://127.0.0.1:9", /proxy in the environment is not a valid http/],
     ] as const) {
       process.env.HTTPS_PROXY = proxy;
-      expect(failureIn(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);
+      expect(findFailure(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);
     }
   });
 
@@ -148,20 +150,24 @@ describe("P50 proxies", () => {
     ["https://[::1]/v1", "", false],
     ["https://a.example.org/v1", "10.0.0.0/99,/8,:,[", true],
   ])("%s with NO_PROXY=%s: %s", (url, noProxy, isProxied) => {
-    const route = routeTo(new URL(url), { HTTPS_PROXY: "http://proxy.test:3128", NO_PROXY: noProxy });
+    const route = findProxyRoute(new URL(url), { HTTPS_PROXY: "http://proxy.test:3128", NO_PROXY: noProxy });
     expect(route.agent !== undefined).toBe(isProxied);
   });
 
   it("are chosen by the scheme, lower case first, and one for all", () => {
     const url = new URL("http://a.test/v1?x=1");
     const more = { HTTP_PROXY: "http://upper.test", http_proxy: "https://lower.test" };
-    expect(routeTo(url, more)).toMatchObject({ protocol: "https:", hostname: "lower.test", port: "443" });
-    expect(routeTo(url, { ALL_PROXY: "all.test:1" })).toMatchObject({
+    expect(findProxyRoute(url, more)).toMatchObject({
+      protocol: "https:",
+      hostname: "lower.test",
+      port: "443",
+    });
+    expect(findProxyRoute(url, { ALL_PROXY: "all.test:1" })).toMatchObject({
       hostname: "all.test",
       port: "1",
       path: "http://a.test/v1?x=1",
       headers: { host: "a.test" },
     });
-    expect(routeTo(url, { HTTPS_PROXY: "http://secure.test" })).toEqual({});
+    expect(findProxyRoute(url, { HTTPS_PROXY: "http://secure.test" })).toEqual({});
   });
 });

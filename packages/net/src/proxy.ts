@@ -3,13 +3,13 @@ import { Agent, request as httpsRequest, type RequestOptions } from "node:https"
 import { BlockList, isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
-import { onceFor } from "@burin/contract/async/once";
-import { messageOf } from "@burin/contract/text/error-message";
+import { getOrCreate } from "@burin/contract/async/once";
+import { describeError } from "@burin/contract/text/error-message";
 import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Route {
+export interface ProxyRoute {
   readonly protocol?: string;
   readonly agent?: PlainAgent;
   readonly hostname?: string;
@@ -18,41 +18,44 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Shared by sessions: connections by the whole address of the proxy, with its user. */
+/** Shared by sessions: agents that keep connections alive, keyed by the proxy's whole address with its user. */
 const tunnels = new Map<string, PlainAgent>();
 
-/** By the usual variables, lower case first; never for this machine. Throws when one is not a valid address. */
-export function routeTo(url: URL, environment: Environment): Route {
-  const proxy = proxyFor(url, environment);
+/**
+ * Finds the proxy by the usual variables, lower case first; never for this machine. Throws if a variable is not a valid
+ * address.
+ */
+export function findProxyRoute(url: URL, environment: Environment): ProxyRoute {
+  const proxy = findProxy(url, environment);
   if (!proxy) return {};
   const isSecure = url.protocol === "https:";
   if (isSecure || isSocks(proxy)) {
     const name = `${url.protocol} ${proxy.href}`;
-    return { agent: onceFor(tunnels, name, () => tunnelAgent(proxy, isSecure)) };
+    return { agent: getOrCreate(tunnels, name, () => createTunnelAgent(proxy, isSecure)) };
   }
   const { protocol, port } = proxy;
   return {
     protocol,
-    hostname: hostOf(proxy),
+    hostname: parseHostname(proxy),
     port: port || (protocol === "https:" ? "443" : "80"),
     path: `${url.origin}${url.pathname}${url.search}`,
-    headers: { host: url.host, ...authorization(proxy) },
+    headers: { host: url.host, ...buildAuthorization(proxy) },
   };
 }
 
-/** Opens a connection to the place through the proxy that the environment names for it; null without one. */
-export function tunnelTo(url: URL, environment: Environment): (() => Promise<Socket>) | null {
-  const proxy = proxyFor(url, environment);
+/** Returns a function that connects through the environment's proxy; null without a proxy. */
+export function createTunnelDialer(url: URL, environment: Environment): (() => Promise<Socket>) | null {
+  const proxy = findProxy(url, environment);
   if (!proxy) return null;
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  return () => dialler(proxy)({ host: hostOf(url), port });
+  return () => createDialer(proxy)({ host: parseHostname(url), port });
 }
 
-function proxyFor(url: URL, environment: Environment): URL | undefined {
+function findProxy(url: URL, environment: Environment): URL | undefined {
   const read = (name: string): string => environment[name.toLowerCase()] || environment[name] || "";
   const address = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") || read("ALL_PROXY");
   if (address === "" || isExempt(url, read("NO_PROXY"))) return undefined;
-  // Many write a `%` in a password as it is.
+  // Many users write a literal `%` in a password.
   const full = (address.includes("://") ? address : `http://${address}`).replace(/%(?![\da-f]{2})/gi, "%25");
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy && (/^https?:$/.test(proxy.protocol) || isSocks(proxy))) return proxy;
@@ -64,17 +67,17 @@ function isSocks({ protocol }: URL): boolean {
 }
 
 function isExempt(url: URL, list: string): boolean {
-  const host = hostOf(url);
+  const host = parseHostname(url);
   if (host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\./.test(host))
     return true;
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   return list
     .toLowerCase()
     .split(/[\s,]+/)
-    .some((entry) => entry !== "" && matches(entry, host, port));
+    .some((entry) => entry !== "" && matchesExemption(entry, host, port));
 }
 
-function matches(entry: string, host: string, port: string): boolean {
+function matchesExemption(entry: string, host: string, port: string): boolean {
   if (entry === "*") return true;
   if (entry.includes("/")) return isInRange(entry, host);
   const [, name = entry, wantedPort = port] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
@@ -94,39 +97,39 @@ function isInRange(entry: string, host: string): boolean {
   return range.check(host, type);
 }
 
-function hostOf(url: URL): string {
+function parseHostname(url: URL): string {
   return url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
 }
 
-function authorization({ username, password }: URL): Record<string, string> {
+function buildAuthorization({ username, password }: URL): Record<string, string> {
   if (username === "") return {};
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
-/** The user of the connection learns of an error when it closes. */
-function unheard(): void {}
+/** The user of the connection learns of the error when it closes. */
+function ignoreError(): void {}
 
 type OnConnection = (error: Error | null, stream: Duplex) => void;
 
 type Dial = (target: Target) => Promise<Socket>;
 
 /** A proxy that accepts the connection and then is silent must not keep the process alive. */
-const MOST_TUNNEL_WAIT_MS = 60_000;
+const MAX_TUNNEL_WAIT_MS = 60_000;
 
 /** Connects through the proxy; errors name it. */
-function dialler(proxy: URL): Dial {
+function createDialer(proxy: URL): Dial {
   const dial: Dial = isSocks(proxy)
-    ? async (target) => (await import("./socks.ts")).dialBySocks(proxy, target, MOST_TUNNEL_WAIT_MS)
+    ? async (target) => (await import("./socks.ts")).dialBySocks(proxy, target, MAX_TUNNEL_WAIT_MS)
     : (target) => dialByConnect(proxy, target);
   return async (target) => {
     try {
       const socket = await dial(target);
       socket.setTimeout(0);
-      return socket.on("error", unheard);
+      return socket.on("error", ignoreError);
     } catch (error) {
       const fault = error instanceof Error && "code" in error ? "cannot be used: " : "";
-      throw new Error(`the proxy ${proxy.host} ${fault}${messageOf(error)}`);
+      throw new Error(`the proxy ${proxy.host} ${fault}${describeError(error)}`);
     }
   };
 }
@@ -135,15 +138,15 @@ function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
   const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const isSecure = proxy.protocol === "https:";
   const asking = (isSecure ? httpsRequest : httpRequest)({
-    hostname: hostOf(proxy),
+    hostname: parseHostname(proxy),
     port: proxy.port || (isSecure ? 443 : 80),
     method: "CONNECT",
     path: target,
-    headers: { host: target, ...authorization(proxy) },
+    headers: { host: target, ...buildAuthorization(proxy) },
     agent: false,
   });
   return new Promise((resolve, reject) => {
-    asking.setTimeout(MOST_TUNNEL_WAIT_MS, () => asking.destroy(new Error("did not answer")));
+    asking.setTimeout(MAX_TUNNEL_WAIT_MS, () => asking.destroy(new Error("did not answer")));
     asking.on("error", reject);
     asking.once("connect", ({ statusCode = 0 }, socket: Socket) => {
       if (statusCode >= 200 && statusCode <= 299) return resolve(socket);
@@ -155,23 +158,23 @@ function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
 }
 
 /** Opens its connections through the proxy and keeps them alive, as the normal agent does with direct ones. */
-function tunnelAgent(proxy: URL, isSecure: boolean): PlainAgent {
-  const dial = dialler(proxy);
+function createTunnelAgent(proxy: URL, isSecure: boolean): PlainAgent {
+  const dial = createDialer(proxy);
   const agent = new (isSecure ? Agent : PlainAgent)({ keepAlive: true });
   const createConnection = (options: RequestOptions, onConnection: OnConnection) => {
     dial({ host: options.host ?? "", port: Number(options.port ?? (isSecure ? 443 : 80)) }).then(
-      (socket) => onConnection(null, isSecure ? secured(socket, options) : socket),
+      (socket) => onConnection(null, isSecure ? startTls(socket, options) : socket),
       (error: Error) => onConnection(error, new Socket()),
     );
   };
   return Object.assign(agent, { createConnection });
 }
 
-function secured(socket: Socket, options: RequestOptions): Duplex {
+function startTls(socket: Socket, options: RequestOptions): Duplex {
   const { host, servername, ca, cert, key, passphrase, rejectUnauthorized } = options;
   const given = Object.entries({ ca, cert, key, passphrase, rejectUnauthorized });
   const secure = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   const name = servername ?? (isIP(host ?? "") === 0 ? (host ?? "") : "");
   // A tunnel whose request was cancelled has no other error listener.
-  return connect({ ...secure, socket, servername: name }).on("error", unheard);
+  return connect({ ...secure, socket, servername: name }).on("error", ignoreError);
 }

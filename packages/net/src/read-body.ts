@@ -1,6 +1,6 @@
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { innermost } from "./connection-fault.ts";
+import { findInnermostError } from "./connection-fault.ts";
 import { WebError } from "./web-error.ts";
 
 export interface Body {
@@ -11,14 +11,14 @@ export interface Body {
   readonly isBroken: boolean;
 }
 
-/** All that there are; servers also name what is none, such as "utf-8" or "aws-chunked". */
+/** All content encodings that exist. Servers also send names that are none, such as "utf-8" or "aws-chunked". */
 const COMPRESSIONS = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd|dc[bz]|exi|pack200-gzip|aes128gcm)$/;
 
 /** More layers of compression can only be an attack. */
-const MOST_LAYERS = 3;
+const MAX_LAYERS = 3;
 
 /**
- * Returns the decompressed body, at most `mostBytes` of it, or what came of it before the connection broke. Throws a
+ * Returns the decompressed body, at most `mostBytes` of it, or what arrived before the connection broke. Throws a
  * WebError when it cannot be decompressed.
  */
 export async function readBody(
@@ -30,13 +30,13 @@ export async function readBody(
   let length = 0;
   let isBroken = false;
   try {
-    for await (const piece of unpacked(body, encoding)) {
+    for await (const piece of decompressBody(body, encoding)) {
       pieces.push(piece);
       length += piece.byteLength;
       if (length > mostBytes) break;
     }
   } catch (error) {
-    isBroken = length > 0 && innermost(error).code === "ECONNRESET";
+    isBroken = length > 0 && findInnermostError(error).code === "ECONNRESET";
     if (!isBroken) throw error;
   }
   const bytes = Buffer.concat(pieces, Math.min(length, mostBytes));
@@ -44,25 +44,25 @@ export async function readBody(
 }
 
 /** Decompresses a body as its header says. Throws a WebError when that fails. */
-export async function* unpacked(
+export async function* decompressBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
 ): AsyncGenerator<Uint8Array> {
   const listed = encoding.toLowerCase().split(",");
   const names = listed.map((name) => name.trim()).filter((name) => COMPRESSIONS.test(name));
-  if (names.length > MOST_LAYERS) throw unknownEncoding(encoding);
+  if (names.length > MAX_LAYERS) throw createEncodingError(encoding);
   let layer = body;
-  for (const name of names.reverse()) layer = layerOf(layer, name);
+  for (const name of names.reverse()) layer = decompressLayer(layer, name);
   yield* layer;
 }
 
-async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* decompressLayer(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const source = body[Symbol.asyncIterator]();
   const first = await source.next();
   if (first.done) return;
-  const unpacker = unpackerOf(name, first.value);
+  const unpacker = createDecompressor(name, first.value);
   const failed = { error: null as unknown };
-  const input = Readable.from(restOf(first.value, source), { objectMode: false });
+  const input = Readable.from(prependChunk(first.value, source), { objectMode: false });
   input.on("error", (error) => {
     failed.error = error;
     unpacker.destroy(error);
@@ -73,7 +73,7 @@ async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGen
   } catch (error) {
     if (failed.error !== null) throw failed.error;
     const what = `The content is declared as ${name}, but cannot be unpacked`;
-    // What ends in the middle is a connection that broke.
+    // Data that ends in the middle means that the connection broke.
     if (!(error instanceof Error && "code" in error && error.code === "Z_BUF_ERROR"))
       throw new WebError("broken_content", `${what}.`);
     throw Object.assign(new WebError("broken_content", `${what} to its end.`), { code: "ECONNRESET" });
@@ -83,7 +83,10 @@ async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGen
   }
 }
 
-async function* restOf(first: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* prependChunk(
+  first: Uint8Array,
+  source: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   try {
     yield first;
     for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
@@ -92,7 +95,7 @@ async function* restOf(first: Uint8Array, source: AsyncIterator<Uint8Array>): As
   }
 }
 
-function unpackerOf(name: string, head: Uint8Array): Transform {
+function createDecompressor(name: string, head: Uint8Array): Transform {
   switch (name) {
     case "gzip":
     case "x-gzip":
@@ -100,14 +103,14 @@ function unpackerOf(name: string, head: Uint8Array): Transform {
     case "br":
       return createBrotliDecompress();
     case "deflate":
-      // The name means the zlib format; many servers send raw deflate.
+      // "deflate" means the zlib format, but many servers send raw deflate.
       return ((head[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
     default:
-      throw unknownEncoding(name);
+      throw createEncodingError(name);
   }
 }
 
-function unknownEncoding(encoding: string): WebError {
+function createEncodingError(encoding: string): WebError {
   const name = /^[\w ,-]{1,40}$/.test(encoding) ? `with "${encoding}"` : "in no known way";
   return new WebError("broken_content", `The content is compressed ${name} and cannot be unpacked.`);
 }

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer as createPlainServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { portOf } from "@burin/testing/fake-model-server";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { ask, delta, failureIn, sse } from "@burin/testing/served-model";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
+import { ask, delta, findFailure, sse } from "@burin/testing/served-model";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
 import { HELLO } from "../tests/hello.ts";
@@ -18,7 +18,7 @@ afterEach(() => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  return portOf(server);
+  return listenOnFreePort(server);
 }
 
 const sayHello: RequestListener = (_request, response) => {
@@ -95,7 +95,7 @@ describe("P50 SOCKS proxies", () => {
     const { port, seen } = await startSocks({ to: target });
     const environment = { HTTPS_PROXY: `socks5h://127.0.0.1:${port}` };
     const baseUrl = "https://model.test/v1";
-    expect(failureIn(await ask({ baseUrl, environment })).message).toContain("certificate is not trusted");
+    expect(findFailure(await ask({ baseUrl, environment })).message).toContain("certificate is not trusted");
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     expect(await ask({ baseUrl, environment })).toEqual(HELLO);
     expect(seen).toEqual(["model.test:443", "model.test:443"]);
@@ -108,7 +108,7 @@ describe("P50 SOCKS proxies", () => {
   ])("that %s are named in the failure", async (...[, played, login, words]) => {
     const { port } = await startSocks({ to: 1, ...played });
     const environment = { ALL_PROXY: `socks5://${login}127.0.0.1:${port}` };
-    const { message } = failureIn(await ask({ baseUrl: "http://model.test/v1", environment }));
+    const { message } = findFailure(await ask({ baseUrl: "http://model.test/v1", environment }));
     expect(message).toContain(`the proxy 127.0.0.1:${port}`);
     expect(message).toMatch(words);
     expect(message).not.toContain("me:y");
@@ -117,7 +117,7 @@ describe("P50 SOCKS proxies", () => {
   it("that speak no SOCKS are named in the failure", async () => {
     const port = await listen(createPlainServer(sayHello));
     const environment = { ALL_PROXY: `socks5://127.0.0.1:${port}` };
-    const { message } = failureIn(await ask({ baseUrl: "http://model.test/v1", environment }));
+    const { message } = findFailure(await ask({ baseUrl: "http://model.test/v1", environment }));
     expect(message).toMatch(/the proxy .* (?:does not speak SOCKS5|closed the connection|cannot be used)/);
   });
 });
@@ -138,10 +138,10 @@ describe("P50 client certificates", () => {
       sayHello(request, response);
     });
     const port = await listen(server);
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const certificate = {
-      cert: madeFile(folder, "me.pem", CERTIFICATE),
-      key: madeFile(folder, "me.key", KEY),
+      cert: createFile(folder, "me.pem", CERTIFICATE),
+      key: createFile(folder, "me.key", KEY),
     };
     const baseUrl = `https://127.0.0.1:${port}/v1`;
     expect(await ask({ baseUrl, certificate })).toEqual(HELLO);
@@ -154,7 +154,7 @@ describe("P50 client certificates", () => {
 
   it("that are missing are told before anything is sent", async () => {
     const certificate = { cert: "/no/such.pem", key: "/no/such.key" };
-    const failure = failureIn(await ask({ baseUrl: "https://127.0.0.1:9/v1", certificate }));
+    const failure = findFailure(await ask({ baseUrl: "https://127.0.0.1:9/v1", certificate }));
     expect(failure.type).toBe("unauthorized");
     expect(failure.message).toMatch(/There is no client certificate: the file .*such\.pem does not exist/);
   });

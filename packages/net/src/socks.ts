@@ -7,11 +7,11 @@ export interface Target {
 }
 
 const VERSION = 5;
-const NO_LOGIN = 0;
-const LOGIN = 2;
-const CONNECT = 1;
-const BY_NAME = 3;
-const BY_ADDRESS: Readonly<Record<number, number>> = { 1: 4, 4: 16 };
+const AUTH_NONE = 0;
+const AUTH_PASSWORD = 2;
+const COMMAND_CONNECT = 1;
+const ADDRESS_TYPE_NAME = 3;
+const ADDRESS_LENGTHS: Readonly<Record<number, number>> = { 1: 4, 4: 16 };
 const REFUSALS = [
   "failed",
   "does not allow the connection",
@@ -31,16 +31,16 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
   try {
     await once(socket, "connect");
     const hasLogin = proxy.username !== "";
-    socket.write(Buffer.from(hasLogin ? [VERSION, 2, NO_LOGIN, LOGIN] : [VERSION, 1, NO_LOGIN]));
-    const [version, way] = await taken(socket, 2);
+    socket.write(Buffer.from(hasLogin ? [VERSION, 2, AUTH_NONE, AUTH_PASSWORD] : [VERSION, 1, AUTH_NONE]));
+    const [version, way] = await readExactly(socket, 2);
     if (version !== VERSION) throw new Error("does not speak SOCKS5");
-    if (way === LOGIN && hasLogin) await logIn(socket, proxy);
-    else if (way !== NO_LOGIN) throw new Error("requires a user name and a password");
-    socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), addressOf(target)]));
-    const [, status = 1, , kind = 0, length = 0] = await taken(socket, 5);
+    if (way === AUTH_PASSWORD && hasLogin) await logIn(socket, proxy);
+    else if (way !== AUTH_NONE) throw new Error("requires a user name and a password");
+    socket.write(Buffer.concat([Buffer.from([VERSION, COMMAND_CONNECT, 0]), encodeAddress(target)]));
+    const [, status = 1, , kind = 0, length = 0] = await readExactly(socket, 5);
     if (status !== 0) throw new Error(REFUSALS[status - 1] ?? `answered ${status}`);
     // The local address; one byte of it has been read, and the port has two.
-    await taken(socket, (kind === BY_NAME ? length : (BY_ADDRESS[kind] ?? 4) - 1) + 2);
+    await readExactly(socket, (kind === ADDRESS_TYPE_NAME ? length : (ADDRESS_LENGTHS[kind] ?? 4) - 1) + 2);
     return socket.setTimeout(0);
   } catch (error) {
     socket.destroy();
@@ -49,41 +49,41 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
 }
 
 async function logIn(socket: Socket, { username, password }: URL): Promise<void> {
-  socket.write(Buffer.concat([Buffer.of(1), counted(username), counted(password)]));
-  const [, status] = await taken(socket, 2);
+  socket.write(Buffer.concat([Buffer.of(1), encodeWithLength(username), encodeWithLength(password)]));
+  const [, status] = await readExactly(socket, 2);
   if (status !== 0) throw new Error("rejected the user name or the password");
 }
 
-function counted(text: string): Buffer {
+function encodeWithLength(text: string): Buffer {
   const bytes = Buffer.from(decodeURIComponent(text));
   return Buffer.concat([Buffer.of(bytes.length), bytes]);
 }
 
-/** By its name, which the proxy looks up. */
-function addressOf({ host, port }: Target): Buffer {
+/** The target goes to the proxy by name, and the proxy resolves it. */
+function encodeAddress({ host, port }: Target): Buffer {
   const place = Buffer.alloc(2);
   place.writeUInt16BE(port);
   const four = isIP(host) === 4 ? Buffer.from([1, ...host.split(".").map(Number)]) : null;
   const name = Buffer.from(host);
-  return Buffer.concat([four ?? Buffer.concat([Buffer.from([BY_NAME, name.length]), name]), place]);
+  return Buffer.concat([four ?? Buffer.concat([Buffer.from([ADDRESS_TYPE_NAME, name.length]), name]), place]);
 }
 
-/** Reads exactly that many bytes and puts later ones back. */
-async function taken(socket: Socket, count: number): Promise<Buffer> {
+/** Reads exactly this many bytes and puts the rest back into the stream. */
+async function readExactly(socket: Socket, count: number): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   for (;;) {
-    // Reads everything: a new listener would be called at once for what is left.
+    // Read everything: leftover data would trigger a new listener at once.
     bytes = Buffer.concat([bytes, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
     if (bytes.length >= count) break;
     if (socket.readableEnded || socket.destroyed) throw new Error("closed the connection");
-    await heard(socket);
+    await waitForData(socket);
   }
   if (bytes.length > count) socket.unshift(bytes.subarray(count));
   return bytes.subarray(0, count);
 }
 
-/** Waits until there is something to read, or nothing more will come. */
-async function heard(socket: Socket): Promise<void> {
+/** Waits until data is available or the connection has ended. */
+async function waitForData(socket: Socket): Promise<void> {
   const over = new AbortController();
   const options = { signal: over.signal };
   try {

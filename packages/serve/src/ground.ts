@@ -7,7 +7,7 @@ interface OpenedFolder {
 }
 
 /** What the command line passes to a face for other programs. */
-export interface Ground {
+export interface ServeOptions {
   readonly version: string;
   /** Opens these folders, of which the first is the root; default: the current folder. Throws SettingsError. */
   readonly open: (folders?: readonly string[]) => Promise<OpenedFolder>;
@@ -21,7 +21,7 @@ export interface Ground {
   readonly signal: AbortSignal;
 }
 
-export function untilAborted(signal: AbortSignal): Promise<void> {
+export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

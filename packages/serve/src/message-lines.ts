@@ -1,12 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 
 const NEWLINE = 10;
-const NO_MESSAGE = "The message is not a JSON-RPC 2.0 request, notification or response.";
+const INVALID_MESSAGE = "The message is not a JSON-RPC 2.0 request, notification or response.";
 const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 
 /** The error answer to a line that is not a valid message; the sender of a request with an id waits for it. */
-export function faultLine(code: number, message: string, sent?: unknown): string {
+export function formatErrorLine(code: number, message: string, sent?: unknown): string {
   const { id, method } = (typeof sent === "object" && sent !== null ? sent : {}) as Record<string, unknown>;
   const isAwaited = method !== undefined && (typeof id === "string" || Number.isSafeInteger(id));
   return `${JSON.stringify({ jsonrpc: "2.0", id: isAwaited ? id : null, error: { code, message } })}\n`;
@@ -19,55 +19,57 @@ export function writeLine(output: Writable, text: string): Promise<void> {
   });
 }
 
-/** What may wait until the other side reads it. */
-export const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
+/** The most bytes that may wait until the other side reads them. */
+export const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
-/** Resolves when so much of what was written has been read that more may be produced, or nothing ever will be read. */
-export async function untilRead(output: Writable): Promise<void> {
-  if (output.writableLength > MOST_UNREAD_BYTES) await writeLine(output, "").catch(() => {});
+/** Resolves when enough has been read that more may be written, or when nothing will ever be read. */
+export async function waitUntilRead(output: Writable): Promise<void> {
+  if (output.writableLength > MAX_UNREAD_BYTES) await writeLine(output, "").catch(() => {});
 }
 
 /** Reads and writes JSON-RPC messages line by line. */
-export function messageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
+export function createMessageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
   const read = (line: string): Message => {
     const value: unknown = JSON.parse(line);
-    if (!isMessage(value)) throw new TypeError(NO_MESSAGE);
+    if (!isMessage(value)) throw new TypeError(INVALID_MESSAGE);
     return value as Message;
   };
   return {
-    readable: ReadableStream.from(messagesIn(input, output, { mostBytes, read })) as ReadableStream<Message>,
+    readable: ReadableStream.from(
+      readMessages(input, output, { mostBytes, read }),
+    ) as ReadableStream<Message>,
     writable: new WritableStream<Message>({
       write: (message) => writeLine(output, `${JSON.stringify(message)}\n`),
     }),
   };
 }
 
-interface Form<Message> {
+interface MessageFormat<Message> {
   readonly mostBytes: number;
   /** Throws for a line that is not a message. */
   readonly read: (line: string) => Message;
 }
 
 /** Yields the messages, one a line; each line that is too long, or not a message, is answered with one error. */
-export async function* messagesIn<Message>(
+export async function* readMessages<Message>(
   input: Readable,
   output: Writable,
-  { mostBytes, read }: Form<Message>,
+  { mostBytes, read }: MessageFormat<Message>,
 ): AsyncGenerator<Message> {
-  for await (const line of linesIn(input, mostBytes)) {
+  for await (const line of splitLines(input, mostBytes)) {
     if (line === "") continue;
     const message =
       line === null
-        ? faultLine(INVALID_REQUEST, `The message is longer than ${mostBytes} bytes.`)
-        : messageIn(line, read);
+        ? formatErrorLine(INVALID_REQUEST, `The message is longer than ${mostBytes} bytes.`)
+        : parseMessage(line, read);
     if (typeof message !== "string") yield message;
     else await writeLine(output, message);
-    await untilRead(output);
+    await waitUntilRead(output);
   }
 }
 
 /** Splits data that arrives in pieces into lines; null stands for one that is too long. */
-async function* linesIn(input: Readable, mostBytes: number): AsyncGenerator<string | null> {
+async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<string | null> {
   let parts: Buffer[] = [];
   let bytes = 0;
   const keep = (part: Buffer) => {
@@ -89,13 +91,13 @@ async function* linesIn(input: Readable, mostBytes: number): AsyncGenerator<stri
 }
 
 /** The message in a line, or the error to answer with. */
-function messageIn<Message>(line: string, read: (line: string) => Message): Message | string {
+function parseMessage<Message>(line: string, read: (line: string) => Message): Message | string {
   try {
     return read(line);
   } catch (error) {
     return error instanceof SyntaxError
-      ? faultLine(PARSE_ERROR, `The message is not valid JSON: ${error.message}`)
-      : faultLine(INVALID_REQUEST, NO_MESSAGE, JSON.parse(line));
+      ? formatErrorLine(PARSE_ERROR, `The message is not valid JSON: ${error.message}`)
+      : formatErrorLine(INVALID_REQUEST, INVALID_MESSAGE, JSON.parse(line));
   }
 }
 

@@ -1,11 +1,14 @@
-import { onceFor } from "@burin/contract/async/once";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { getOrCreate } from "@burin/contract/async/once";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
-import type { Below, GitUse, Reach, RepositoryFault } from "./programs/finding.ts";
-import { protectedFile } from "./protected-files.ts";
+import type { GitUse, PathSet, Reach, RepositoryFault } from "./programs/finding.ts";
+import { explainProtectedFile } from "./protected-files.ts";
 
-/** Where a command would run, and what is known about that place. Without a function only names are judged. */
-export interface CommandPlace {
+/**
+ * Where a command would run, and what is known about that location. A fact whose function is missing is judged by names
+ * alone.
+ */
+export interface CommandLocation {
   /** The real path of the root. */
   readonly root: string;
   /** Real paths of more folders that may be used. */
@@ -26,15 +29,18 @@ export interface CommandPlace {
   readonly pathsInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
   /** The project's folder in which the program would be found if it is nowhere else, or null. */
   readonly projectFolderOf?: (program: string) => string | null;
-  /** Whether undo can give back everything at and below an absolute path that nothing can make again. */
+  /** Whether undo can restore everything at and below an absolute path that cannot be recreated otherwise. */
   readonly canRestore?: (path: string) => boolean;
   /** The command is for cmd or PowerShell, whose grammar is not parsed here. */
   readonly isOtherShell?: boolean;
-  /** The shell is not bash, and understands no more than every POSIX shell. */
+  /** The shell is not bash, and may understand only POSIX syntax. */
   readonly isPosixShell?: boolean;
   /** The top of the work tree that the folder is in, as git names it; null when it names none. */
   readonly workTreeOf?: (folder: string) => string | null;
-  /** What git would do there besides what its words say, or null. Without it only the first folder is trusted. */
+  /**
+   * What git would do in that folder beyond the command's words, or null. Without this function, only the start folder
+   * is trusted.
+   */
   readonly repositoryFault?: (directory: string, use: GitUse) => RepositoryFault | null;
 }
 
@@ -46,41 +52,41 @@ interface TreeBelow {
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
-const ODD = "a name with spaces or special characters in it";
+const ODD_NAME_FAULT = "a name with spaces or special characters in it";
 
 /** Any other descriptor may be one that Burin itself was started with. */
-const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/(?:[012]|pipe)))$/;
-const MOST_FOLDERS = 64;
-/** No system opens a longer one; a line that goes deeper step by step may be anywhere. */
-const LONGEST_PATH = 4096;
-const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
+const STANDARD_STREAM = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/(?:[012]|pipe)))$/;
+const MAX_FOLDERS = 64;
+/** No system opens a longer path; a line that goes deeper step by step may end up anywhere. */
+const MAX_PATH_LENGTH = 4096;
+const SYSTEM_FOLDER = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 /** Judges paths while a command line moves from folder to folder. */
 export class CommandReach implements Reach {
-  readonly #place: CommandPlace | undefined;
+  readonly #place: CommandLocation | undefined;
   /** The root, or an unnamed folder when none is known. */
   readonly top: string;
   readonly #start: string;
-  /** The folders in which the next command may run when it is not known what succeeded before. */
+  /** The folders in which the next command may run if it is unknown which earlier commands succeeded. */
   #possible: readonly string[];
   /** The folders in which it runs if everything so far succeeded. */
   #definite: readonly string[];
   #current: readonly string[];
-  /** Results for the current folders: most parts of a line ask about the same few paths. */
+  /** Caches results for the current folders, because most parts of a line ask about the same paths. */
   readonly #known = new Map<string, string | null>();
   #knownIn: readonly string[] = [];
 
-  constructor(place: CommandPlace | undefined) {
+  constructor(place: CommandLocation | undefined) {
     this.#place = place;
-    this.top = resolved("/", place?.root ?? "\0");
-    this.#start = resolved(this.top, place?.directory ?? ".");
+    this.top = resolvePath("/", place?.root ?? "\0");
+    this.#start = resolvePath(this.top, place?.directory ?? ".");
     this.#possible = [this.#start];
     this.#definite = this.#possible;
     this.#current = this.#possible;
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
-  inner(folders = this.#current): CommandReach {
+  enter(folders = this.#current): CommandReach {
     const reach = new CommandReach(this.#place);
     reach.#possible = folders;
     reach.#definite = folders;
@@ -88,12 +94,12 @@ export class CommandReach implements Reach {
     return reach;
   }
 
-  from(folder: string): CommandReach {
-    return this.inner(this.#current.map((one) => resolved(one, folder)));
+  moveTo(folder: string): CommandReach {
+    return this.enter(this.#current.map((one) => resolvePath(one, folder)));
   }
 
   /** The commands in order, each judged from where it would run. */
-  *inTurn(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
+  *eachInOrder(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
     for (const command of commands) {
       if (!command.followsSuccess) this.#definite = this.#possible;
       this.#current = this.#definite;
@@ -107,7 +113,10 @@ export class CommandReach implements Reach {
     }
   }
 
-  /** The command with the folders that git names, where that is one and no shell would split it. */
+  /**
+   * Replaces `$(git rev-parse --show-toplevel)` with the folder that it stands for, if that is certain and no shell
+   * would split its name.
+   */
   #withTop(command: SimpleCommand): SimpleCommand {
     if (!command.words.some(({ belowTop }) => belowTop !== undefined)) return command;
     const [top, ...others] = new Set(this.#current.map((folder) => this.#place?.workTreeOf?.(folder)));
@@ -118,16 +127,15 @@ export class CommandReach implements Reach {
     return { ...command, words };
   }
 
-  /** The command `cd path` ran; in a subshell it only affects what else runs there. */
+  /** Applies `cd path`; in a subshell it affects only the commands there. */
   #move(path: string, isApart: boolean): void {
     const moved = this.#current.map((folder) => {
-      const there = resolved(folder, path);
-      return there.length > LONGEST_PATH ? "/" : there;
+      const there = resolvePath(folder, path);
+      return there.length > MAX_PATH_LENGTH ? "/" : there;
     });
     const possible = [...new Set([...this.#possible, ...moved])];
-    // Each move may double them. Beyond the bound it may be anywhere, which is outside the root.
-    this.#possible =
-      possible.length > MOST_FOLDERS ? [...possible.slice(0, MOST_FOLDERS - 1), "/"] : possible;
+    // Each move may double the possible folders. Above the limit it may be anywhere, which counts as outside the root.
+    this.#possible = possible.length > MAX_FOLDERS ? [...possible.slice(0, MAX_FOLDERS - 1), "/"] : possible;
     this.#definite = isApart ? this.#possible : moved;
   }
 
@@ -138,11 +146,11 @@ export class CommandReach implements Reach {
   #once(question: string, find: () => string | null): string | null {
     if (this.#knownIn !== this.#current) this.#known.clear();
     this.#knownIn = this.#current;
-    return onceFor(this.#known, question, find);
+    return getOrCreate(this.#known, question, find);
   }
 
   #outside(path: string, isGlob: boolean): string | null {
-    if (STREAMS.test(path)) return null;
+    if (STANDARD_STREAM.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
     if (isGlob && segments.some((segment) => /^\.[^/]*[*?[]/.test(segment))) {
@@ -154,28 +162,28 @@ export class CommandReach implements Reach {
       return `\`${path}\` goes back up after a name, which may be a link`;
     }
     for (const folder of this.#current) {
-      const meant = resolved(folder, path);
-      // Where the root is the whole disk these are in it.
-      const isOfSystem = SYSTEM.test(meant) && !SYSTEM.test(this.top);
+      const meant = resolvePath(folder, path);
+      // If the root is `/`, these are inside it.
+      const isOfSystem = SYSTEM_FOLDER.test(meant) && !SYSTEM_FOLDER.test(this.top);
       if (!this.#isInside(meant) || isOfSystem) return `\`${path}\` is outside the root`;
-      if (this.#place?.leadsOutside?.(spelled(folder, path), isGlob)) {
+      if (this.#place?.leadsOutside?.(followPath(folder, path), isGlob)) {
         return `\`${path}\` leads out of the root through a link`;
       }
     }
     return null;
   }
 
-  plantedBelow(path: string, below: Below): string | null {
+  explainPlanted(path: string, below: PathSet): string | null {
     const look = this.#place?.treeBelow;
     if (look === undefined || (!below.hasLinks && !below.isText)) return null;
     for (const folder of this.#current) {
-      const tree = look(resolved(folder, path));
-      const what = tree === null ? "holds too many files to be checked" : faultOf(tree, below);
+      const tree = look(resolvePath(folder, path));
+      const what = tree === null ? "holds too many files to be checked" : findFault(tree, below);
       if (what !== null) return `\`${path}\` ${what}`;
       const isOfGit = below.inGit !== undefined && below.isText;
       const odd = isOfGit ? this.#place?.oddNamesInGit?.(folder, below.inGit) : [];
       if (!odd) return "git does not tell which names it would print";
-      if (odd[0] !== undefined) return `the repository holds \`${odd[0]}\`, ${ODD}`;
+      if (odd[0] !== undefined) return `the repository holds \`${odd[0]}\`, ${ODD_NAME_FAULT}`;
     }
     return null;
   }
@@ -183,7 +191,9 @@ export class CommandReach implements Reach {
   mayBecomeOption(pattern: string): boolean {
     if (!/^[-*?[]/.test(pattern)) return false;
     const look = this.#place?.realPaths;
-    return look === undefined || this.#current.some((folder) => look(spelled(folder, "-*"), true).length > 0);
+    return (
+      look === undefined || this.#current.some((folder) => look(followPath(folder, "-*"), true).length > 0)
+    );
   }
 
   /** Whether undo can give back everything at and below a path, as it is written. */
@@ -193,27 +203,27 @@ export class CommandReach implements Reach {
     // A variable is known only when it runs.
     if (look === undefined || /[$`]/.test(path) || this.outside(path, isPattern) !== null) return false;
     return this.#current.every((folder) => {
-      const paths = isPattern ? this.#realPaths(folder, path, true) : [resolved(folder, path)];
+      const paths = isPattern ? this.#realPaths(folder, path, true) : [resolvePath(folder, path)];
       return paths.every(look);
     });
   }
 
-  hasAbove(pattern: string): boolean {
+  hasFileAbove(pattern: string): boolean {
     const look = this.#place?.realPaths;
     if (look === undefined) return true;
     const folders = this.#current.flatMap((folder) => {
       const steps = this.#below(folder).split("/");
-      return steps.map((_, index) => resolved(folder, "../".repeat(index))).concat(this.top);
+      return steps.map((_, index) => resolvePath(folder, "../".repeat(index))).concat(this.top);
     });
-    return folders.some((folder) => look(spelled(folder, pattern), true).length > 0);
+    return folders.some((folder) => look(followPath(folder, pattern), true).length > 0);
   }
 
-  projectFolderOf(program: string): string | null {
+  findProjectFolder(program: string): string | null {
     return this.#place?.projectFolderOf?.(program) ?? null;
   }
 
-  /** What makes a file that would be written a protected one, by its name or by its links; or null. */
-  protectedBy(path: string, isPattern = false): string | null {
+  /** Explains why a file that would be written is protected, by its name or where its links lead; or null. */
+  explainProtected(path: string, isPattern = false): string | null {
     return this.#once(`protected ${isPattern} ${path}`, () => this.#protectedBy(path, isPattern));
   }
 
@@ -222,8 +232,10 @@ export class CommandReach implements Reach {
       const below = this.#below(folder);
       const named = path.startsWith("/") || below === "" ? path : `${below}/${path}`;
       for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {
-        // The names of the folders above the root are no reason to ask about everything in it.
-        const what = protectedFile(place.startsWith("/") ? this.#below(resolved("/", place)) : place);
+        // The names of folders above the root are no reason to ask about everything inside it.
+        const what = explainProtectedFile(
+          place.startsWith("/") ? this.#below(resolvePath("/", place)) : place,
+        );
         if (what !== null) return what;
       }
     }
@@ -231,33 +243,33 @@ export class CommandReach implements Reach {
   }
 
   /** Where a path may be, relative to the root: as it is spelled, and where its links lead. */
-  placesOf(path: string): string[] {
+  listLocations(path: string): string[] {
     return this.#current.flatMap((folder) => {
-      const real = this.#realPaths(folder, path, false).map((one) => resolved("/", one));
-      const inside = [resolved(folder, path), ...real].filter((place) => isIn(place, this.top));
+      const real = this.#realPaths(folder, path, false).map((one) => resolvePath("/", one));
+      const inside = [resolvePath(folder, path), ...real].filter((place) => isInFolder(place, this.top));
       return inside.map((place) => this.#below(place));
     });
   }
 
   /** Every file below a folder, relative to the root; null when that is not known. */
-  pathsBelow(path: string): string[] | null {
+  listPathsBelow(path: string): string[] | null {
     return this.#everyPath((folder) => {
-      // A `..` behind a link leads to another folder than the one that is spelled.
-      const places = [...new Set([resolved(folder, path), spelled(folder, path)])];
+      // After a link, `..` leads to a different folder than the path suggests.
+      const places = [...new Set([resolvePath(folder, path), followPath(folder, path)])];
       const found = places.map((place) => this.#place?.filesBelow?.(place));
       return found.every((files) => files) ? found.flatMap((files) => files ?? []) : null;
     });
   }
 
   /** The same for everything that git can show. */
-  pathsInGit(words: readonly string[]): string[] | null {
+  listGitPaths(words: readonly string[]): string[] | null {
     return this.#everyPath((folder) => this.#place?.pathsInGit?.(folder, words));
   }
 
   #everyPath(find: (folder: string) => readonly string[] | null | undefined): string[] | null {
     const found = this.#current.map(find);
     if (found.some((paths) => !paths)) return null;
-    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(resolved("/", path)));
+    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(resolvePath("/", path)));
   }
 
   repositoryFault(use: GitUse): RepositoryFault | null {
@@ -276,47 +288,49 @@ export class CommandReach implements Reach {
 
   #isInside(path: string): boolean {
     const included = this.#place?.includeDirectories ?? [];
-    return [this.top, ...included.map((one) => resolved("/", one))].some((one) => isIn(path, one));
+    return [this.top, ...included.map((one) => resolvePath("/", one))].some((one) => isInFolder(path, one));
   }
 
   /** Relative to the root if it is inside. */
   #below(path: string): string {
-    return isIn(path, this.top) ? path.slice(this.top.length).replace(/^\//, "") : path;
+    return isInFolder(path, this.top) ? path.slice(this.top.length).replace(/^\//, "") : path;
   }
 
   #realPaths(folder: string, path: string, isPattern: boolean): readonly string[] {
-    return this.#place?.realPaths?.(spelled(folder, path), isPattern) ?? [];
+    return this.#place?.realPaths?.(followPath(folder, path), isPattern) ?? [];
   }
 }
 
-function faultOf({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }: Below): string | null {
-  const odd = isText ? oddNames.find(({ name, isFolder }) => isFolder || matchesAll(name, names)) : undefined;
-  if (odd !== undefined) return `holds \`${odd.name}\`, ${ODD}`;
-  const link = hasLinks ? linksOut.find((name) => matchesAll(name, names)) : undefined;
+function findFault({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }: PathSet): string | null {
+  const odd = isText
+    ? oddNames.find(({ name, isFolder }) => isFolder || matchesEveryPattern(name, names))
+    : undefined;
+  if (odd !== undefined) return `holds \`${odd.name}\`, ${ODD_NAME_FAULT}`;
+  const link = hasLinks ? linksOut.find((name) => matchesEveryPattern(name, names)) : undefined;
   return link === undefined ? null : `holds the link \`${link}\`, which leads out of the root`;
 }
 
-/** As `find` does, whatever the case of the letters. */
-export function matchesAll(name: string, patterns: readonly string[]): boolean {
-  return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
+/** Matches names as `find` does, ignoring case. */
+export function matchesEveryPattern(name: string, patterns: readonly string[]): boolean {
+  return patterns.every((pattern) => createGlobMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 
-/** An absolute path, by its words alone. */
-function resolved(folder: string, path: string): string {
+/** Resolves a path by its text alone. */
+function resolvePath(folder: string, path: string): string {
   const segments: string[] = [];
-  for (const segment of spelled(folder, path).split("/")) {
+  for (const segment of followPath(folder, path).split("/")) {
     if (segment === "..") segments.pop();
     else if (segment !== "" && segment !== ".") segments.push(segment);
   }
   return `/${segments.join("/")}`;
 }
 
-/** As the system resolves it, one link after the other. */
-function spelled(folder: string, path: string): string {
+/** Resolves a path as the system does, link by link. */
+function followPath(folder: string, path: string): string {
   return path.startsWith("/") ? path : `${folder}/${path}`;
 }
 
-/** Of two absolute paths, or two from the root, where the root itself is empty. */
-export function isIn(path: string, folder: string): boolean {
+/** Compares two absolute paths, or two paths relative to the root, where an empty text is the root. */
+export function isInFolder(path: string, folder: string): boolean {
   return path === folder || path.startsWith(/^\/?$/.test(folder) ? folder : `${folder}/`);
 }

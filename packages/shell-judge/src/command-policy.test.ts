@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { CommandPlace } from "./command-place.ts";
+import type { CommandLocation } from "./command-place.ts";
 import { judgeCommand } from "./command-policy.ts";
 import { parseRule } from "./rules.ts";
 
 /** `sub/link` and `top` lead out of the root, and a file is called `-rf`. */
-const PLACE: CommandPlace = {
+const PLACE: CommandLocation = {
   root: "/project",
   leadsOutside: (path) => path === "/project/sub/link" || path === "/project/top",
   realPaths: (path, isPattern) => (isPattern && path === "/project/dashes/-*" ? [path] : []),

@@ -1,23 +1,23 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import { hiddenCharacter } from "@burin/contract/text/visible-text";
+import { findHiddenCharacter } from "@burin/contract/text/visible-text";
 import type { Effect } from "@burin/contract/tools";
 import { judgeParts } from "./command-part.ts";
-import { type CommandPlace, CommandReach } from "./command-place.ts";
+import { type CommandLocation, CommandReach } from "./command-place.ts";
 import {
-  allowingRules,
   type CommandRule,
-  commandRules,
   coversEverything,
-  coversWriting,
-  mentions,
-  ruleInWords,
-  standsIn,
+  coversWrite,
+  describeRule,
+  listAllowRules,
+  matchRule,
+  occursIn,
+  parseCommandRules,
 } from "./command-rules.ts";
-import { allCommandWords } from "./command-words.ts";
+import { listCommands } from "./command-words.ts";
 import type { ShellCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { hiddenPath } from "./hidden-paths.ts";
-import { type NetworkUse, networkNeeds } from "./network-needs.ts";
+import { judgeHiddenPaths } from "./hidden-paths.ts";
+import { findNetworkRequirements, type NetworkUse } from "./network-needs.ts";
 import { joinEffects } from "./part-effects.ts";
 import type { Rules } from "./rules.ts";
 import type { PartVerdict, Verdict } from "./verdict.ts";
@@ -27,60 +27,64 @@ export interface CommandRequest {
   readonly mode: ApprovalMode;
   readonly rules: Rules;
   /** Without it every absolute path counts as outside. */
-  readonly place?: CommandPlace | undefined;
+  readonly place?: CommandLocation | undefined;
 }
 
-/** A line runs unasked if a rule covers each of its commands, or it only reads inside the root; one denied is enough. */
+/**
+ * A line runs without a question if a rule covers each of its commands, or if it only reads inside the root. One denied
+ * command denies the line.
+ */
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
-  if (place?.isOtherShell) return judgeUnread(command, mode, rules);
+  if (place?.isOtherShell) return judgeUnparsed(command, mode, rules);
   const line = parseShellCommand(command, place?.isPosixShell !== true);
-  const denied = ruleThatMentions(commandRules(rules.deny), line, place);
+  const denied = findMatchingRule(parseCommandRules(rules.deny), line, place);
   if (denied?.isCertain) {
     const reason = `the rule deny ${denied.rule.text} forbids \`${denied.part}\``;
     return { verdict: "deny", reason, part: denied.part, rule: denied.rule.text };
   }
   if (mode === "plan") {
-    const refusal = planRefusal(line, place);
+    const refusal = refuseInPlanMode(line, place);
     if (refusal !== null) return refusal;
   }
-  const hidden = hiddenPath(line, rules.deny, place);
+  const hidden = judgeHiddenPaths(line, rules.deny, place);
   if (hidden !== null) return hidden;
-  const asked = ruleThatMentions(commandRules(rules.ask), line, place);
-  if (asked !== null) return askedByRule("ask", asked);
-  if (denied !== null) return askedByRule("deny", denied);
+  const asked = findMatchingRule(parseCommandRules(rules.ask), line, place);
+  if (asked !== null) return createRuleVerdict("ask", asked);
+  if (denied !== null) return createRuleVerdict("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
-  const judged = judgedByParts(line, allowingRules(rules), place);
+  const judged = judgeByParts(line, listAllowRules(rules), place);
   if (judged.verdict !== "ask") return judged;
-  const verdict = withNetwork(judged, command, place);
-  if (mode !== "auto" || !line.isWhole || hiddenCharacter(command) !== null) return verdict;
-  return judgeContained(verdict, networkNeeds(command, place?.isPosixShell !== true).uses);
+  const verdict = addNetwork(judged, command, place);
+  if (mode !== "auto" || !line.isWhole || findHiddenCharacter(command) !== null) return verdict;
+  return judgeContained(verdict, findNetworkRequirements(command, place?.isPosixShell !== true).uses);
 }
 
 /** The user who is asked learns what goes over the network, too. */
-function withNetwork(verdict: Verdict, command: string, place: CommandPlace | undefined): Verdict {
-  const { uses } = networkNeeds(command, place?.isPosixShell !== true);
+function addNetwork(verdict: Verdict, command: string, place: CommandLocation | undefined): Verdict {
+  const { uses } = findNetworkRequirements(command, place?.isPosixShell !== true);
   if (uses.length === 0 || verdict.parts === undefined) return verdict;
   const parts = verdict.parts.map((part) => {
     const own = uses.filter(({ text }) => part.verdict === "ask" && part.text.includes(text));
     return own.length === 0
       ? part
-      : { ...part, effects: joinEffects([...part.effects, ...own.map(effectOf)]) };
+      : { ...part, effects: joinEffects([...part.effects, ...own.map(toEffect)]) };
   });
   return { ...verdict, parts };
 }
 
-function effectOf({ hosts, sources, isSending, isCertain }: NetworkUse): Effect {
+function toEffect({ hosts, sources, isSending, isCertain }: NetworkUse): Effect {
   const remotes = sources.flatMap((source) => (source.kind === "remote" ? (source.name ?? []) : []));
   const on = [...hosts, ...remotes];
   if (isSending) return { kind: "sends", on, isOutside: true };
   return { kind: isCertain ? "network" : "may_network", on: hosts, isOutside: false };
 }
 
-/** What stays in the sandbox, without the network, and can be taken back runs unasked. */
+/** Lets a line run without a question if it stays in the sandbox, needs no network and can be undone. */
 function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict {
   const { parts = [] } = verdict;
   if (parts.some((part) => part.verdict === "ask" && part.isContained !== true)) return verdict;
-  // What a rule allows, it allows with its network. Words in a text for a shell are part of nothing else.
+  // An allow rule also allows the command's network access. Words inside a script for a shell belong to no other
+  // command.
   const allowed = parts.filter((part) => part.verdict === "allow");
   const isAllowed = (text: string) => allowed.some((part) => part.text.includes(text));
   const use = uses.find(({ isCertain, text }) => isCertain && !isAllowed(text));
@@ -95,40 +99,43 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
   return { verdict: "allow", reason, isContained: true, parts: judged };
 }
 
-/** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */
-function judgeUnread(command: string, mode: ApprovalMode, rules: Rules): Verdict {
+/**
+ * For a shell whose grammar is not parsed, nothing runs without a question, and a deny rule applies wherever its
+ * program is named.
+ */
+function judgeUnparsed(command: string, mode: ApprovalMode, rules: Rules): Verdict {
   const text = command.toLowerCase().replace(/["'^`]/g, "");
   const named = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
-  const denied = commandRules(rules.deny).find(named);
+  const denied = parseCommandRules(rules.deny).find(named);
   if (denied !== undefined) {
     return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
   }
   const why = "how cmd and PowerShell read a command line is not known here";
   if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no changes, and ${why}` };
-  const asked = commandRules(rules.ask).find(named);
+  const asked = parseCommandRules(rules.ask).find(named);
   if (mode === "yolo" && asked === undefined)
     return { verdict: "allow", reason: "the approval mode is yolo" };
   return { verdict: "ask", reason: why, grants: [] };
 }
 
-interface Mention {
+interface RuleMatch {
   readonly rule: CommandRule;
   readonly part: string;
   readonly isCertain: boolean;
 }
 
-function ruleThatMentions(
+function findMatchingRule(
   rules: readonly CommandRule[],
   line: ShellCommand,
-  place: CommandPlace | undefined,
-): Mention | null {
+  place: CommandLocation | undefined,
+): RuleMatch | null {
   if (rules.length === 0) return null;
-  const written = ruleAboutWriting(rules, line, place);
+  const written = findWriteRule(rules, line, place);
   if (written !== null) return written;
-  let possible: Mention | null = null;
-  for (const { words, part, isPossible, isText } of allCommandWords(line)) {
+  let possible: RuleMatch | null = null;
+  for (const { words, part, isPossible, isText } of listCommands(line)) {
     for (const rule of rules) {
-      const answer = isText ? (standsIn(rule, words[0] ?? "") ? "yes" : "no") : mentions(rule, words);
+      const answer = isText ? (occursIn(rule, words[0] ?? "") ? "yes" : "no") : matchRule(rule, words);
       if (answer === "yes" && isPossible !== true) return { rule, part, isCertain: true };
       if (answer !== "no") possible ??= { rule, part, isCertain: false };
     }
@@ -136,25 +143,25 @@ function ruleThatMentions(
   return possible;
 }
 
-function ruleAboutWriting(
+function findWriteRule(
   rules: readonly CommandRule[],
   line: ShellCommand,
-  place: CommandPlace | undefined,
-): Mention | null {
+  place: CommandLocation | undefined,
+): RuleMatch | null {
   const about = rules.filter(({ writes }) => writes !== undefined);
   if (about.length === 0) return null;
   const reach = new CommandReach(place);
-  for (const { text, redirections } of reach.inTurn(line.commands)) {
+  for (const { text, redirections } of reach.eachInOrder(line.commands)) {
     for (const { kind, target } of redirections) {
-      const paths = kind === "write" && target !== null ? reach.placesOf(target) : [];
-      const rule = about.find((one) => paths.some((path) => coversWriting(one, [path])));
+      const paths = kind === "write" && target !== null ? reach.listLocations(target) : [];
+      const rule = about.find((one) => paths.some((path) => coversWrite(one, [path])));
       if (rule !== undefined) return { rule, part: text, isCertain: true };
     }
   }
   return null;
 }
 
-function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {
+function createRuleVerdict(kind: "ask" | "deny", { rule, part, isCertain }: RuleMatch): Verdict {
   const where = part === "" ? "this line" : `\`${part}\``;
   const reason = isCertain
     ? `the rule ${kind} ${rule.text} asks about ${where}`
@@ -163,19 +170,19 @@ function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): 
 }
 
 /** In plan mode no rule helps: every part must be known to only read. */
-function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
+function refuseInPlanMode(line: ShellCommand, place: CommandLocation | undefined): Verdict | null {
   const parts = [...judgeParts(line, [], place)];
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);
   if (line.problems.length === 0 && refused === undefined) return null;
-  const why = line.problems[0] ?? (refused === undefined ? "" : needOf(refused));
+  const why = line.problems[0] ?? (refused === undefined ? "" : describeNeed(refused));
   const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;
   return { verdict: "deny", reason, parts, ...(refused && { part: refused.text }) };
 }
 
-function judgedByParts(
+function judgeByParts(
   line: ShellCommand,
   allow: readonly CommandRule[],
-  place: CommandPlace | undefined,
+  place: CommandLocation | undefined,
 ): Verdict {
   const parts = [...judgeParts(line, allow, place)];
   const open = parts.filter(({ verdict }) => verdict !== "allow");
@@ -184,34 +191,39 @@ function judgedByParts(
   const [problem] = everything === undefined ? line.problems : [];
   if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
   if (first !== undefined) {
-    // One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule.
+    // Returns one rule for each part that is not allowed yet, or none if some part cannot be covered by any rule.
     const each = open.flatMap(({ grants }) => grants ?? []);
     const isWhole = each.length === open.length;
     const exact = isWhole ? [...new Set(each.flatMap((grants) => grants.exact))] : [];
     const wide = isWhole ? [...new Set(each.flatMap((grants) => grants.wide))] : [];
     const widths = exact.join() === wide.join() ? {} : { widths: { exact, wide } };
-    return { verdict: "ask", reason: needOf(first), part: first.text, grants: wide, ...widths, parts };
+    return { verdict: "ask", reason: describeNeed(first), part: first.text, grants: wide, ...widths, parts };
   }
   if (everything !== undefined) {
-    return { verdict: "allow", reason: `${ruleInWords(everything)} covers it`, rule: everything.text, parts };
+    return {
+      verdict: "allow",
+      reason: `${describeRule(everything)} covers it`,
+      rule: everything.text,
+      parts,
+    };
   }
   const named = new Set(parts.map(({ rule }) => rule));
   const rules = allow.filter(({ text }) => named.has(text));
   const [only] = rules;
-  const reads = readsOf(parts, allow.length === 0 ? parts : judgeParts(line, [], place));
+  const reads = classifyReads(parts, allow.length === 0 ? parts : judgeParts(line, [], place));
   const read = { ...(reads && { reads }), parts };
   if (only === undefined) return { verdict: "allow", reason: "it only reads inside the root", ...read };
-  const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
+  const reason = `${rules.map(describeRule).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
   return { verdict: "allow", reason, rule: only.text, ...read };
 }
 
-const needOf = ({ text, reason }: PartVerdict) => `\`${text}\` needs an approval: ${reason}`;
+const describeNeed = ({ text, reason }: PartVerdict) => `\`${text}\` needs an approval: ${reason}`;
 
 /**
- * A command that only reads anyway gets no more access because a rule covers it. How the parts are judged without rules
- * is asked only until the answer is known.
+ * A command that only reads gets no more access because a rule covers it. The parts are judged without rules only until
+ * the answer is known.
  */
-function readsOf(parts: readonly PartVerdict[], withoutRules: Iterable<PartVerdict>): Verdict["reads"] {
+function classifyReads(parts: readonly PartVerdict[], withoutRules: Iterable<PartVerdict>): Verdict["reads"] {
   const runsGit = ({ text }: PartVerdict) => /\bgit\b/.test(text);
   const mayBePartly = parts.some(runsGit);
   let [isWholly, isPartly] = [true, false];

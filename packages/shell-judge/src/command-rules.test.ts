@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { CommandPlace } from "./command-place.ts";
+import type { CommandLocation } from "./command-place.ts";
 import { judgeCommand } from "./command-policy.ts";
 import { parseRule, ruleCovers } from "./rules.ts";
 
-const PLACE: CommandPlace = { root: "/project" };
+const PLACE: CommandLocation = { root: "/project" };
 
 /** Deeper than shells within shells are followed. */
 const NESTED = `${"env ".repeat(12)}ls`;
@@ -14,7 +14,7 @@ interface Given {
   readonly ask?: readonly string[];
   readonly deny?: readonly string[];
   readonly mode?: "default" | "plan" | "yolo";
-  readonly place?: CommandPlace;
+  readonly place?: CommandLocation;
 }
 
 function judged(command: string, { mode = "default", place = PLACE, ...lists }: Given = {}) {

@@ -1,12 +1,12 @@
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { runsWhatItReads } from "./programs/bare-launchers.ts";
 import type { Argument } from "./programs/finding.ts";
-import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
+import { findGitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
-import { wordingsOf } from "./programs/same-commands.ts";
+import { expandWordings } from "./programs/same-commands.ts";
 import {
   type CommandPattern,
-  commandPattern,
+  parseCommandPattern,
   parseRule,
   type Rule,
   type Rules,
@@ -15,38 +15,43 @@ import {
 
 export interface CommandRule extends CommandPattern {
   readonly text: string;
-  /** The pattern is more than words: it allows nothing, and may forbid anything that it could mean. */
+  /** The pattern is more than plain words: it allows nothing, and denies anything that it could mean. */
   readonly isUnclear: boolean;
-  /** It comes from an "always", which never covers anything destructive. */
+  /** The rule comes from an "always", which never covers anything destructive. */
   readonly isGrant: boolean;
 }
 
 /** The rules that allow commands, first those of the settings, then those of "always". */
-export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
-  const grants = commandRules(granted).filter(({ words }) => words.length === 0 || !runsWhatItReads(words));
-  return [...commandRules(allow), ...grants.map((rule) => ({ ...rule, isGrant: true }))];
+export function listAllowRules({ allow, granted = [] }: Rules): CommandRule[] {
+  const grants = parseCommandRules(granted).filter(
+    ({ words }) => words.length === 0 || !runsWhatItReads(words),
+  );
+  return [...parseCommandRules(allow), ...grants.map((rule) => ({ ...rule, isGrant: true }))];
 }
 
-export function commandRules(rules: readonly Rule[]): CommandRule[] {
+export function parseCommandRules(rules: readonly Rule[]): CommandRule[] {
   return rules
-    .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
+    .filter(({ tool }) => createGlobMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
     .map(({ text, pattern = "" }) => {
-      const read = commandPattern(pattern);
+      const read = parseCommandPattern(pattern);
       const unclear = { words: [], isExact: false, isWide: false };
       return { text, ...(read ?? unclear), isUnclear: read === null, isGrant: false };
     });
 }
 
-/** The program that such a rule lets run whatever it is given, or null. A rule for all commands says so itself. */
-export function bareLauncherOf(text: string): string | null {
-  const [rule] = commandRules([parseRule(text)]);
+/**
+ * Returns the program that such a rule would let run with any arguments, if it is one that runs any code; or null. A
+ * rule for all commands is not reported.
+ */
+export function readBareLauncher(text: string): string | null {
+  const [rule] = parseCommandRules([parseRule(text)]);
   if (rule === undefined || rule.isUnclear || rule.words.length === 0 || !runsWhatItReads(rule.words))
     return null;
   return rule.words[0] ?? null;
 }
 
-/** For messages: the user finds the one in the settings and the other with `burin grants`. */
-export function ruleInWords({ text, isGrant }: CommandRule): string {
+/** Describes a rule for messages: the user finds one kind in the settings and the other with `burin grants`. */
+export function describeRule({ text, isGrant }: CommandRule): string {
   return isGrant ? `the grant ${text}` : `the rule allow ${text}`;
 }
 
@@ -60,7 +65,7 @@ const ADDRESS =
   /^(?:-(?=\w)[\w+.-]*|(?:--[\w-]+=)?[a-z][a-z0-9+.-]*):\/\/|^(?!\d+(?:\.\d+)?$)(?:[^\s/@]+@)?[\w-]+(?:\.[\w-]+)+\.?(?::\d+)?(?:[/?#]|$)/i;
 
 /** How many words of the command the rule spells out; 0 when it does not cover it. */
-export function coveredWords(rule: CommandRule, command: readonly Argument[]): number {
+export function countCoveredWords(rule: CommandRule, command: readonly Argument[]): number {
   const { words, isExact, isUnclear } = rule;
   if (isUnclear) return 0;
   if (isExact && words.length !== command.length) return 0;
@@ -71,75 +76,77 @@ export function coveredWords(rule: CommandRule, command: readonly Argument[]): n
 }
 
 /** Whether a deny or ask rule matches a command; `maybe` when a word is known only at run time. */
-export function mentions(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
+export function matchRule(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
   if (rule.isUnclear) return "maybe";
   if (rule.writes !== undefined) return "no";
   if (rule.words.length === 0) return "yes";
-  const [program, ...rest] = withoutGlobals(command);
+  const [program, ...rest] = dropGlobalOptions(command);
   if (program === undefined) return "no";
   if (program === null) return "maybe";
-  const answers = wordingsOf([programName(program), ...rest]).map((words) => mentionsSo(rule, words));
+  const answers = expandWordings([normalizeProgram(program), ...rest]).map((words) =>
+    matchRuleWords(rule, words),
+  );
   return answers.find((answer) => answer === "yes") ?? answers.find((answer) => answer === "maybe") ?? "no";
 }
 
-function mentionsSo(
+function matchRuleWords(
   rule: CommandRule,
   [called, ...given]: readonly (string | null)[],
 ): "yes" | "maybe" | "no" {
-  const [name = "", ...wanted] = withoutGlobals(rule.words);
-  if (typeof called !== "string" || called !== programName(name)) return "no";
-  const meant = given.map((word) => plainOption(called, word));
-  const options = wanted.map((word) => plainOption(called, word)).filter(isOption);
-  const missing = options.some((option) => !isGiven(option, meant));
+  const [name = "", ...wanted] = dropGlobalOptions(rule.words);
+  if (typeof called !== "string" || called !== normalizeProgram(name)) return "no";
+  const meant = given.map((word) => normalizeOption(called, word));
+  const options = wanted.map((word) => normalizeOption(called, word)).filter(isOption);
+  const missing = options.some((option) => !hasOption(option, meant));
   const names = wanted.filter((word) => !isOption(word));
-  const plain = agree(names, called === "npm" ? inFull(given, names[0] ?? "") : given);
+  const plain = matchWords(names, called === "npm" ? expandAbbreviation(given, names[0] ?? "") : given);
   if (plain === "no" && called === "git" && mayBeAlias(given[0] ?? "status")) return "maybe";
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
 }
 
 /** Whether a rule about written files is about this one; its paths are those from the root. */
-export function coversWriting({ writes }: CommandRule, paths: readonly string[]): boolean {
+export function coversWrite({ writes }: CommandRule, paths: readonly string[]): boolean {
   if (writes === undefined || paths.length === 0) return false;
-  return paths.every(globMatcher(writes, { caseSensitive: true }));
+  return paths.every(createGlobMatcher(writes, { caseSensitive: true }));
 }
 
-/** Behind these a command may begin in a text, whatever program reads it. */
-const BEGINNING =
+/** After these, a command may begin inside a text, whatever program reads it. */
+const COMMAND_START =
   /(?:[\n"'`(!;|&=*{[,]|\b\d*e |\b(?:\w*command|do|else|env|exec|run|sh|shell|spawn|sudo|system|then|xargs)[ :])[ \t]*(?:[.~]?(?:\/[\w.-]+)+\/)?$/i;
 
-/** Whether the words of a rule stand in a text one after the other, as in a list or in a command line. */
-export function standsIn(rule: CommandRule, text: string): boolean {
+/** Whether the rule's words appear in a text one after the other, as in a list or a command line. */
+export function occursIn(rule: CommandRule, text: string): boolean {
   const [name = ""] = rule.words;
   if (name === "" || rule.isUnclear) return false;
   const all = `\n${text}`;
   for (let at = all.indexOf(name); at !== -1; at = all.indexOf(name, at + 1)) {
     const given = all.slice(at, at + 300);
     const isKey = /^["']\s*[\]:]/.test(given.slice(name.length));
-    const begins = !isKey && BEGINNING.test(all.slice(Math.max(at - 100, 0), at));
-    if (begins && mentions(rule, given.split(/[^\w.+/@:%=-]+/)) === "yes") return true;
+    const begins = !isKey && COMMAND_START.test(all.slice(Math.max(at - 100, 0), at));
+    if (begins && matchRule(rule, given.split(/[^\w.+/@:%=-]+/)) === "yes") return true;
   }
   return false;
 }
 
-function programName(program: string): string {
+function normalizeProgram(program: string): string {
   return baseName(program)
     .toLowerCase()
     .replace(/\.(?:exe|cmd|bat)$/, "");
 }
 
-function withoutGlobals<Word extends string | null>(words: readonly Word[]): readonly Word[] {
+function dropGlobalOptions<Word extends string | null>(words: readonly Word[]): readonly Word[] {
   const [program] = words;
-  if (program === null || program === undefined || programName(program) !== "git") return words;
-  return [program, ...words.slice(gitSubcommand(words))];
+  if (program === null || program === undefined || normalizeProgram(program) !== "git") return words;
+  return [program, ...words.slice(findGitSubcommand(words))];
 }
 
 function isOption(word: string | null): word is string {
   return word !== null && word.length > 1 && word.startsWith("-");
 }
 
-/** What rm and git also take for `-f` and `-r`: their long names, `-R`, and a `+` before what is pushed. */
-function plainOption(program: string, word: string | null): string | null {
+/** Other spellings of `-f` and `-r` for rm and git: the long names, `-R`, and a `+` before a pushed ref. */
+function normalizeOption(program: string, word: string | null): string | null {
   if (word === null || !/^(?:rm|git)$/.test(program)) return word;
   const long = /^--[a-z]{2,}(?==|$)/.exec(word)?.[0] ?? "";
   if (long !== "" && "--force".startsWith(long)) return "-f";
@@ -148,16 +155,16 @@ function plainOption(program: string, word: string | null): string | null {
   return /^-\w/.test(word) ? word.toLowerCase() : word;
 }
 
-/** npm takes the beginning of a command for it, and `add` for `install`. */
-function inFull(words: readonly (string | null)[], command: string): readonly (string | null)[] {
+/** npm accepts abbreviated subcommands, and `add` for `install`. */
+function expandAbbreviation(words: readonly (string | null)[], command: string): readonly (string | null)[] {
   const at = words.findIndex((word) => !isOption(word));
   const word = words[at] ?? "";
   const isMeant = word !== "" && (command.startsWith(word) || (command === "install" && word === "add"));
   return isMeant ? words.with(at, command) : words;
 }
 
-/** `-rf` is found in `-fr` and in `-r -f`, `--force` in `--force=x` and in the abbreviation `--forc`. */
-function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
+/** `-rf` matches `-fr` and `-r -f`; `--force` matches `--force=x` and the abbreviation `--forc`. */
+function hasOption(wanted: string, given: readonly (string | null)[]): boolean {
   const options = given.filter(isOption);
   if (options.includes(wanted)) return true;
   if (wanted.startsWith("--")) {
@@ -168,8 +175,11 @@ function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
   return [...wanted].every((letter) => letters.includes(letter));
 }
 
-/** The plain words of a rule come first, in order; options, with or without a value, may be between. Tries all at once. */
-function agree(wanted: readonly string[], given: readonly (string | null)[]): "yes" | "maybe" | "no" {
+/**
+ * The rule's plain words must come first and in order; options, with or without a value, may stand between them. Tries
+ * all combinations at once.
+ */
+function matchWords(wanted: readonly string[], given: readonly (string | null)[]): "yes" | "maybe" | "no" {
   let starts = new Set([0]);
   for (const word of wanted) {
     const ends = new Set<number>();

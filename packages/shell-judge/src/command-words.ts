@@ -1,10 +1,10 @@
 import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { baseName, type Launch, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
+import { baseName, isBashLike, type Launch, listLaunches, SHELLS } from "./programs/launches.ts";
 import { STARTING_OPTION } from "./programs/other-programs.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
-import { alike, rowOf } from "./tables.ts";
+import { findRow, repeatRow } from "./tables.ts";
 
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
 export interface CommandWords {
@@ -16,31 +16,31 @@ export interface CommandWords {
   readonly isText?: boolean;
 }
 
-const UNKNOWN: CommandWords = { words: [null], part: "" };
+const UNKNOWN_COMMAND: CommandWords = { words: [null], part: "" };
 /** The deepest nesting of shells that is followed; a deeper one counts as unknown. */
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 
 /** Every command that a line may run, also in substitutions, after wrappers such as `env`, and in text for a shell. */
-export function allCommandWords(line: ShellCommand): CommandWords[] {
-  const found = linesWords(line, 0, null);
-  return line.problems.some((problem) => !problem.includes("`")) ? [...found, UNKNOWN] : found;
+export function listCommands(line: ShellCommand): CommandWords[] {
+  const found = listLineCommands(line, 0, null);
+  return line.problems.some((problem) => !problem.includes("`")) ? [...found, UNKNOWN_COMMAND] : found;
 }
 
-function linesWords(line: ShellCommand, depth: number, part: string | null): CommandWords[] {
-  const found = line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
+function listLineCommands(line: ShellCommand, depth: number, part: string | null): CommandWords[] {
+  const found = line.commands.flatMap((command) => listOwnCommands(command, depth, part ?? command.text));
   const texts = [...new Set(line.evaluated)].filter((text) => /`|\$\(/.test(text));
-  // Much such text is not read, and so not known.
+  // Large texts are not read, so their commands are unknown.
   const later =
     texts.join("").length > 20_000
-      ? [UNKNOWN]
-      : texts.flatMap((text) => evaluatedWords(text, depth, part ?? ""));
+      ? [UNKNOWN_COMMAND]
+      : texts.flatMap((text) => listEvaluatedCommands(text, depth, part ?? ""));
   return [...found, ...later];
 }
 
-/** A file by its name, in a folder that is not known. */
+/** A file with a literal name in an unknown folder. */
 const NAMED_FILE = /\/(?!stdin)(?=[\w.-]*[a-z])[\w.-]*"?$/i;
 
-function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
+function listOwnCommands(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const reads = /^(?:\.|source)$/.test(command.words[0]?.value ?? "");
   const words = command.words.map(({ value, isGlob, text }) => {
     if (isGlob) return null;
@@ -52,32 +52,45 @@ function commandWords(command: SimpleCommand, depth: number, part: string): Comm
   const programs = command.assignments.filter(({ name }) => NAMES_PROGRAM.test(name));
   const named = programs.map(({ value }) => ({ words: value?.split(" ") ?? [], part, isPossible: true }));
   const said =
-    INTERPRETERS.test(baseName(words[0] ?? "")) || words.includes("e") ? printedText(command.input) : [];
-  return [...launchedWords(words, { depth, part, fed }), ...named, ...textsAmong([...set, ...said], part)];
+    INTERPRETERS.test(baseName(words[0] ?? "")) || words.includes("e") ? findPrintedText(command.input) : [];
+  return [
+    ...listLaunchedCommands(words, { depth, part, fed }),
+    ...named,
+    ...filterTexts([...set, ...said], part),
+  ];
 }
 
 /** Variables whose value programs start. */
 const NAMES_PROGRAM =
   /EDITOR|VISUAL|PAGER|BROWSER|SHELL|SSH$|ASKPASS|COMMAND|CMD|WRAPPER|RUNNER|^(?:CC|CXX|RUSTC)$/;
 
-function printedText(command: SimpleCommand | undefined): (string | null)[] {
+function findPrintedText(command: SimpleCommand | undefined): (string | null)[] {
   const [program, ...words] = command?.words ?? [];
   const isPrinted = /^(?:echo|printf)$/.test(program?.value ?? "");
   return isPrinted ? [words.map(({ value }) => value ?? "").join(" ")] : [];
 }
 
-/** The commands that run if a text is evaluated as the body of a here-document is, also those that are quoted. */
-function evaluatedWords(text: string, depth: number, part: string): CommandWords[] {
+/**
+ * Lists the commands that would run if a text were evaluated like the body of a here-document, including quoted ones.
+ */
+function listEvaluatedCommands(text: string, depth: number, part: string): CommandWords[] {
   if (depth > 2) return [];
   const line = parseShellCommand(`: <<E\n${text.replaceAll("\\", "")}\nE`);
-  const found = linesWords({ ...line, commands: line.commands.slice(1), evaluated: [] }, depth + 1, part);
+  const found = listLineCommands(
+    { ...line, commands: line.commands.slice(1), evaluated: [] },
+    depth + 1,
+    part,
+  );
   const all = line.isWhole ? found : [...found, { words: [null], part }];
   return all.map((one) => ({ ...one, isPossible: true }));
 }
 
-/** They start a program, here or elsewhere, behind so many more words of their own; one below zero starts none. */
-const STARTS: Readonly<Record<string, number>> = {
-  ...alike(
+/**
+ * Programs that start another program, here or elsewhere, after this many words of their own; below zero, they start
+ * none.
+ */
+const START_POSITIONS: Readonly<Record<string, number>> = {
+  ...repeatRow(
     `*.exec *.dlx *.-- poetry.run uv.run pipx.run pipenv.run pdm.run hatch.run rye.run conda.run mamba.run
     micromamba.run zellij.run heroku.run toolbox.run foreman.run honcho.run dotenv.run bun.x npm.x mise.x git.run
     git.foreach git.difftool git.for-each-repo perf.stat perf.record perf.trace rr.record cmake.-E meson.devenv
@@ -91,7 +104,7 @@ const STARTS: Readonly<Record<string, number>> = {
     schedtool empty byobu.new inotifyd env-cmd pixi.run orb box64 gpg-agent watchexec`,
     0,
   ),
-  ...alike(
+  ...repeatRow(
     `ssh autossh mosh bwrap faketime setuidgid s6-setuidgid chpst softlimit envdir lckdo with-lock-ex kcov docker.exec
     docker.run podman.exec podman.run nerdctl.exec nerdctl.run docker-compose.exec docker-compose.run kubectl.exec
     kubectl.run kubectl.debug oc.exec oc.run oc.debug oc.rsh direnv.exec nvm.exec lxc.exec incus.exec nix.shell
@@ -99,62 +112,75 @@ const STARTS: Readonly<Record<string, number>> = {
     envuidgid s6-envdir n.exec limactl.shell ip.exec sandbox-exec`,
     1,
   ),
-  // They mean files by them, or hand such words to what they build.
-  ...alike("git.exec find.exec echo.exec git.-- npm.-- pnpm.-- yarn.-- bun.-- cargo.-- make.-- go.--", -1),
+  // These programs mean files by such words, or pass them on to what they build.
+  ...repeatRow(
+    "git.exec find.exec echo.exec git.-- npm.-- pnpm.-- yarn.-- bun.-- cargo.-- make.-- go.--",
+    -1,
+  ),
 };
 /** If more words may begin a command, it is not known which. */
-const MOST_STARTS = 12;
+const MAX_STARTS = 12;
 
-function startedWords(words: readonly (string | null)[], own: OwnWords, inside: Inside): CommandWords[] {
+function listStartedCommands(
+  words: readonly (string | null)[],
+  own: ProgramWords,
+  inside: NestedContext,
+): CommandWords[] {
   const name = baseName(words[0] ?? "");
   const starts = words.flatMap((word, index) => {
-    const own = index === 0 ? rowOf(STARTS, name) : rowOf(STARTS, `${name}.${word}`);
-    return startsBehind(words, index, own ?? (index === 0 ? -1 : (rowOf(STARTS, `*.${word}`) ?? -1)));
+    const own = index === 0 ? findRow(START_POSITIONS, name) : findRow(START_POSITIONS, `${name}.${word}`);
+    return findStarts(
+      words,
+      index,
+      own ?? (index === 0 ? -1 : (findRow(START_POSITIONS, `*.${word}`) ?? -1)),
+    );
   });
   const from = [...new Set(starts)];
-  const after = from.length > MOST_STARTS ? [[null]] : from.map((at) => words.slice(at));
-  const all = [...after, ...namedCommands(own), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
+  const after = from.length > MAX_STARTS ? [[null]] : from.map((at) => words.slice(at));
+  const all = [...after, ...listNamedCommands(own), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
   const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
-  return all.flatMap((some) => launchedWords(some, deeper)).map((one) => ({ ...one, isPossible: true }));
+  return all
+    .flatMap((some) => listLaunchedCommands(some, deeper))
+    .map((one) => ({ ...one, isPossible: true }));
 }
 
 /**
- * What may be a command: the value of an option that starts something, of a variable that a wrapper sets, of an alias.
- * A path in the project counts as none.
+ * Lists words that may be a command: the value of an option that starts something, of a variable that a wrapper sets,
+ * or of an alias. A path inside the project does not count.
  */
-function namedCommands({ words, starting }: OwnWords): (readonly (string | null)[])[] {
+function listNamedCommands({ words, starting }: ProgramWords): (readonly (string | null)[])[] {
   const set = words.filter((word) => NAMES_PROGRAM.test(/^\w+(?==)/.exec(word ?? "")?.[0] ?? ""));
   const near = [...set, ...starting.flatMap((at) => [words[at] ?? "", words[at + 1] ?? ""])];
   const values = near.map((word) => (word ?? "").replace(/^(?:-\w(?=[^-=]*$)|[\w.-]+=)/, "").split(/[\s,]+/));
-  const aliases = words.flatMap((word, at) => aliasedWords(word, words[at + 1] ?? null));
+  const aliases = words.flatMap((word, at) => expandAlias(word, words[at + 1] ?? null));
   const all = [...values, ...starting.map((at) => words.slice(at + 1)), ...aliases];
   return all.filter(([program]) => /^(?:\/.*|[^-/][^/]*)$/.test(program ?? ""));
 }
 
 /** What an alias of git stands for, in `-c alias.p=push` or `config alias.p push`. */
-function aliasedWords(word: string | null, next: string | null): string[][] {
+function expandAlias(word: string | null, next: string | null): string[][] {
   const found = /^alias\.[^=]+(?:=(.*))?$/s.exec(word ?? "");
   const text = found === null ? null : (found[1] ?? next);
   return text === null ? [] : [["git", ...text.split(/\s+/)]];
 }
 
-const DELETES =
+const DELETE_COMMAND =
   /^(?:find|fd)\b.* -delete\b|^(?:unlink|shred|rimraf|trash|del-cli) |^cmake -E (?:rm|remove)|^npx (?:shx|rimraf) /s;
-const DELETES_IN_TEXT =
+const DELETE_IN_TEXT =
   /\b(?:unlink|rmtree|rm_rf?|rmSync|rmdir|removedirs|remove_tree|File\.delete|(?:fs|os|Deno|FileUtils)\.(?:rm|remove))\b/;
 
-/** It does what `rm` does without starting it. */
-function deletes(words: readonly (string | null)[], fed: Inside["fed"]): boolean {
+/** Whether the program deletes as `rm` does, without starting `rm`. */
+function deletes(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
   const name = baseName(words[0] ?? "");
   const text = [name, ...words.slice(1), ...fed].join(" ");
-  return DELETES.test(text) || (INTERPRETERS.test(name) && DELETES_IN_TEXT.test(text));
+  return DELETE_COMMAND.test(text) || (INTERPRETERS.test(name) && DELETE_IN_TEXT.test(text));
 }
 
-/** Which of its words may begin the command: one behind an option may be that option's value. */
-function startsBehind(words: readonly (string | null)[], own: number, before: number): number[] {
+/** Lists the words that may begin the command: a word after an option may be that option's value. */
+function findStarts(words: readonly (string | null)[], own: number, before: number): number[] {
   const starts: number[] = [];
   let passed = 0;
-  for (let at = own + 1; at < words.length && passed <= before && starts.length <= MOST_STARTS; at += 1) {
+  for (let at = own + 1; at < words.length && passed <= before && starts.length <= MAX_STARTS; at += 1) {
     const word = words[at] ?? null;
     if (word?.startsWith("-")) continue;
     if (word === null ? at === words.length - 1 : !/[=:]/.test(word)) starts.push(at);
@@ -163,32 +189,34 @@ function startsBehind(words: readonly (string | null)[], own: number, before: nu
   return starts;
 }
 
-const TEXT = /[\s"'`(!]|^--[\w-]*filter=/;
+const TEXT_WORD = /[\s"'`(!]|^--[\w-]*filter=/;
 /** What follows them is a message or a pattern. */
-const SAYS = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
+const MESSAGE_OPTION = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
 
 /** Texts in which a program may find commands: if it is a known one, only those with which it starts something. */
-function textsOf({ words, starting }: OwnWords, { part, fed }: Inside): CommandWords[] {
+function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedContext): CommandWords[] {
   const name = baseName(words[0] ?? "");
   if (SHELLS.has(name) || (/^(?:gh|glab)$/.test(name) && words[1] !== "alias")) return [];
   if (isKnown(name) && starting.length === 0) return [];
-  const given = words.filter((word, index) => !SAYS.test(words[index - 1] ?? "") && !SAYS.test(word ?? ""));
+  const given = words.filter(
+    (word, index) => !MESSAGE_OPTION.test(words[index - 1] ?? "") && !MESSAGE_OPTION.test(word ?? ""),
+  );
   const scripts = starting.map((at) => words[at]?.replace(/[^\w\s.+-]+|(?<!\w)-/g, "\n") ?? "");
   const read = starting.length > 0 || INTERPRETERS.test(name) ? [...given, ...fed] : given;
-  return textsAmong([...read, ...scripts], part);
+  return filterTexts([...read, ...scripts], part);
 }
 
 /** The words of a command without those of another one that it launches. */
-interface OwnWords {
+interface ProgramWords {
   readonly words: readonly (string | null)[];
-  /** The places of those of which the tables say that they make the program start something else. */
+  /** The positions of words that make the program start something else, according to the tables. */
   readonly starting: readonly number[];
 }
 
-function ownWordsOf(all: readonly (string | null)[]): OwnWords {
-  const [launch] = launchesOf(all);
+function splitOwnWords(all: readonly (string | null)[]): ProgramWords {
+  const [launch] = listLaunches(all);
   const words = launch === undefined ? all : all.slice(0, launch.kind === "words" ? launch.from : 1);
   const known = words.map((word) => ({ value: word ?? "", isGlob: false }));
   const findings = words.length < 2 ? [] : readProgram(known, new CommandReach(undefined));
@@ -196,47 +224,47 @@ function ownWordsOf(all: readonly (string | null)[]): OwnWords {
   return { words, starting: told.filter((at) => at > 0 && at < words.length) };
 }
 
-function textsAmong(words: readonly (string | null)[], part: string): CommandWords[] {
-  const texts = words.filter((word) => TEXT.test(word ?? "") || STARTING_OPTION.test(word ?? ""));
+function filterTexts(words: readonly (string | null)[], part: string): CommandWords[] {
+  const texts = words.filter((word) => TEXT_WORD.test(word ?? "") || STARTING_OPTION.test(word ?? ""));
   return texts.map((text) => ({ words: [text], part, isPossible: true, isText: true }));
 }
 
-interface Inside {
+interface NestedContext {
   readonly depth: number;
   readonly part: string;
   /** Text that the program reads as its input. */
   readonly fed: readonly (string | null)[];
 }
 
-const OF_GNU =
+const GNU_NAME =
   /^g(?:awk|chmod|chown|cp|dd|env|find|install|kill|ln|make|mkdir|mv|nice|nohup|rm|rmdir|sed|shred|stdbuf|tar|tee|timeout|touch|truncate|unlink|xargs)$/;
 
-function launchedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
+function listLaunchedCommands(words: readonly (string | null)[], inside: NestedContext): CommandWords[] {
   const { depth, part, fed } = inside;
   const found: CommandWords[] = [{ words, part }];
-  if (depth > DEEPEST) return [...found, { words: [null], part }];
-  // GNU's programs have such names beside those of another system.
+  if (depth > MAX_DEPTH) return [...found, { words: [null], part }];
+  // GNU programs have these names on systems that have their own versions.
   const [name, ...rest] = words;
-  if (OF_GNU.test(name ?? "")) found.push(...launchedWords([name?.slice(1) ?? "", ...rest], inside));
-  const own = ownWordsOf(words);
-  found.push(...startedWords(words, own, inside), ...textsOf(own, inside));
+  if (GNU_NAME.test(name ?? "")) found.push(...listLaunchedCommands([name?.slice(1) ?? "", ...rest], inside));
+  const own = splitOwnWords(words);
+  found.push(...listStartedCommands(words, own, inside), ...findTexts(own, inside));
   const deeper = { ...inside, depth: depth + 1 };
-  for (const launch of launchesOf(words)) {
+  for (const launch of listLaunches(words)) {
     if (launch.kind === "words") {
-      const launched = wordsOf(launch, words);
+      const launched = selectWords(launch, words);
       // One of them hands what it gets to a shell.
-      if (/\s/.test(launched[0] ?? "")) found.push(...scriptWords(launched[0] ?? "", "sh", deeper));
-      found.push(...launchedWords(launched, deeper));
+      if (/\s/.test(launched[0] ?? "")) found.push(...listScriptCommands(launched[0] ?? "", "sh", deeper));
+      found.push(...listLaunchedCommands(launched, deeper));
     } else {
       const texts = launch.kind === "script" ? [launch.text] : fed.length > 0 ? fed : [null];
-      found.push(...texts.flatMap((text) => scriptWords(text, words[0] ?? "", deeper)));
+      found.push(...texts.flatMap((text) => listScriptCommands(text, words[0] ?? "", deeper)));
     }
   }
   return found;
 }
 
 /** Its words, without those that come from elsewhere. */
-function wordsOf(
+function selectWords(
   { from, to, isOpen, placeholder = "" }: Extract<Launch, { kind: "words" }>,
   words: readonly (string | null)[],
 ): (string | null)[] {
@@ -245,8 +273,12 @@ function wordsOf(
   return isOpen ? [...known, null] : known;
 }
 
-function scriptWords(text: string | null, shell: string, { depth, part }: Inside): CommandWords[] {
+function listScriptCommands(
+  text: string | null,
+  shell: string,
+  { depth, part }: NestedContext,
+): CommandWords[] {
   if (text === null) return [{ words: [null], part }];
-  const line = parseShellCommand(text, readsAsBash(shell));
-  return [...linesWords(line, depth, part), ...(line.isWhole ? [] : [{ words: [null], part }])];
+  const line = parseShellCommand(text, isBashLike(shell));
+  return [...listLineCommands(line, depth, part), ...(line.isWhole ? [] : [{ words: [null], part }])];
 }

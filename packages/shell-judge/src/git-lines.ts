@@ -1,40 +1,40 @@
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { alike, rowOf, setOf } from "./tables.ts";
+import { createSet, findRow, repeatRow } from "./tables.ts";
 
 /** What git may start by itself for a line of git commands. */
-export interface GitStarts {
-  /** The hooks that git may run; "any" where that depends on more than the words. */
+export interface GitTriggers {
+  /** The hooks that git may run; "any" if that depends on more than the words. */
   readonly hooks: readonly string[] | "any";
   /** It writes or compares files, for which settings may name filters and other programs. */
   readonly usesFiles: boolean;
 }
 
-/** A line in which nothing but git, and what git's hooks and settings start, can write a file. */
-export interface GitLine extends GitStarts {
+/** A line in which only git, and what git's hooks and settings start, can write files. */
+export interface GitLine extends GitTriggers {
   /** The names of the settings that its words set or remove. */
   readonly keys: readonly string[];
 }
 
-const SHELL_ONLY = setOf("cd true : echo printf pwd");
+const HARMLESS_BUILTINS = createSet("cd true : echo printf pwd");
 /** Subcommands that work on no files, and the hook that git may run for them. */
-const WITHOUT_FILES = setOf("branch remote config rev-parse");
+const SUBCOMMANDS_WITHOUT_FILES = createSet("branch remote config rev-parse");
 const CHANGES_REFS = ["reference-transaction"];
 const CHANGES_INDEX = ["post-index-change"];
 /** The others of which it is known what they do, with the hooks that git may run for them. */
-const HOOKS_OF: Readonly<Record<string, readonly string[] | "any">> = {
-  ...alike("add restore sparse-checkout status log show diff ls-files", CHANGES_INDEX),
-  ...alike("checkout switch worktree", ["post-checkout", ...CHANGES_REFS, ...CHANGES_INDEX]),
-  ...alike("reset stash", [...CHANGES_REFS, ...CHANGES_INDEX]),
+const HOOKS_BY_SUBCOMMAND: Readonly<Record<string, readonly string[] | "any">> = {
+  ...repeatRow("add restore sparse-checkout status log show diff ls-files", CHANGES_INDEX),
+  ...repeatRow("checkout switch worktree", ["post-checkout", ...CHANGES_REFS, ...CHANGES_INDEX]),
+  ...repeatRow("reset stash", [...CHANGES_REFS, ...CHANGES_INDEX]),
   fetch: ["pre-auto-gc", ...CHANGES_REFS],
   push: ["pre-push", ...CHANGES_REFS],
-  ...alike("merge pull rebase cherry-pick revert submodule", "any"),
+  ...repeatRow("merge pull rebase cherry-pick revert submodule", "any"),
 };
-const LAUNCHES =
+const LAUNCHING_OPTION =
   /^(?:--(?:exe|int|edit-t|up|rece|conf|temp|sep|textc|tool|filt|trail|e)|foreach$|-[a-z]*[uxi]$)|::/;
 const SETTING_OPTIONS =
   /^--(?:local|worktree|add|unset|unset-all|replace-all|bool|int|path|get|get-all|list|type=\w+)$/;
-const MAIN_OPTIONS = setOf("-C -P --no-pager");
+const MAIN_OPTIONS = createSet("-C -P --no-pager");
 
 /** It may talk to a remote. */
 const REMOTE_TALKS = /^(?:-(?:-f|[a-z]*f)|show$|update$|prune$|set-head$)/;
@@ -60,17 +60,17 @@ function readCommand({ words, assignments, redirections, problems }: SimpleComma
     problems.length + assignments.length === 0 && redirections.every(({ kind }) => kind !== "write");
   const values = words.flatMap(({ value, isGlob }) => (value === null || isGlob ? [] : [value]));
   if (!isPlain || values.length < words.length) return null;
-  if (SHELL_ONLY.has(values[0] ?? "")) return { isGit: false, keys: [], hooks: [], usesFiles: false };
-  return values[0] === "git" ? readGit(values.slice(subcommandOf(values))) : null;
+  if (HARMLESS_BUILTINS.has(values[0] ?? "")) return { isGit: false, keys: [], hooks: [], usesFiles: false };
+  return values[0] === "git" ? readGit(values.slice(findSubcommand(values))) : null;
 }
 
 function readGit([subcommand = "", ...rest]: readonly string[]) {
-  const isAboutRefs = WITHOUT_FILES.has(subcommand);
-  const hooks = rowOf(HOOKS_OF, subcommand);
+  const isAboutRefs = SUBCOMMANDS_WITHOUT_FILES.has(subcommand);
+  const hooks = findRow(HOOKS_BY_SUBCOMMAND, subcommand);
   if (!isAboutRefs && hooks === undefined) return null;
-  // There it only notes which branch follows which, or means untracked files.
+  // In these subcommands, the option only notes which branch tracks which, or means untracked files.
   const mayHaveU = /^(?:push|branch|stash|add)$/.test(subcommand);
-  if (rest.some((word) => LAUNCHES.test(word) && !(mayHaveU && word === "-u"))) return null;
+  if (rest.some((word) => LAUNCHING_OPTION.test(word) && !(mayHaveU && word === "-u"))) return null;
   const isConfig = subcommand === "config";
   if (isConfig && rest.some((word) => word.startsWith("-") && !SETTING_OPTIONS.test(word))) return null;
   const keys = isConfig ? rest.filter((word) => !word.startsWith("-")).slice(0, 1) : [];
@@ -87,7 +87,7 @@ const READS_SETTINGS = /^(?:--get.*|-l|--list|get|list)$/;
 const OTHER_SETTINGS = /^(?:--(?:global|system|file|blob)|-f$|-[a-z]*f)/;
 
 /** The keys and sections that `git config` with these words changes in the repository's own settings. */
-export function changedSettings([subcommand, ...rest]: readonly string[]): readonly string[] {
+export function listChangedSettings([subcommand, ...rest]: readonly string[]): readonly string[] {
   if (subcommand !== "config" || rest.some((word) => READS_SETTINGS.test(word) || OTHER_SETTINGS.test(word)))
     return [];
   const operands = rest.filter((word) => !word.startsWith("-") && !/^(?:set|unset)$/.test(word));
@@ -95,7 +95,7 @@ export function changedSettings([subcommand, ...rest]: readonly string[]): reado
   return isShown ? [] : operands.slice(0, 1);
 }
 
-function subcommandOf(values: readonly string[]): number {
+function findSubcommand(values: readonly string[]): number {
   let at = 1;
   while (MAIN_OPTIONS.has(values[at] ?? "")) at += values[at] === "-C" ? 2 : 1;
   return at;

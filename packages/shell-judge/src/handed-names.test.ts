@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { CommandPlace } from "./command-place.ts";
+import type { CommandLocation } from "./command-place.ts";
 import { judgeCommand } from "./command-policy.ts";
 
 /** `top` leads out of the root; `links` holds a link out, and `odd` a name with a space. */
-const PLACE: CommandPlace = {
+const PLACE: CommandLocation = {
   root: "/project",
   leadsOutside: (path) => /\/(?:top|packed\.gz|packed\.zip)$/.test(path),
   realPaths: () => [],

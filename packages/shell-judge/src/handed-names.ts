@@ -1,46 +1,46 @@
 import type { SimpleCommand } from "./grammar/command-parts.ts";
-import { printedByFind } from "./programs/find.ts";
-import type { Below } from "./programs/finding.ts";
-import { alike, rowOf } from "./tables.ts";
+import { readPrintedPaths } from "./programs/find.ts";
+import type { PathSet } from "./programs/finding.ts";
+import { findRow, repeatRow } from "./tables.ts";
 
-/** They print some of the lines that they read, each unchanged. */
+/** Filters that print some of their input lines unchanged. */
 const FILTERS: Readonly<Record<string, RegExp>> = {
   grep: /^(?:-[viEFPwx]+ )*(?:-e )?[^\s-]\S*$/,
   egrep: /^(?:-[viwx]+ )*[^\s-]\S*$/,
   head: /^(?:-n ?\d+|-\d+)?$/,
   tail: /^(?:-n ?[+-]?\d+|-\d+)?$/,
   sort: /^(?:-[urnVf]+)?$/,
-  ...alike("uniq cat", /^$/),
+  ...repeatRow("uniq cat", /^$/),
 };
 
 /** A program that prints names, unchanged and relative to the current folder, with no other options than these. */
-interface Printer {
+interface NamePrinter {
   readonly options: RegExp;
   /** Options that take the next word. */
   readonly values?: RegExp;
   /** Without such an option it prints more than names. */
-  readonly needs?: RegExp;
+  readonly required?: RegExp;
   /** With such an option all of its operands are places to search; otherwise the first one is a pattern. */
   readonly searches?: RegExp;
   readonly isGit?: boolean;
 }
 
-const GREP: Printer = {
+const GREP: NamePrinter = {
   options:
     /^(?:-[rRnlLiIEFPwxHhsvoqZ]+|-[em].+|--(?:in|ex)clude(?:-dir)?=.*|--files-with(?:out)?-match|--colou?r=never)$/s,
   values: /^(?:-[em]|--(?:in|ex)clude(?:-dir)?)$/,
-  needs: /^(?:-[rRnlLiIEFPwxHhsvoqZ]*[lL]|--files-with)/,
+  required: /^(?:-[rRnlLiIEFPwxHhsvoqZ]*[lL]|--files-with)/,
   searches: /^-e/,
 };
-const PRINTERS: Readonly<Record<string, Printer>> = {
+const PRINTERS: Readonly<Record<string, NamePrinter>> = {
   // -a would also list the parent folder.
   ls: { options: /^-[1AtrSdR]+$/ },
-  ...alike("grep egrep fgrep", GREP),
+  ...repeatRow("grep egrep fgrep", GREP),
   rg: {
     options:
       /^(?:-[lniwFSsHuL.]+|-[egtTm].+|--(?:files|hidden|no-ignore|follow|ignore-case|fixed-strings|word-regexp|smart-case|files-with(?:out)?-match(?:es)?)|--(?:glob|iglob|type|type-not)=.*)$/s,
     values: /^(?:-[egtTm]|--(?:glob|iglob|type|type-not))$/,
-    needs: /^(?:-[lniwFSsHuL.]*l|--files)/,
+    required: /^(?:-[lniwFSsHuL.]*l|--files)/,
     searches: /^(?:-e|--files$)/,
   },
   "git ls-files": {
@@ -49,49 +49,52 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
   },
   "git diff": {
     options: /^--(?:name-only|cached|staged|relative|merge-base|no-renames|diff-filter=\w+)$/,
-    needs: /^--name-only$/,
+    required: /^--name-only$/,
     isGit: true,
   },
 };
 
-/** Known names that a command prints, one per line or by NUL; a shell joins what only NULs separate, `.` and `./a`. */
-export function printedNames(
+/**
+ * Finds the names that a command prints, one per line or separated by NUL. When a shell drops the NULs, neighboring
+ * names are joined: `.` and `./a`.
+ */
+export function findPrintedNames(
   command: SimpleCommand | undefined,
   byNul = command?.isByNul === true,
-): Below | null {
-  if (command?.isSplit !== true) return namesOfOutput(command, byNul);
-  const below = namesOfOutput(command, byNul);
-  // A name that is a pattern becomes others.
+): PathSet | null {
+  if (command?.isSplit !== true) return findOutputNames(command, byNul);
+  const below = findOutputNames(command, byNul);
+  // A name that is itself a pattern would expand to others.
   return below && { ...below, names: [], hasLinks: true, isText: true };
 }
 
-function namesOfOutput(command: SimpleCommand | undefined, byNul: boolean): Below | null {
+function findOutputNames(command: SimpleCommand | undefined, byNul: boolean): PathSet | null {
   if (command === undefined) return null;
   const words = command.words.flatMap(({ value }) => value ?? []);
   // An error message is not a name; redirected elsewhere it does not get into the pipe.
   const isRedirected = command.redirections.some(({ text }) => !/^2>\s*\/dev\/null$/.test(text));
   if (isRedirected || words.length < command.words.length) return null;
   const [name = "", ...rest] = words;
-  const isFilter = rowOf(FILTERS, name)?.test(rest.join(" ")) === true;
-  if (isFilter && command.input !== undefined) return printedNames(command.input, byNul);
+  const isFilter = findRow(FILTERS, name)?.test(rest.join(" ")) === true;
+  if (isFilter && command.input !== undefined) return findPrintedNames(command.input, byNul);
   const endsInNul = name === "find" ? /^-print0$/ : /^-[a-zA-Z]*[zZ]/;
   if (words.some((word) => endsInNul.test(word)) !== byNul || (byNul && words.includes("-print")))
     return null;
   if (name === "find") {
     const found = words.map((value) => ({ value, isGlob: false }));
-    return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(found);
+    return command.words.some(({ isGlob }) => isGlob) ? null : readPrintedPaths(found);
   }
   const ofGit = name === "git" ? [`git ${rest[0]}`, ...rest.slice(1)] : null;
-  return printedBelow(ofGit ?? words);
+  return readPrintedNames(ofGit ?? words);
 }
 
-function printedBelow([name = "", ...rest]: readonly string[]): Below | null {
-  const printer = rowOf(PRINTERS, name);
-  const read = printer === undefined ? null : readPrinting(rest, printer);
+function readPrintedNames([name = "", ...rest]: readonly string[]): PathSet | null {
+  const printer = findRow(PRINTERS, name);
+  const read = printer === undefined ? null : readPrinterOptions(rest, printer);
   if (printer === undefined || read === null) return null;
   const { options, operands } = read;
-  const { needs, searches } = printer;
-  if (needs !== undefined && !options.some((option) => needs.test(option))) return null;
+  const { required, searches } = printer;
+  if (required !== undefined && !options.some((option) => required.test(option))) return null;
   if (operands.some((word) => word.startsWith("/") || word.split("/").includes(".."))) return null;
   const isAllPlaces = searches !== undefined && options.some((option) => searches.test(option));
   const places = searches === undefined ? [] : operands.slice(isAllPlaces ? 0 : 1);
@@ -100,7 +103,7 @@ function printedBelow([name = "", ...rest]: readonly string[]): Below | null {
 }
 
 /** null when there is an option that is not listed. */
-function readPrinting(words: readonly string[], { options: allowed, values }: Printer) {
+function readPrinterOptions(words: readonly string[], { options: allowed, values }: NamePrinter) {
   const options: string[] = [];
   const operands: string[] = [];
   for (let at = 0; at < words.length; at += 1) {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import {
+  findHostPatternFault,
+  findHostPatternWarning,
+  formatHostEndpoint,
   type HostRules,
-  hostPatternFault,
-  hostPatternWarning,
-  hostPlaceText,
   judgeHost,
-  namedPlaces,
-  readHostPlace,
+  listExplicitEndpoints,
+  parseHostEndpoint,
 } from "./host-rules.ts";
 
 function verdict(place: string, allow: readonly string[], deny: HostRules["deny"] = []): string {
-  const read = readHostPlace(place);
+  const read = parseHostEndpoint(place);
   return read === null ? "unreadable" : judgeHost(read, { allow, deny });
 }
 
@@ -57,8 +57,8 @@ describe("P37 rules for hosts", () => {
     ["[::FFFF:7f00:1]:443", "[::ffff:7f00:1]:443"],
     ["a_b.test:443", "a_b.test:443"],
   ])("P37 %s is read as %s", (text, expected) => {
-    const place = readHostPlace(text);
-    expect(place && hostPlaceText(place)).toBe(expected);
+    const place = parseHostEndpoint(text);
+    expect(place && formatHostEndpoint(place)).toBe(expected);
   });
 
   it.each([
@@ -72,11 +72,11 @@ describe("P37 rules for hosts", () => {
     "a..b:443",
     "",
   ])("P37 %j is not a place", (text) => {
-    expect(readHostPlace(text)).toBeNull();
+    expect(parseHostEndpoint(text)).toBeNull();
   });
 
   it("P37 a port names a place of this machine or of a private network", () => {
-    expect(namedPlaces(["a.test", "*.b.test:8080", "Nexus.corp:8081", "[::1]:80"])).toEqual([
+    expect(listExplicitEndpoints(["a.test", "*.b.test:8080", "Nexus.corp:8081", "[::1]:80"])).toEqual([
       "nexus.corp:8081",
       "[::1]:80",
     ]);
@@ -93,13 +93,13 @@ describe("P37 rules for hosts", () => {
     "*.10.0.0.1",
     "a b",
   ])("P37 %j is not a pattern", (pattern) => {
-    expect(hostPatternFault(pattern)).toContain("is not a host");
+    expect(findHostPatternFault(pattern)).toContain("is not a host");
   });
 
   it.each(["a.test", "*.a.test", "*", "a.test:8080", "10.0.0.1:80", "localhost:3000"])(
     "P37 %j is a pattern",
     (pattern) => {
-      expect(hostPatternFault(pattern)).toBeNull();
+      expect(findHostPatternFault(pattern)).toBeNull();
     },
   );
 
@@ -109,13 +109,13 @@ describe("P37 rules for hosts", () => {
     ["*.co.uk", "anyone can register below co.uk"],
     ["*.github.io", "anyone can register below github.io"],
   ])("P37 %j is warned about", (pattern, words) => {
-    expect(hostPatternWarning(pattern)).toContain(words);
+    expect(findHostPatternWarning(pattern)).toContain(words);
   });
 
   it.each(["*.github.com", "github.io", "*.example.co.uk", "co.uk"])(
     "P37 %j is not warned about",
     (pattern) => {
-      expect(hostPatternWarning(pattern)).toBeNull();
+      expect(findHostPatternWarning(pattern)).toBeNull();
     },
   );
 });

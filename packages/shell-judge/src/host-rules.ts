@@ -1,5 +1,5 @@
-/** A host and a port as a connection asks for them, in the one spelling that rules are compared with. */
-export interface HostPlace {
+/** A host and port that a connection asks for, in the normalized spelling that rules are compared with. */
+export interface HostEndpoint {
   /** Lower case, in ASCII, without a dot at the end; an address without brackets. */
   readonly host: string;
   readonly port: number;
@@ -22,13 +22,13 @@ interface HostPattern {
 const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[^\s:@/\\?#%[\]]{1,255}):(\d{1,5})$/i;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}$/;
 const ADDRESS = /^(?:\[.*\]|\d{1,3}(?:\.\d{1,3}){3})$/;
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** Reads `host:port`; null when it is neither a name nor an address. Other spellings of an address become that address. */
-export function readHostPlace(text: string): HostPlace | null {
+export function parseHostEndpoint(text: string): HostEndpoint | null {
   const [, written = "", digits = ""] = AUTHORITY.exec(text) ?? [];
   const port = Number(digits);
-  if (port < 1 || port > MOST_PORT) return null;
+  if (port < 1 || port > MAX_PORT) return null;
   const url = `http://${written}/`;
   if (!URL.canParse(url)) return null;
   const host = new URL(url).hostname.replace(/\.$/, "");
@@ -38,7 +38,7 @@ export function readHostPlace(text: string): HostPlace | null {
 }
 
 /** As one writes it: `host:port`, an IPv6 address in brackets. */
-export function hostPlaceText({ host, port }: Pick<HostPlace, "host" | "port">): string {
+export function formatHostEndpoint({ host, port }: Pick<HostEndpoint, "host" | "port">): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
@@ -46,9 +46,9 @@ export function hostPlaceText({ host, port }: Pick<HostPlace, "host" | "port">):
 const COMMON_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
 /** Compares whole labels: `*.github.com` is neither `github.com` nor `evilgithub.com`. */
-function matchesHost(pattern: string, place: HostPlace): boolean {
+function matchesHost(pattern: string, place: HostEndpoint): boolean {
   if (pattern.trim() === "*") return COMMON_PORTS.has(place.port) && !place.isAddress;
-  const read = readHostPattern(pattern);
+  const read = parseHostPattern(pattern);
   if (read === null) return false;
   if (read.port === null ? !COMMON_PORTS.has(place.port) || place.isAddress : read.port !== place.port)
     return false;
@@ -56,37 +56,40 @@ function matchesHost(pattern: string, place: HostPlace): boolean {
 }
 
 /** "ask" for a host that no rule names. */
-export function judgeHost(place: HostPlace, { allow, deny }: HostRules): "allow" | "deny" | "ask" {
-  // Nothing is less forbidden for being asked for on another port.
+export function judgeHost(place: HostEndpoint, { allow, deny }: HostRules): "allow" | "deny" | "ask" {
+  // A deny rule applies to every port.
   const isDenied = deny.some((pattern) => deniesHost(pattern, place));
   if (isDenied) return "deny";
   return allow.some((pattern) => matchesHost(pattern, place)) ? "allow" : "ask";
 }
 
-function deniesHost(pattern: string, place: HostPlace): boolean {
+function deniesHost(pattern: string, place: HostEndpoint): boolean {
   if (pattern.trim() === "*") return true;
-  const read = readHostPattern(pattern);
+  const read = parseHostPattern(pattern);
   if (read === null || (read.port !== null && read.port !== place.port)) return false;
   return place.host === read.host ? !read.isBelow : read.isBelow && place.host.endsWith(`.${read.host}`);
 }
 
-/** Places that are named with their port: only these may be on this machine, in a private network or on another port. */
-export function namedPlaces(patterns: readonly string[]): string[] {
+/**
+ * Lists the places that rules name together with a port: only these may be on this machine, in a private network or on
+ * an unusual port.
+ */
+export function listExplicitEndpoints(patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
-    const read = readHostPattern(pattern);
+    const read = parseHostPattern(pattern);
     return read === null || read.port === null || read.isBelow
       ? []
-      : [hostPlaceText({ host: read.host, port: read.port })];
+      : [formatHostEndpoint({ host: read.host, port: read.port })];
   });
 }
 
-function readHostPattern(text: string): HostPattern | null {
+function parseHostPattern(text: string): HostPattern | null {
   const trimmed = text.trim();
   const isBelow = trimmed.startsWith("*.");
   const written = isBelow ? trimmed.slice(2) : trimmed;
   const hasPort = /:\d+$/.test(written) && (written.startsWith("[") ? written.includes("]:") : true);
   const isBareAddress = !hasPort && written.includes(":") && !written.startsWith("[");
-  const place = readHostPlace(hasPort ? written : `${isBareAddress ? `[${written}]` : written}:443`);
+  const place = parseHostEndpoint(hasPort ? written : `${isBareAddress ? `[${written}]` : written}:443`);
   if (place === null || (isBelow && place.isAddress)) return null;
   return { host: place.host, isBelow, port: hasPort ? place.port : null };
 }
@@ -95,7 +98,7 @@ function isIpAddress(host: string): boolean {
   return host.includes(":") || ADDRESS.test(host);
 }
 
-/** Below these, anyone can register a name; suffixes of one label need no row. */
+/** Anyone can register a name below these suffixes; suffixes of one label need no row. */
 const SHARED_SUFFIXES: ReadonlySet<string> = new Set(
   `ac.uk co.uk gov.uk ltd.uk me.uk net.uk org.uk plc.uk co.jp ne.jp or.jp ac.jp go.jp com.au net.au org.au com.br
   net.br org.br com.cn net.cn org.cn com.hk com.mx com.sg com.tr com.tw com.ua co.in net.in org.in co.kr or.kr co.nz
@@ -106,17 +109,17 @@ const SHARED_SUFFIXES: ReadonlySet<string> = new Set(
 );
 
 /** What is wrong with a pattern, or null. */
-export function hostPatternFault(pattern: string): string | null {
+export function findHostPatternFault(pattern: string): string | null {
   if (pattern.trim() === "*") return null;
-  const read = readHostPattern(pattern);
+  const read = parseHostPattern(pattern);
   if (read !== null && (read.port !== null || !isIpAddress(read.host))) return null;
   return `"${pattern}" is not a host: write a name such as packages.example.org, *.example.org for all names below it, or host:port`;
 }
 
-/** What a pattern allows besides what its author may have meant, or null. */
-export function hostPatternWarning(pattern: string): string | null {
+/** Warns of what a pattern allows beyond what its author probably meant; or null. */
+export function findHostPatternWarning(pattern: string): string | null {
   if (pattern.trim() === "*") return `"*" lets commands reach, and upload to, every host of the internet`;
-  const read = readHostPattern(pattern);
+  const read = parseHostPattern(pattern);
   if (read?.isBelow !== true) return null;
   if (read.host.includes(".") && !SHARED_SUFFIXES.has(read.host)) return null;
   return `"${pattern}" lets commands reach, and upload to, names that anyone can register below ${read.host}`;

@@ -1,27 +1,37 @@
-export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
-export type { CommandPlace } from "./command-place.ts";
-export { type CommandRequest, judgeCommand } from "./command-policy.ts";
-export { bareLauncherOf } from "./command-rules.ts";
-export { changedSettings, type GitLine, type GitStarts, readGitLine } from "./git-lines.ts";
 export {
-  type HostPlace,
+  APPROVAL_MODES,
+  type ApprovalMode,
+  CurrentMode,
+  pickStricterMode,
+} from "@burin/contract/approval-mode";
+export type { CommandLocation } from "./command-place.ts";
+export { type CommandRequest, judgeCommand } from "./command-policy.ts";
+export { readBareLauncher } from "./command-rules.ts";
+export { type GitLine, type GitTriggers, listChangedSettings, readGitLine } from "./git-lines.ts";
+export {
+  findHostPatternFault,
+  findHostPatternWarning,
+  formatHostEndpoint,
+  type HostEndpoint,
   type HostRules,
-  hostPatternFault,
-  hostPatternWarning,
-  hostPlaceText,
   judgeHost,
-  namedPlaces,
-  readHostPlace,
+  listExplicitEndpoints,
+  parseHostEndpoint,
 } from "./host-rules.ts";
-export { type NamedWrites, namedWrites } from "./named-writes.ts";
-export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
+export { type CommandWrites, findCommandWrites } from "./named-writes.ts";
+export {
+  findNetworkRequirements,
+  type NetworkRequirements,
+  type NetworkSource,
+  type NetworkUse,
+} from "./network-needs.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {
+  buildProtectedPatterns,
+  explainProtectedFile,
+  explainProtectedName,
   PROTECTED_IN_GIT,
   PROTECTED_IN_HOME,
-  protectedFile,
-  protectedName,
-  protectedPaths,
   WRITTEN_BY_GIT,
 } from "./protected-files.ts";
 export { parseRule, type Rule, type Rules, type RuleTarget, ruleCovers } from "./rules.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { networkNeeds } from "./network-needs.ts";
+import { findNetworkRequirements } from "./network-needs.ts";
 import { NETWORK_ROWS } from "./programs/network-programs.ts";
 
 /** What it needs, in short: hosts, sources, and how it gets there. */
 function needsOf(command: string): string {
-  const { needs, hosts, sources, canUseProxy } = networkNeeds(command);
+  const { needs, hosts, sources, canUseProxy } = findNetworkRequirements(command);
   if (!needs) return "nothing";
   const named = sources.map((source) => {
     if (source.kind === "registry") return `registry ${source.of}`;
@@ -17,7 +17,7 @@ function needsOf(command: string): string {
 
 describe("the network that a command line needs", () => {
   it.each(NETWORK_ROWS.map((row) => [row.example, row] as const))("P53 knows %s", (example, row) => {
-    const { uses, needs } = networkNeeds(example);
+    const { uses, needs } = findNetworkRequirements(example);
     expect(uses).toHaveLength(1);
     expect(uses[0]?.why).toContain(row.does);
     expect(needs).toBe(row.isPossible !== true);
@@ -111,11 +111,11 @@ describe("the network that a command line needs", () => {
   });
 
   it("P53 says apart what is fetched only if it is missing, and what sends", () => {
-    const build = networkNeeds("cargo build");
+    const build = findNetworkRequirements("cargo build");
     expect(build.needs).toBe(false);
     expect(build.uses).toMatchObject([{ isCertain: false, sources: [{ kind: "registry", of: "cargo" }] }]);
-    expect(networkNeeds("git push origin main").uses).toMatchObject([{ isSending: true }]);
-    expect(networkNeeds("git fetch").uses).toMatchObject([{ isSending: false }]);
-    expect(networkNeeds("npm ci && npm run x").why).toBe("`npm ci` fetches packages");
+    expect(findNetworkRequirements("git push origin main").uses).toMatchObject([{ isSending: true }]);
+    expect(findNetworkRequirements("git fetch").uses).toMatchObject([{ isSending: false }]);
+    expect(findNetworkRequirements("npm ci && npm run x").why).toBe("`npm ci` fetches packages");
   });
 });

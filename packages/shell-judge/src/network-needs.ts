@@ -1,4 +1,4 @@
-import { allCommandWords } from "./command-words.ts";
+import { listCommands } from "./command-words.ts";
 import type { ShellCommand, ShellWord } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName } from "./programs/launches.ts";
@@ -16,7 +16,7 @@ export interface NetworkUse {
   /** In lower case, with a port where the words name one. Hosts of this machine are left out. */
   readonly hosts: readonly string[];
   readonly sources: readonly NetworkSource[];
-  /** Everything that it says goes through an HTTP proxy. */
+  /** All its traffic can go through an HTTP proxy. */
   readonly canUseProxy: boolean;
   /** It is meant to send something, not only to fetch. */
   readonly isSending: boolean;
@@ -24,7 +24,7 @@ export interface NetworkUse {
 }
 
 /** What a command line needs of the network, as far as its words say it. */
-export interface NetworkNeeds {
+export interface NetworkRequirements {
   readonly needs: boolean;
   readonly hosts: readonly string[];
   readonly sources: readonly NetworkSource[];
@@ -35,19 +35,22 @@ export interface NetworkNeeds {
   readonly uses: readonly NetworkUse[];
 }
 
-/** Says by the words of a command line alone which network it needs. Pure: it resolves no name and reads no settings. */
-export function networkNeeds(command: string, isBash = true): NetworkNeeds {
+/**
+ * Finds the network access that a command line needs, from its words alone. Pure: it resolves no name and reads no
+ * settings.
+ */
+export function findNetworkRequirements(command: string, isBash = true): NetworkRequirements {
   const uses: NetworkUse[] = [];
-  const line = withPlainAddresses(parseShellCommand(command, isBash));
-  for (const { words, part, isPossible, isText } of allCommandWords(line)) {
-    const use = isPossible || isText ? null : networkUse(words, part);
+  const line = unglobAddresses(parseShellCommand(command, isBash));
+  for (const { words, part, isPossible, isText } of listCommands(line)) {
+    const use = isPossible || isText ? null : findNetworkUse(words, part);
     if (use !== null) uses.push(use);
   }
   const certain = uses.filter(({ isCertain }) => isCertain);
   return {
     needs: certain.length > 0,
     hosts: [...new Set(certain.flatMap(({ hosts }) => hosts))],
-    sources: withoutRepeats(certain.flatMap(({ sources }) => sources)),
+    sources: removeRepeats(certain.flatMap(({ sources }) => sources)),
     canUseProxy: certain.every(({ canUseProxy }) => canUseProxy),
     why: [...new Set(certain.map(({ why }) => why))].join("; "),
     uses,
@@ -55,12 +58,12 @@ export function networkNeeds(command: string, isBash = true): NetworkNeeds {
 }
 
 /** No folder is called `https:`, so the `?` of an address matches no file. */
-function withPlainAddresses(line: ShellCommand): ShellCommand {
+function unglobAddresses(line: ShellCommand): ShellCommand {
   const plain = (word: ShellWord) => (word.value?.includes("://") ? { ...word, isGlob: false } : word);
   return { ...line, commands: line.commands.map((one) => ({ ...one, words: one.words.map(plain) })) };
 }
 
-function networkUse(words: readonly (string | null)[], text: string): NetworkUse | null {
+function findNetworkUse(words: readonly (string | null)[], text: string): NetworkUse | null {
   const [program] = words;
   if (program === null || program === undefined) return null;
   const found = findNetworkRow(words, baseName(program).toLowerCase());
@@ -76,15 +79,15 @@ function networkUse(words: readonly (string | null)[], text: string): NetworkUse
     isCertain: row.isPossible !== true,
     canUseProxy: isProxied && row.noProxy !== true,
     isSending: row.isSending === true,
-    why: `\`${nameOf(row, found.words)}\` ${row.does}`,
+    why: `\`${formatName(row, found.words)}\` ${row.does}`,
   };
 }
 
-function nameOf({ subcommands }: NetworkRow, words: readonly (string | null)[]): string {
+function formatName({ subcommands }: NetworkRow, words: readonly (string | null)[]): string {
   const name = baseName(words[0] ?? "");
   return subcommands === undefined || words[1] === undefined ? name : `${name} ${words[1]}`;
 }
 
-function withoutRepeats(sources: readonly NetworkSource[]): NetworkSource[] {
+function removeRepeats(sources: readonly NetworkSource[]): NetworkSource[] {
   return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
 }

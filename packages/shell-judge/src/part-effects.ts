@@ -1,9 +1,9 @@
-import { rankOf } from "@burin/contract/effects";
+import { rankEffect } from "@burin/contract/effects";
 import type { Effect } from "@burin/contract/tools";
 import type { Finding, Reach } from "./programs/finding.ts";
 
-/** What a command would do by the reasons why it is asked about, worst first. */
-export function effectsOf(findings: readonly Finding[], reach?: Pick<Reach, "outside">): Effect[] {
+/** Lists what a command would do, derived from the reasons why it is asked about, worst first. */
+export function listEffects(findings: readonly Finding[], reach?: Pick<Reach, "outside">): Effect[] {
   const deleted = new Set(findings.flatMap(({ deletes = [] }) => deletes));
   const away = new Set(findings.flatMap(({ nature, path }) => (nature === "outside" && path ? path : [])));
   const isOutside = (path: string) => away.has(path) || (reach?.outside(path, false) ?? null) !== null;
@@ -13,18 +13,18 @@ export function effectsOf(findings: readonly Finding[], reach?: Pick<Reach, "out
   const others = findings.filter((finding) => !isSaidWithDeletion(finding));
   return joinEffects([
     ...[...deleted].map((path) => ({ kind: "deletes" as const, on: [path], isOutside: isOutside(path) })),
-    ...others.map((finding) => effectOf(finding, isOnlyReading, isOutside)),
+    ...others.map((finding) => toEffect(finding, isOnlyReading, isOutside)),
   ]);
 }
 
-const KINDS = {
+const EFFECT_KINDS = {
   protected: "protected",
   destructive: "discards",
   launch: "hidden",
   unknown: "unknown",
 } as const;
 
-function effectOf(
+function toEffect(
   { nature, path, writes }: Finding,
   isOnlyReading: boolean,
   isOutside: (path: string) => boolean,
@@ -32,10 +32,10 @@ function effectOf(
   if (writes !== undefined) return { kind: "writes", on: [writes], isOutside: isOutside(writes) };
   const on = path === undefined ? [] : [path];
   if (nature === "outside") return { kind: isOnlyReading ? "reads" : "changes", on, isOutside: true };
-  return { kind: KINDS[nature], on, isOutside: false };
+  return { kind: EFFECT_KINDS[nature], on, isOutside: false };
 }
 
-/** Each effect once with all that it is on, worst first; what says nothing beside the others is left out. */
+/** Merges equal effects and their targets, worst first. Leaves out effects that add nothing to the others. */
 export function joinEffects(effects: readonly Effect[]): Effect[] {
   const joined = new Map<string, Effect>();
   for (const effect of effects) {
@@ -43,7 +43,7 @@ export function joinEffects(effects: readonly Effect[]): Effect[] {
     const on = [...(joined.get(key)?.on ?? []), ...effect.on];
     joined.set(key, { ...effect, on: [...new Set(on)] });
   }
-  const all = [...joined.values()].sort((a, b) => rankOf(a) - rankOf(b));
+  const all = [...joined.values()].sort((a, b) => rankEffect(a) - rankEffect(b));
   const isVague = ({ kind }: Effect) => kind === "unknown" || kind === "hidden";
   const telling = all.filter((effect) => !isVague(effect));
   return telling.length > 0 ? telling : all.slice(0, 1);

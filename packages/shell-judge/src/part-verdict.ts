@@ -1,19 +1,19 @@
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import type { CommandReach } from "./command-place.ts";
-import { type CommandRule, ruleInWords } from "./command-rules.ts";
+import { type CommandRule, describeRule } from "./command-rules.ts";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { SOME_COMMIT } from "./grammar/literal-word.ts";
-import { effectsOf } from "./part-effects.ts";
+import { listEffects } from "./part-effects.ts";
 import { isBareLauncher } from "./programs/bare-launchers.ts";
 import type { Argument, Finding } from "./programs/finding.ts";
 import { baseName } from "./programs/launches.ts";
-import { wideWords } from "./programs/wide-rules.ts";
-import { ruleText } from "./rules.ts";
-import { setOf } from "./tables.ts";
+import { buildWideRule } from "./programs/wide-rules.ts";
+import { formatRule } from "./rules.ts";
+import { createSet } from "./tables.ts";
 import type { Grants, PartVerdict } from "./verdict.ts";
 
 /** What is left to ask about one command, and what covers the rest. */
-export interface Judged {
+export interface JudgedCommand {
   readonly findings: readonly Finding[];
   readonly rule?: CommandRule;
   /** What a rule could spell out; null when more than words would run. */
@@ -22,7 +22,7 @@ export interface Judged {
   readonly reach?: CommandReach;
 }
 
-export function partVerdict(command: SimpleCommand, judged: Judged): PartVerdict {
+export function createPartVerdict(command: SimpleCommand, judged: JudgedCommand): PartVerdict {
   const { findings, rule, words = null, reach } = judged;
   const { text } = command;
   const first = findings.find(isProtected) ?? findings.find(isAlwaysAsked) ?? findings[0];
@@ -35,28 +35,30 @@ export function partVerdict(command: SimpleCommand, judged: Judged): PartVerdict
         isOnlyReading: true,
         effects: [],
       };
-    const reason = `${ruleInWords(rule)} covers it`;
+    const reason = `${describeRule(rule)} covers it`;
     return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text, effects: [] };
   }
   const isOnlyReading = findings.every(({ nature }) => nature === "outside");
   const contained = isContained(command, judged) ? { isContained: true as const } : {};
-  const effects = effectsOf(findings, reach);
+  const effects = listEffects(findings, reach);
   const asked = { text, verdict: "ask", reason: first.what, isOnlyReading, effects, ...contained } as const;
   const isGrantable = (finding: Finding) =>
     !isAlwaysAsked(finding) && (finding.writes !== undefined || finding.upTo < command.words.length);
   if (words === null || !findings.every(isGrantable)) return asked;
-  const grants = grantsFor(words, judged);
+  const grants = findGrants(words, judged);
   return grants === null ? asked : { ...asked, grants };
 }
 
-/** What these change is not in files of the project: another user's, a service's, another machine's. */
-const REACH_BEYOND = setOf(
+/**
+ * Programs whose effects are not in the project's files: they act as another user, on a service or on another machine.
+ */
+const EXTERNAL_PROGRAMS = createSet(
   "sudo doas su pkexec runuser docker podman nerdctl kubectl helm systemctl service crontab at batch mount umount shutdown reboot poweroff halt",
 );
 
 /** Whether it stays inside the roots, as far as its words say it, and destroys nothing that undo cannot give back. */
-function isContained({ words, redirections }: SimpleCommand, { findings, reach }: Judged): boolean {
-  if (reach === undefined || REACH_BEYOND.has(baseName(words[0]?.value ?? ""))) return false;
+function isContained({ words, redirections }: SimpleCommand, { findings, reach }: JudgedCommand): boolean {
+  if (reach === undefined || EXTERNAL_PROGRAMS.has(baseName(words[0]?.value ?? ""))) return false;
   const targets = redirections.map(({ text, target }) => ({ text, value: target }));
   const places = [...words.slice(1), ...targets].flatMap(({ text, value }) => getPaths(text, value));
   if (places.some((path) => reach.outside(path, false) !== null)) return false;
@@ -67,7 +69,10 @@ function isContained({ words, redirections }: SimpleCommand, { findings, reach }
   });
 }
 
-/** What may be an absolute path, or one above the folder; `/x/d` may be a text, and then the user is asked. */
+/**
+ * Lists what may be an absolute path, or a path above the folder. `/x/d` may also be plain text; then the user is asked
+ * needlessly.
+ */
 function getPaths(text: string, value: string | null): string[] {
   // The shell alone knows which folder that is.
   if (value === null) return /(?:^|[\s"'=])(?:~|\$\{?(?:HOME|OLDPWD|TMPDIR)\b)/.test(text) ? ["~"] : [];
@@ -75,36 +80,39 @@ function getPaths(text: string, value: string | null): string[] {
 }
 
 /** What would cover the findings from now on; null when no rule can. */
-function grantsFor(words: readonly Argument[], { findings, reach }: Judged): Grants | null {
+function findGrants(words: readonly Argument[], { findings, reach }: JudgedCommand): Grants | null {
   if (reach === undefined) return null;
-  const written = findings.flatMap(({ writes }) => writes ?? []).map((path) => writeGrants(path, reach));
+  const written = findings.flatMap(({ writes }) => writes ?? []).map((path) => findWriteGrants(path, reach));
   const ofWrites = written.filter((grants) => grants !== null);
   if (ofWrites.length < written.length) return null;
   const isOnlyWriting = findings.every(({ writes }) => writes !== undefined);
-  const ofWords = isOnlyWriting ? { exact: [], wide: [] } : wordGrants(words, reach);
+  const ofWords = isOnlyWriting ? { exact: [], wide: [] } : findWordGrants(words, reach);
   if (ofWords === null) return null;
   const all = [ofWords, ...ofWrites];
   return { exact: all.flatMap(({ exact }) => exact), wide: all.flatMap(({ wide }) => wide) };
 }
 
-function wordGrants(words: readonly Argument[], reach: CommandReach): Grants | null {
+function findWordGrants(words: readonly Argument[], reach: CommandReach): Grants | null {
   const isOpen = ({ value, isGlob, below }: Argument) =>
     isGlob || below !== undefined || value.includes(SOME_COMMIT);
   const values = words.map(({ value }) => value);
   if (words.some(isOpen) || isBareLauncher(values)) return null;
-  const exact = [ruleText(values.map(quoteShellWord), true)];
-  const wide = wideWords(words, reach);
-  return { exact, wide: wide === null ? exact : [ruleText(wide)] };
+  const exact = [formatRule(values.map(quoteShellWord), true)];
+  const wide = buildWideRule(words, reach);
+  return { exact, wide: wide === null ? exact : [formatRule(wide)] };
 }
 
-/** For the file, and for all in its folder; not for all in the root, where the project's own settings are. */
-function writeGrants(path: string, reach: CommandReach): Grants | null {
-  const places = new Set(reach.outside(path, false) === null ? reach.placesOf(path) : []);
+/**
+ * For the file, or for everything in its folder, but never for everything in the root, where the project's own settings
+ * are.
+ */
+function findWriteGrants(path: string, reach: CommandReach): Grants | null {
+  const places = new Set(reach.outside(path, false) === null ? reach.listLocations(path) : []);
   const [place] = places;
   if (places.size !== 1 || place === undefined || !/^[\w./@+-]+$/.test(place)) return null;
   const folder = place.slice(0, Math.max(place.lastIndexOf("/"), 0));
-  const exact = [ruleText([`> ${place}`])];
-  return { exact, wide: folder === "" ? exact : [ruleText([`> ${folder}/**`])] };
+  const exact = [formatRule([`> ${place}`])];
+  return { exact, wide: folder === "" ? exact : [formatRule([`> ${folder}/**`])] };
 }
 
 export function isProtected({ nature }: Finding): boolean {

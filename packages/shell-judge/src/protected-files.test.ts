@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "./command-policy.ts";
-import { PROTECTED, PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedFile } from "./protected-files.ts";
+import { explainProtectedFile, PROTECTED, PROTECTED_IN_GIT, PROTECTED_IN_HOME } from "./protected-files.ts";
 import { parseRule, type Rule } from "./rules.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/tools/run_shell_command.md", import.meta.url));
@@ -21,8 +21,8 @@ describe("the one list of protected names", () => {
   });
 
   it("P21 P18 a name of many spaces is read once", () => {
-    expect(protectedFile(`${" .".repeat(500_000)}x`)).toBeNull();
-    expect(protectedFile(`.bashrc${" .".repeat(500_000)}`)).not.toBeNull();
+    expect(explainProtectedFile(`${" .".repeat(500_000)}x`)).toBeNull();
+    expect(explainProtectedFile(`.bashrc${" .".repeat(500_000)}`)).not.toBeNull();
   });
 
   it("P21 P22 means names of several segments only in that order", () => {
@@ -32,20 +32,20 @@ describe("the one list of protected names", () => {
       "a/.github/hooks/x/y.json",
       "tools/bazel",
     ];
-    for (const path of named) expect(protectedFile(path), path).not.toBeNull();
+    for (const path of named) expect(explainProtectedFile(path), path).not.toBeNull();
     const others = ["repo/config.toml", "jj/repo/config.toml", ".jj/config.toml", ".github/workflows/ci.yml"];
     for (const path of [...others, "hooks/x.json", ".jj/repo/store/config.toml"])
-      expect(protectedFile(path), path).toBeNull();
+      expect(explainProtectedFile(path), path).toBeNull();
   });
 
   it("P21 P53 means what other agents run from a project, and not what only speaks to a model", () => {
     // Where the crate agent-config 0.3 and the pages of these agents say that hooks, servers and code are.
     const published =
       ".claude/settings.json .mcp.json .cursor/hooks.json .gemini/settings.json .codex/hooks.json .codex/config.toml .github/hooks/a-rewrite.json .opencode/plugins/a.ts opencode.json .clinerules/hooks/PreToolUse .roo/mcp.json .windsurf/hooks.json kilo.jsonc .kilo/kilo.jsonc .agent/mcp_config.json .agents/mcp_config.json .amp/settings.json .codebuddy/settings.json crush.json .iflow/settings.json .junie/mcp/mcp.json .pi/mcp.json .qwen/settings.json .tabnine/agent/settings.json .openhands/setup.sh .openhands/hooks.json .qoder/settings.local.json .augment/settings.json .agents/plugins/a/hooks/hooks.json .github/agents/a.agent.md .github/extensions/a/extension.mjs .github/copilot/settings.json .github/hooks.json";
-    for (const path of published.split(" ")) expect(protectedFile(path), path).not.toBeNull();
+    for (const path of published.split(" ")) expect(explainProtectedFile(path), path).not.toBeNull();
     const spoken =
       "AGENTS.md .clinerules/a.md .agents/skills/a/SKILL.md .agents/rules/a.md .github/copilot-instructions.md .github/prompts/a.prompt.md .github/workflows/ci.yml";
-    for (const path of spoken.split(" ")) expect(protectedFile(path), path).toBeNull();
+    for (const path of spoken.split(" ")) expect(explainProtectedFile(path), path).toBeNull();
   });
 
   it("P21 P53 means the settings of programs for hooks in every form that their pages name", () => {
@@ -54,27 +54,27 @@ describe("the one list of protected names", () => {
       ["lefthook", "lefthook-local"].map((name) => place + name),
     );
     for (const place of places)
-      for (const form of forms) expect(protectedFile(`a/${place}.${form}`), place).not.toBeNull();
+      for (const form of forms) expect(explainProtectedFile(`a/${place}.${form}`), place).not.toBeNull();
     for (const form of ["js", "cjs", "mjs", "json"])
       for (const name of ["simple-git-hooks", ".simple-git-hooks"])
-        expect(protectedFile(`${name}.${form}`), form).not.toBeNull();
+        expect(explainProtectedFile(`${name}.${form}`), form).not.toBeNull();
     for (const name of [".flaskenv", ".dev.vars", ".git-credentials", ".sl/config", "_darcs/prefs/defaults"])
-      expect(protectedFile(name), name).not.toBeNull();
+      expect(explainProtectedFile(name), name).not.toBeNull();
   });
 
   it("P21 P53 means the same name for a disk that leaves case or invisible signs aside", () => {
     for (const name of [".\u017f\u017fh/config", ".v\u017fcode/x", ".g\u200cit/config", ".\u212aube/x"])
-      expect(protectedFile(name), name).not.toBeNull();
-    for (const name of [".envé", ".gït/config", "ﬁle"]) expect(protectedFile(name), name).toBeNull();
+      expect(explainProtectedFile(name), name).not.toBeNull();
+    for (const name of [".envé", ".gït/config", "ﬁle"]) expect(explainProtectedFile(name), name).toBeNull();
   });
 
   it("P21 P53 means each of them, at any depth, in any case", () => {
     for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
       const plain = name.replace("*", "x").replace(/\/$/, "");
       for (const path of [plain, `a/b/${plain}`, `a/${plain.toUpperCase()}`]) {
-        expect([path, protectedFile(path)]).toEqual([path, expect.any(String)]);
+        expect([path, explainProtectedFile(path)]).toEqual([path, expect.any(String)]);
       }
-      if (name.endsWith("/")) expect(protectedFile(`a/${name}inside/x`)).not.toBeNull();
+      if (name.endsWith("/")) expect(explainProtectedFile(`a/${name}inside/x`)).not.toBeNull();
     }
   });
 });

@@ -1,8 +1,9 @@
 /**
- * The one list of names that run code because they are there, contain keys, or change what Burin itself may do. No
- * mode but yolo and no "always" covers them, and the sandbox keeps them from being written. What only speaks to the
- * model, such as AGENTS.md, or runs when a user builds or tests, such as a Makefile, is not in it. In lower case:
- * the last segment of a path, `x/` for a folder with everything in it, `x/y` for segments in a row, `*.x` for an ending.
+ * The one list of names of files that run code merely by being there, contain keys, or change what Burin itself may do.
+ * No mode except yolo and no "always" covers them, and the sandbox keeps commands from writing them. Files that only
+ * address the model, such as AGENTS.md, or that run when a user builds or tests, such as a Makefile, are not listed.
+ * All names are in lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for
+ * consecutive segments, `*.x` for an ending.
  */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
@@ -28,48 +29,53 @@ export const PROTECTED: Readonly<Record<string, string>> = {
     "sitecustomize.py usercustomize.py .pdbrc .irbrc .pryrc .rprofile .gdbinit .lldbinit .rdata .iex.exs .erlang .ocamlinit .ghci .octaverc .perldb .byebugrc .rdbgrc .rdbgrc.rb .psysh.php .pdbrc.py .gdbearlyinit .sbclrc .guile .tclshrc .wishrc .radare2rc",
 };
 
-const WHAT = new Map(
+const REASONS_BY_NAME = new Map(
   Object.entries(PROTECTED).flatMap(([what, names]) => names.split(" ").map((name) => [name, what] as const)),
 );
-/** The last segments of names with several; only for these are the ones before looked up. */
-const LAST = new Set([...WHAT.keys()].map((name) => name.split("/").slice(1).at(-1)));
+/** The last segments of names with several segments; the earlier ones are checked only for these. */
+const LAST_SEGMENTS = new Set([...REASONS_BY_NAME.keys()].map((name) => name.split("/").slice(1).at(-1)));
 
-const ENDINGS = [...WHAT.keys()].filter((name) => name.startsWith("*")).map((name) => name.slice(1));
+const ENDINGS = [...REASONS_BY_NAME.keys()]
+  .filter((name) => name.startsWith("*"))
+  .map((name) => name.slice(1));
 
-/** With what programs load, and not an example of it. */
+/** Environment files that programs load; example files are excluded. */
 const ENVIRONMENT = /^(?!\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$)\.env(?:\..+)?$/;
 
-/** Why a file runs code later or contains keys, or null. Looks at the name alone: pass that to which links lead. */
-export function protectedFile(path: string): string | null {
+/**
+ * Explains why a file runs code later or contains keys; or null. Judges the name alone, so pass the resolved target of
+ * a link.
+ */
+export function explainProtectedFile(path: string): string | null {
   const segments = path.split(/[\\/]+/);
   const last = segments.length - 1;
   for (const [index, segment] of segments.entries()) {
     const above = segments.slice(Math.max(index - 2, 0), index).join("/");
-    const what = index === last ? protectedName(segment, above) : folderName(segment, above);
+    const what = index === last ? explainProtectedName(segment, above) : explainFolderName(segment, above);
     if (what !== null) return what;
   }
   return null;
 }
 
 /** The same for a name in a folder, of whose path the last two segments count. */
-export function protectedName(name: string, folder?: string): string | null {
-  const what = folderName(name, folder);
+export function explainProtectedName(name: string, folder?: string): string | null {
+  const what = explainFolderName(name, folder);
   if (what !== null) return what;
-  const plain = plainName(name);
+  const plain = normalizeName(name);
   if (ENVIRONMENT.test(plain)) return "a file of variables that programs load";
   const ending = ENDINGS.find((one) => plain.endsWith(one));
-  return WHAT.get(ending === undefined ? plain : `*${ending}`) ?? null;
+  return REASONS_BY_NAME.get(ending === undefined ? plain : `*${ending}`) ?? null;
 }
 
-function folderName(name: string, folder = ""): string | null {
-  const plain = plainName(name);
-  const above = LAST.has(plain) ? folder.split("/").slice(-2).map(plainName) : [];
-  const ending = above.map((_, index) => WHAT.get([...above.slice(index), plain].join("/")));
-  return WHAT.get(`${plain}/`) ?? ending.find((what) => what !== undefined) ?? null;
+function explainFolderName(name: string, folder = ""): string | null {
+  const plain = normalizeName(name);
+  const above = LAST_SEGMENTS.has(plain) ? folder.split("/").slice(-2).map(normalizeName) : [];
+  const ending = above.map((_, index) => REASONS_BY_NAME.get([...above.slice(index), plain].join("/")));
+  return REASONS_BY_NAME.get(`${plain}/`) ?? ending.find((what) => what !== undefined) ?? null;
 }
 
-/** In lower case, as disks compare names that leave case aside, and without what some systems ignore in a name. */
-function plainName(name: string): string {
+/** Normalizes a name: lower case, because some disks ignore case, and without characters that some systems ignore. */
+function normalizeName(name: string): string {
   const small = name.toLowerCase();
   // Most names have none of what is left aside.
   if (!/[^!-9;-~]|\.$/.test(small)) return small;
@@ -80,21 +86,23 @@ function plainName(name: string): string {
   return folded.replace(/(?:::?\$.*|(?<![. ])[. ]+)$/, "") || folded;
 }
 
-/** The same names, without git folders, for the macOS sandbox, which denies what does not exist yet by patterns. */
-export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
-  const names = [...WHAT.keys()]
+/**
+ * The same names as patterns, without git folders, for the macOS sandbox, which can deny paths that do not exist yet.
+ */
+export function buildProtectedPatterns(): { readonly denied: string; readonly allowed: string } {
+  const names = [...REASONS_BY_NAME.keys()]
     .filter((name) => !/^(?:\.git\/|git~1\/|\.env|\.env\.\*)$|^\*/.test(name))
-    .map((name) => anyCase(name.replace(/\/$/, "")));
-  const env = anyCase(".env");
-  const endings = ENDINGS.map(anyCase).join("|");
-  const examples = ["example", "sample", "template", "dist", "defaults"].map(anyCase).join("|");
+    .map((name) => toAnyCasePattern(name.replace(/\/$/, "")));
+  const env = toAnyCasePattern(".env");
+  const endings = ENDINGS.map(toAnyCasePattern).join("|");
+  const examples = ["example", "sample", "template", "dist", "defaults"].map(toAnyCasePattern).join("|");
   return {
     denied: `/((${names.join("|")})(/|$)|${env}(\\.[^/]+)?$|[^/]*(${endings})$)`,
     allowed: `/${env}(\\.[^/]+)?\\.(${examples})$`,
   };
 }
 
-function anyCase(name: string): string {
+function toAnyCasePattern(name: string): string {
   return name.replace(/[a-z]|[.~]/g, (one) =>
     /[a-z]/.test(one) ? `[${one}${one.toUpperCase()}]` : `\\${one}`,
   );
@@ -103,7 +111,7 @@ function anyCase(name: string): string {
 /** Paths of the same, for a root that is a user's home folder. */
 export const PROTECTED_IN_HOME: readonly string[] = [".config", ".local/bin"];
 
-/** The files in a git folder that git runs or follows, whatever else there is. */
+/** The files in a git folder that make git run or follow something. */
 export const PROTECTED_IN_GIT: readonly string[] = [
   "hooks",
   "config",

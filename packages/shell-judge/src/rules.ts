@@ -1,5 +1,5 @@
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { patternFault } from "@burin/contract/patterns/pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { splitShellWords } from "@burin/contract/text/shell-words";
 
 export const SHELL_TOOL = "run_shell_command";
@@ -12,14 +12,16 @@ export interface CommandPattern {
   readonly isExact: boolean;
   /** It ends in `*`. */
   readonly isWide: boolean;
-  /** With what every address among the other words begins, as in `curl http://127.0.0.1:*`. */
+  /** Every address among the other words must begin with this, as in `curl http://127.0.0.1:*`. */
   readonly address?: string;
-  /** It is about the files that commands write by `>`: a pattern for their paths, as in `> src/**`. */
+  /** The rule is about files that commands write with `>`: a pattern for their paths, as in `> src/**`. */
   readonly writes?: string;
 }
 
-/** null when the pattern is more than one plain command. A `*` at its end changes nothing for a rule of the settings. */
-export function commandPattern(pattern: string): CommandPattern | null {
+/**
+ * Returns null if the pattern is more than one plain command. A trailing `*` changes nothing in a rule of the settings.
+ */
+export function parseCommandPattern(pattern: string): CommandPattern | null {
   const writes = /^>\s*([\w*./@+-]+)$/.exec(pattern)?.[1];
   if (writes !== undefined) return { words: [], isExact: false, isWide: false, writes };
   const isExact = /;\s*$/.test(pattern);
@@ -31,14 +33,14 @@ export function commandPattern(pattern: string): CommandPattern | null {
 }
 
 /** Returns what is wrong with a pattern for commands, or null. */
-function commandPatternFault(pattern: string): string | null {
-  return commandPattern(pattern) === null
+function findCommandPatternFault(pattern: string): string | null {
+  return parseCommandPattern(pattern) === null
     ? `"${pattern}" is more than one plain command; write the words it begins with, e.g. git log`
     : null;
 }
 
 /** A rule for these words, alone or with any more after them. */
-export function ruleText(words: readonly string[], isExact = false): string {
+export function formatRule(words: readonly string[], isExact = false): string {
   return `${SHELL_TOOL}(${words.join(" ")}${isExact ? ";" : ""})`;
 }
 
@@ -70,8 +72,8 @@ export function parseRule(text: string): Rule {
   if (pattern === undefined) return { text, tool };
   const fault =
     tool === SHELL_TOOL
-      ? commandPatternFault(pattern)
-      : patternFault(() => globMatcher(pattern, { caseSensitive: true }));
+      ? findCommandPatternFault(pattern)
+      : findPatternFault(() => createGlobMatcher(pattern, { caseSensitive: true }));
   if (fault !== null) throw new Error(`"${text}" is not a rule: ${fault.replace(/\.$/, "")}.`);
   return { text, tool, pattern };
 }
@@ -84,9 +86,9 @@ export interface RuleTarget {
 
 /** To allow, a rule with a pattern must cover every subject of the call; to ask or deny, one is enough. */
 export function ruleCovers(rule: Rule, target: RuleTarget, covering: "every" | "some"): boolean {
-  if (!globMatcher(rule.tool, { caseSensitive: true })(target.tool)) return false;
+  if (!createGlobMatcher(rule.tool, { caseSensitive: true })(target.tool)) return false;
   if (rule.pattern === undefined) return true;
   if (target.subjects.length === 0) return false;
-  const matches = globMatcher(rule.pattern, { caseSensitive: true });
+  const matches = createGlobMatcher(rule.pattern, { caseSensitive: true });
   return covering === "every" ? target.subjects.every(matches) : target.subjects.some(matches);
 }

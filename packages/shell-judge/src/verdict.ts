@@ -4,9 +4,12 @@ import type { CallContext, Effect } from "@burin/contract/tools";
 export interface Grants {
   /** For this exact command, and this exact file. */
   readonly exact: readonly string[];
-  /** Also with other arguments that cannot widen it, and for the whole folder. The same where there are none. */
+  /**
+   * Also for other arguments that cannot change the kind of command, and for the file's whole folder. Equals `exact` if
+   * there is nothing wider.
+   */
   readonly wide: readonly string[];
-  /** For everything that the tool does; a command line has no such. */
+  /** For everything that the tool does; never offered for a command line. */
   readonly all?: readonly string[];
 }
 
@@ -19,7 +22,7 @@ export interface PartVerdict {
   readonly rule?: string;
   /** The rules that would cover it from now on, alone and with other arguments; absent when none can. */
   readonly grants?: Grants;
-  /** It only reads; if it is asked about, then only because of where. */
+  /** It only reads; if it asks, then only because of where it reads. */
   readonly isOnlyReading: boolean;
   /** What it would do that a user should know, worst first. */
   readonly effects: readonly Effect[];
@@ -40,7 +43,7 @@ export interface Verdict {
   readonly grants?: readonly string[];
   /** The same by their width, where there is more than one. */
   readonly widths?: Grants;
-  /** For a command line that runs without a question: how much of it only reads, and is limited to that. */
+  /** For a line that runs without a question: how much of it is known to only read and is limited to that. */
   readonly reads?: CallContext["reads"];
   /** Only the mode `auto` lets it run without a question. */
   readonly isContained?: true;

@@ -1,40 +1,44 @@
 import assert from "node:assert/strict";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkDeclaredTools, checkWithPlace } from "./conversation.ts";
+import { createSecret, type FakeProtocol, splitIntoPieces, type WireReply } from "./wire-reply.ts";
 
 /** The Messages API of Anthropic, as strict as the real one where clients make mistakes. */
 export const anthropicProtocol: FakeProtocol = {
   check,
   returnsThoughts: true,
-  eventsOf,
-  documentOf: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
-  errorBody: ({ message, type }) => ({ type: "error", error: { type: type ?? "api_error", message } }),
-  answeredCalls: (body) => blocksIn(body).filter(({ type }) => type === "tool_result").length,
+  buildEvents,
+  buildDocument: (reply) => ({
+    ...buildMessage(reply),
+    content: buildBlocks(reply),
+    usage: buildUsage(reply),
+  }),
+  buildErrorBody: ({ message, type }) => ({ type: "error", error: { type: type ?? "api_error", message } }),
+  countAnsweredCalls: (body) => listBlocks(body).filter(({ type }) => type === "tool_result").length,
 };
 
-function blocksIn(body: JsonRecord): JsonRecord[] {
-  return recordsIn(body.messages).flatMap(({ content }) => recordsIn(content));
+function listBlocks(body: JsonRecord): JsonRecord[] {
+  return filterRecords(body.messages).flatMap(({ content }) => filterRecords(content));
 }
 
 function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
   assert(typeof body.model === "string" && body.model !== "", "model: a name is missing");
   assert(Number(body.max_tokens) > 0, "max_tokens: Field required");
-  const messages = recordsIn(body.messages);
+  const messages = filterRecords(body.messages);
   assert(messages.length > 0, "messages: a list is missing");
-  const tools = recordsIn(body.tools);
-  checkDeclared(tools.map(({ name, input_schema }) => ({ name, schema: input_schema ?? null })));
+  const tools = filterRecords(body.tools);
+  checkDeclaredTools(tools.map(({ name, input_schema }) => ({ name, schema: input_schema ?? null })));
   const { system } = body;
-  const texts = recordsIn(system);
-  const marked = [...tools, ...texts, ...blocksIn(body)].filter((block) => block.cache_control).length;
+  const texts = filterRecords(system);
+  const marked = [...tools, ...texts, ...listBlocks(body)].filter((block) => block.cache_control).length;
   assert(marked <= 4, `cache_control: ${marked} blocks are marked, and four are allowed`);
   const isSaid = typeof system === "string" ? system !== "" : texts.length > 0 && texts.every(isText);
   assert(system === undefined || isSaid, "system: has no usable text");
   const ledger = new CallLedger();
   for (const [index, { role, content }] of messages.entries()) {
-    checkAt(`messages.${index}: `, () => {
+    checkWithPlace(`messages.${index}: `, () => {
       assert(role === (index % 2 === 0 ? "user" : "assistant"), `the role ${role} is out of turn`);
-      const blocks = typeof content === "string" ? [{ type: "text", text: content }] : recordsIn(content);
+      const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
       assert(blocks.length > 0, "there is no content");
       if (role === "user") checkUser(blocks, ledger);
       else checkAssistant(blocks, ledger, issued);
@@ -47,8 +51,8 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
 /** Where there are answers of tools since the user spoke, the model must have thought first. */
 function checkThought(messages: readonly JsonRecord[]): void {
   const isAsked = ({ role, content }: JsonRecord): boolean =>
-    role === "user" && recordsIn(content).every(({ type }) => type !== "tool_result");
-  const [first] = recordsIn(messages[messages.findLastIndex(isAsked) + 1]?.content);
+    role === "user" && filterRecords(content).every(({ type }) => type !== "tool_result");
+  const [first] = filterRecords(messages[messages.findLastIndex(isAsked) + 1]?.content);
   const type = String(first?.type ?? "thinking");
   assert(type.includes("thinking"), `Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\``);
 }
@@ -73,13 +77,13 @@ function checkUser(blocks: readonly JsonRecord[], ledger: CallLedger): void {
   for (const { tool_use_id: id } of answers) ledger.answer(id);
   ledger.checkAnswered();
   const failed = answers.filter(({ is_error: isError }) => isError === true);
-  const told = failed.flatMap(({ content }) => recordsIn(content));
+  const told = failed.flatMap(({ content }) => filterRecords(content));
   assert(
     told.every(({ type }) => type === "text"),
     "all content must be type `text` if `is_error` is true",
   );
   const shown = blocks.flatMap((block) =>
-    block.type === "tool_result" ? recordsIn(block.content) : [block],
+    block.type === "tool_result" ? filterRecords(block.content) : [block],
   );
   for (const block of shown)
     assert(isText(block) || isMedia(block), `a block of type ${String(block.type)} is not usable`);
@@ -100,18 +104,18 @@ function checkAssistant(
       const isReturned = secret === undefined || blocks.some((other) => other.signature === secret);
       assert(isReturned, "Expected the `thinking` block that came with the tool_use");
     } else if (type === "thinking")
-      assert(signature === secretOf(String(thinking)), "Invalid `signature` in `thinking` block");
+      assert(signature === createSecret(String(thinking)), "Invalid `signature` in `thinking` block");
     else assert(isText(block), `a block of type ${String(type)} is not usable`);
   }
 }
 
-function message({ model, calls }: WireReply) {
+function buildMessage({ model, calls }: WireReply) {
   const stop_reason = calls.length > 0 ? "tool_use" : "end_turn";
   const head = { id: "msg_1", type: "message", role: "assistant", model };
   return { ...head, content: [], stop_reason, stop_sequence: null };
 }
 
-function usageIn({ usage: { inputTokens, outputTokens, cachedTokens, cacheWrites } }: WireReply): object {
+function buildUsage({ usage: { inputTokens, outputTokens, cachedTokens, cacheWrites } }: WireReply): object {
   const { tokens: written = 0, hour } = cacheWrites ?? {};
   const kinds = { ephemeral_5m_input_tokens: written - (hour ?? 0), ephemeral_1h_input_tokens: hour };
   return {
@@ -123,24 +127,24 @@ function usageIn({ usage: { inputTokens, outputTokens, cachedTokens, cacheWrites
   };
 }
 
-function blocksOf({ thought, text, calls }: WireReply): JsonRecord[] {
+function buildBlocks({ thought, text, calls }: WireReply): JsonRecord[] {
   return [
-    ...(thought ? [{ type: "thinking", thinking: thought, signature: secretOf(thought) }] : []),
+    ...(thought ? [{ type: "thinking", thinking: thought, signature: createSecret(thought) }] : []),
     ...(text ? [{ type: "text", text }] : []),
     ...calls.map(({ id, name, args }) => ({ type: "tool_use", id, name, input: args })),
   ];
 }
 
-function eventsOf(reply: WireReply): object[] {
+function buildEvents(reply: WireReply): object[] {
   const { error } = reply;
-  const usage = usageIn(reply);
-  const whole = message(reply);
+  const usage = buildUsage(reply);
+  const whole = buildMessage(reply);
   const events = [
     { type: "message_start", message: { ...whole, stop_reason: null, usage } },
     { type: "ping" },
-    ...blocksOf(reply).flatMap(blockEvents),
+    ...buildBlocks(reply).flatMap(buildBlockEvents),
   ];
-  if (error) return [...events, anthropicProtocol.errorBody(error)];
+  if (error) return [...events, anthropicProtocol.buildErrorBody(error)];
   const { stop_reason, stop_sequence } = whole;
   return [
     ...events,
@@ -149,8 +153,8 @@ function eventsOf(reply: WireReply): object[] {
   ];
 }
 
-function blockEvents(block: JsonRecord, index: number): object[] {
-  const [empty, deltas] = growing(block);
+function buildBlockEvents(block: JsonRecord, index: number): object[] {
+  const [empty, deltas] = splitBlock(block);
   return [
     { type: "content_block_start", index, content_block: { ...block, ...empty } },
     ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -159,13 +163,25 @@ function blockEvents(block: JsonRecord, index: number): object[] {
 }
 
 /** What of a block is empty at its start, and the deltas that fill it. */
-function growing({ type, thinking, signature, text, input }: JsonRecord): [empty: object, deltas: object[]] {
+function splitBlock({
+  type,
+  thinking,
+  signature,
+  text,
+  input,
+}: JsonRecord): [empty: object, deltas: object[]] {
   if (type === "thinking") {
-    const thoughts = pieces(String(thinking)).map((piece) => ({ type: "thinking_delta", thinking: piece }));
+    const thoughts = splitIntoPieces(String(thinking)).map((piece) => ({
+      type: "thinking_delta",
+      thinking: piece,
+    }));
     return [{ thinking: "", signature: "" }, [...thoughts, { type: "signature_delta", signature }]];
   }
   if (type === "text")
-    return [{ text: "" }, pieces(String(text)).map((piece) => ({ type: "text_delta", text: piece }))];
-  const json = pieces(JSON.stringify(input));
+    return [
+      { text: "" },
+      splitIntoPieces(String(text)).map((piece) => ({ type: "text_delta", text: piece })),
+    ];
+  const json = splitIntoPieces(JSON.stringify(input));
   return [{ input: {} }, json.map((partial_json) => ({ type: "input_json_delta", partial_json }))];
 }

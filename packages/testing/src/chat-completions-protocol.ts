@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
-import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, type WireReply } from "./wire-reply.ts";
+import { filterRecords, isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkDeclaredTools, checkWithPlace } from "./conversation.ts";
+import { type FakeProtocol, splitIntoPieces, type WireReply } from "./wire-reply.ts";
 
 /** Chat completions, as strict as the strictest services. */
 export const chatCompletionsProtocol: FakeProtocol = {
   check,
   returnsThoughts: false,
-  eventsOf,
-  documentOf,
-  errorBody: ({ message, type, status }) => ({
+  buildEvents,
+  buildDocument,
+  buildErrorBody: ({ message, type, status }) => ({
     error: { message, type: type ?? "server_error", code: status ?? null },
   }),
-  answeredCalls: ({ messages }) => recordsIn(messages).filter(({ role }) => role === "tool").length,
+  countAnsweredCalls: ({ messages }) => filterRecords(messages).filter(({ role }) => role === "tool").length,
 };
 
 function check({ model, messages, tools }: JsonRecord): void {
@@ -23,7 +23,7 @@ function check({ model, messages, tools }: JsonRecord): void {
   const ledger = new CallLedger(/./s);
   let last = "start";
   for (const [index, message] of messages.entries()) {
-    checkAt(`messages[${index}] `, () => {
+    checkWithPlace(`messages[${index}] `, () => {
       assert(isRecord(message), "is not an object");
       checkMessage(message, last, ledger);
     });
@@ -35,11 +35,11 @@ function check({ model, messages, tools }: JsonRecord): void {
 
 function checkTools(tools: unknown): void {
   assert(Array.isArray(tools) && tools.length > 0, "tools: must be a list with at least one tool");
-  const declared = recordsIn(tools).map((tool) => (tool.type === "function" ? tool.function : undefined));
+  const declared = filterRecords(tools).map((tool) => (tool.type === "function" ? tool.function : undefined));
   assert(declared.length === tools.length && declared.every(isRecord), "tools: an entry is not a function");
   for (const { name, description } of declared)
     assert(typeof description === "string", `tools: "${String(name)}" has no description`);
-  checkDeclared(declared.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
+  checkDeclaredTools(declared.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
 }
 
 function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): void {
@@ -49,7 +49,7 @@ function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): vo
     assert(hasParts(content, isText), "has content that is not text");
     return;
   }
-  checkAt("comes before it: ", () => ledger.checkAnswered());
+  checkWithPlace("comes before it: ", () => ledger.checkAnswered());
   if (role === "system") {
     assert(last === "start", "is a system message out of order");
     assert(content !== "" && hasParts(content, isText), "has no content");
@@ -59,7 +59,7 @@ function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): vo
   } else {
     assert(role === "assistant", `has the unknown role "${String(role)}"`);
     assert(last === "user" || last === "tool", `is an assistant message after ${last}`);
-    checkReply(message, ledger);
+    checkAssistantMessage(message, ledger);
   }
 }
 
@@ -83,7 +83,7 @@ function isUserPart({ type, text, image_url: image, file }: JsonRecord): boolean
   return type === "image_url" && /^(https?:\/\/|data:image\/[a-z+.-]+;base64,)/.test(url);
 }
 
-function checkReply({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
+function checkAssistantMessage({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
   // Databricks has thoughts in the content.
   const hasText = content !== "" && hasParts(content, (part) => isText(part) || part.type === "reasoning");
   assert(calls !== undefined || hasText, "has neither content nor tool calls");
@@ -100,52 +100,57 @@ function checkReply({ content, tool_calls: calls }: JsonRecord, ledger: CallLedg
   }
 }
 
-function eventsOf(reply: WireReply): (object | string)[] {
-  const chunk = (fields: object) => ({ ...head(reply, "chat.completion.chunk"), ...fields });
+function buildEvents(reply: WireReply): (object | string)[] {
+  const chunk = (fields: object) => ({ ...buildHead(reply, "chat.completion.chunk"), ...fields });
   const delta = (fields: object, finish_reason: string | null = null) =>
     chunk({ choices: [{ index: 0, delta: fields, finish_reason }] });
   const events: (object | string)[] = [
     delta({ role: "assistant", content: "" }),
-    ...pieces(reply.thought).map((piece) => delta({ reasoning_content: piece })),
-    ...pieces(reply.text).map((piece) => delta({ content: piece })),
+    ...splitIntoPieces(reply.thought).map((piece) => delta({ reasoning_content: piece })),
+    ...splitIntoPieces(reply.text).map((piece) => delta({ content: piece })),
   ];
-  if (reply.error) return [...events, chatCompletionsProtocol.errorBody(reply.error)];
-  for (const [index, { id, type, function: called }] of toolCalls(reply).entries()) {
+  if (reply.error) return [...events, chatCompletionsProtocol.buildErrorBody(reply.error)];
+  for (const [index, { id, type, function: called }] of buildToolCalls(reply).entries()) {
     events.push(delta({ tool_calls: [{ index, id, type, function: { ...called, arguments: "" } }] }));
-    for (const piece of pieces(called.arguments))
+    for (const piece of splitIntoPieces(called.arguments))
       events.push(delta({ tool_calls: [{ index, function: { arguments: piece } }] }));
   }
-  return [...events, delta({}, finishReason(reply)), chunk({ choices: [], usage: usageIn(reply) }), "[DONE]"];
+  return [
+    ...events,
+    delta({}, findFinishReason(reply)),
+    chunk({ choices: [], usage: buildUsage(reply) }),
+    "[DONE]",
+  ];
 }
 
-function documentOf(reply: WireReply): object {
+function buildDocument(reply: WireReply): object {
   const { thought, text } = reply;
-  const calls = toolCalls(reply);
+  const calls = buildToolCalls(reply);
   const message = {
     role: "assistant",
     content: text || null,
     ...(thought ? { reasoning_content: thought } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
-  const choices = [{ index: 0, message, finish_reason: finishReason(reply) }];
-  return { ...head(reply, "chat.completion"), choices, usage: usageIn(reply) };
+  const choices = [{ index: 0, message, finish_reason: findFinishReason(reply) }];
+  return { ...buildHead(reply, "chat.completion"), choices, usage: buildUsage(reply) };
 }
 
-function head({ model }: WireReply, object: string): object {
+function buildHead({ model }: WireReply, object: string): object {
   return { id: "reply", object, created: 0, model };
 }
 
-function toolCalls({ calls }: WireReply) {
+function buildToolCalls({ calls }: WireReply) {
   return calls.map(({ id, name, args }) => {
     return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
   });
 }
 
-function finishReason({ calls }: WireReply): string {
+function findFinishReason({ calls }: WireReply): string {
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 
-function usageIn({ usage: { inputTokens, outputTokens, cachedTokens } }: WireReply): object {
+function buildUsage({ usage: { inputTokens, outputTokens, cachedTokens } }: WireReply): object {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Each check throws what is wrong; this names the place before it. */
-export function checkAt(place: string, check: () => void): void {
+export function checkWithPlace(place: string, check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw new Error(`${place}${messageOf(error)}`);
+    throw new Error(`${place}${describeError(error)}`);
   }
 }
 
@@ -19,10 +19,10 @@ export function checkToolName(name: unknown): void {
 }
 
 /** A list of declared tools, each with its name and its schema. */
-export function checkDeclared(tools: readonly { name: unknown; schema: unknown }[]): void {
+export function checkDeclaredTools(tools: readonly { name: unknown; schema: unknown }[]): void {
   const names = new Set<unknown>();
   for (const { name, schema } of tools) {
-    checkAt("tools: ", () => checkToolName(name));
+    checkWithPlace("tools: ", () => checkToolName(name));
     assert(!names.has(name), `tools: "${String(name)}" is there twice`);
     const isOfObject = schema === undefined || (isRecord(schema) && schema.type === "object");
     assert(isOfObject, `tools: the parameters of "${String(name)}" are not a schema of an object`);

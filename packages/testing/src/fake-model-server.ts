@@ -5,14 +5,14 @@ import type { AddressInfo, Server } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import type { ScriptLine } from "@burin/models/scripted";
 import { anthropicProtocol } from "./anthropic-protocol.ts";
 import { chatCompletionsProtocol } from "./chat-completions-protocol.ts";
 import { geminiProtocol } from "./gemini-protocol.ts";
 import { responsesProtocol } from "./responses-protocol.ts";
-import { type PlayedService, type Refusal, refusalOf } from "./service-habits.ts";
-import { type FakeProtocol, secretOf, type WireReply } from "./wire-reply.ts";
+import { findRefusal, type Refusal, type ServiceName } from "./service-habits.ts";
+import { createSecret, type FakeProtocol, type WireReply } from "./wire-reply.ts";
 
 /** One request for a reply, as it came. */
 export interface RecordedRequest {
@@ -46,11 +46,11 @@ export interface FakeModelServer {
 
 export interface FakeServiceOptions {
   /** Also refuses what this service refuses; a refused request uses no reply of the script. */
-  readonly playing?: PlayedService;
+  readonly service?: ServiceName;
 }
 
 /** Lets a server listen at a free port of this computer. */
-export async function portOf(server: Server): Promise<number> {
+export async function listenOnFreePort(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
@@ -73,7 +73,7 @@ export async function startFakeModelServer(
     });
   });
   return {
-    baseUrl: `http://127.0.0.1:${await portOf(server)}/v1`,
+    baseUrl: `http://127.0.0.1:${await listenOnFreePort(server)}/v1`,
     requests: service.requests,
     problems: service.problems,
     unusedReplies: () => service.unusedReplies(),
@@ -100,11 +100,11 @@ class FakeService {
   readonly problems: string[] = [];
   readonly #replies: FakeReply[];
   readonly #issued = new Map<string, string>();
-  readonly #playing: PlayedService | undefined;
+  readonly #playing: ServiceName | undefined;
 
-  constructor(replies: readonly FakeReply[], { playing }: FakeServiceOptions) {
+  constructor(replies: readonly FakeReply[], { service }: FakeServiceOptions) {
     this.#replies = [...replies];
-    this.#playing = playing;
+    this.#playing = service;
   }
 
   unusedReplies(): readonly FakeReply[] {
@@ -116,10 +116,10 @@ class FakeService {
     const path = url.replace(/\?.*$/s, "");
     const [, protocol] = PROTOCOLS.find(([pattern]) => method === "POST" && pattern.test(path)) ?? [];
     if (protocol) {
-      const recorded = await record(request);
+      const recorded = await recordRequest(request);
       this.requests.push(recorded);
       const refusal =
-        (this.#playing && refusalOf(this.#playing, path, recorded.body)) ??
+        (this.#playing && findRefusal(this.#playing, path, recorded.body)) ??
         this.#refusal(protocol, recorded.body);
       if (refusal) sendJson(response, refusal.status, refusal.body);
       else await this.#reply(protocol, recorded, { request, response });
@@ -137,11 +137,11 @@ class FakeService {
       assert(this.#replies.length > 0, "no reply is left in the script");
       return undefined;
     } catch (error) {
-      const message = messageOf(error);
+      const message = describeError(error);
       this.problems.push(`Request ${this.requests.length}: ${message}`);
       return {
         status: 400,
-        body: protocol.errorBody({ message, type: "invalid_request_error", status: 400 }),
+        body: protocol.buildErrorBody({ message, type: "invalid_request_error", status: 400 }),
       };
     }
   }
@@ -155,15 +155,15 @@ class FakeService {
     const line = typeof next === "function" ? await next(recorded) : next;
     if ("raw" in line) return line.raw(request, response);
     const { error } = line;
-    if (error?.status !== undefined) return sendJson(response, error.status, protocol.errorBody(error));
+    if (error?.status !== undefined) return sendJson(response, error.status, protocol.buildErrorBody(error));
     const { body } = recorded;
     const reply = this.#wireReply(protocol, line, body);
-    if (protocol.documentOf && body.stream !== true)
-      return sendJson(response, 200, error ? protocol.errorBody(error) : protocol.documentOf(reply));
+    if (protocol.buildDocument && body.stream !== true)
+      return sendJson(response, 200, error ? protocol.buildErrorBody(error) : protocol.buildDocument(reply));
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-    for (const data of protocol.eventsOf(reply)) {
+    for (const data of protocol.buildEvents(reply)) {
       if (response.destroyed) return;
-      response.write(serverSentEvent(data));
+      response.write(formatServerSentEvent(data));
       // One network packet each, so that the client sees the reply grow.
       await nextTurn();
     }
@@ -173,28 +173,28 @@ class FakeService {
   #wireReply(protocol: FakeProtocol, line: ScriptLine, body: JsonRecord): WireReply {
     const { thought = "", text = "", error } = line;
     // `call_1` and so on, counted over the whole conversation, even if its beginning was left out.
-    const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
+    const last = Math.max(protocol.countAnsweredCalls(body), findHighestCallNumber(body));
     const begun = error ? [] : (line.calls ?? []);
     const calls = begun.map((call, index) => ({ ...call, id: `call_${last + index + 1}` }));
     const [first] = calls;
-    if (protocol.returnsThoughts && thought && first) this.#issued.set(first.id, secretOf(thought));
+    if (protocol.returnsThoughts && thought && first) this.#issued.set(first.id, createSecret(thought));
     const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...line.usage };
     return { model: String(body.model), thought, text, calls, usage, error };
   }
 }
 
 /** With its type as its name, in the protocols whose events have types. */
-function serverSentEvent(data: object | string): string {
+function formatServerSentEvent(data: object | string): string {
   if (typeof data === "string") return `data: ${data}\n\n`;
   return `${"type" in data ? `event: ${data.type}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function highestCallNumber(body: JsonRecord): number {
+function findHighestCallNumber(body: JsonRecord): number {
   const numbers = JSON.stringify(body).matchAll(/"call_(\d{1,9})"/g);
   return Math.max(0, ...Array.from(numbers, ([, number]) => Number(number)));
 }
 
-async function record(request: IncomingMessage): Promise<RecordedRequest> {
+async function recordRequest(request: IncomingMessage): Promise<RecordedRequest> {
   const bytes = await buffer(request);
   const body = parseJson(bytes.toString("utf8"));
   const { url: path = "", headers } = request;

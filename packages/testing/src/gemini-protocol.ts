@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { checkAt, checkDeclared, checkToolName } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { checkDeclaredTools, checkToolName, checkWithPlace } from "./conversation.ts";
+import { createSecret, type FakeProtocol, splitIntoPieces, type WireReply } from "./wire-reply.ts";
 
 /** Keywords for which the real service has refused whole lists of tools. */
 const REFUSED_KEYWORDS =
@@ -11,38 +11,38 @@ const REFUSED_KEYWORDS =
 export const geminiProtocol: FakeProtocol = {
   check,
   returnsThoughts: true,
-  eventsOf,
-  errorBody: ({ message, status, type }) => ({
+  buildEvents,
+  buildErrorBody: ({ message, status, type }) => ({
     error: { code: status ?? 500, message, status: type ?? "INTERNAL" },
   }),
-  answeredCalls: ({ contents }) => {
-    const parts = recordsIn(contents).flatMap((content) => recordsIn(content.parts));
+  countAnsweredCalls: ({ contents }) => {
+    const parts = filterRecords(contents).flatMap((content) => filterRecords(content.parts));
     return parts.filter((part) => part.functionResponse).length;
   },
 };
 
 function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
-  const declared = recordsIn(body.tools).flatMap((tool) => recordsIn(tool.functionDeclarations));
-  checkDeclared(declared.map(({ name, parametersJsonSchema: schema }) => ({ name, schema })));
+  const declared = filterRecords(body.tools).flatMap((tool) => filterRecords(tool.functionDeclarations));
+  checkDeclaredTools(declared.map(({ name, parametersJsonSchema: schema }) => ({ name, schema })));
   assert(!REFUSED_KEYWORDS.test(JSON.stringify(declared)), "tools: a keyword of a schema is not supported");
-  const contents = recordsIn(body.contents);
+  const contents = filterRecords(body.contents);
   assert(contents.length > 0, "contents: a list is missing");
   let calls: JsonRecord[] = [];
   for (const [index, { role, parts }] of contents.entries()) {
-    const given = recordsIn(parts);
-    checkAt(`contents[${index}]: `, () => {
+    const given = filterRecords(parts);
+    checkWithPlace(`contents[${index}]: `, () => {
       assert(role === (index % 2 === 0 ? "user" : "model"), `the role ${role} is out of turn`);
       assert(given.length > 0, "must have parts");
       if (role === "user") checkUser(given, calls);
       else checkModel(given, issued);
     });
-    calls = recordsIn(given.map(({ functionCall }) => functionCall));
+    calls = filterRecords(given.map(({ functionCall }) => functionCall));
   }
   assert(contents.at(-1)?.role === "user", "contents: the last is of the model");
 }
 
 function checkUser(parts: readonly JsonRecord[], calls: readonly JsonRecord[]): void {
-  const answers = recordsIn(parts.map(({ functionResponse }) => functionResponse));
+  const answers = filterRecords(parts.map(({ functionResponse }) => functionResponse));
   assert(
     answers.length === calls.length,
     "the number of function response parts is not equal to the number of function call parts",
@@ -77,17 +77,17 @@ function checkModel(parts: readonly JsonRecord[], issued: ReadonlyMap<string, st
   }
 }
 
-function eventsOf({ thought, text, calls, usage, error }: WireReply): object[] {
+function buildEvents({ thought, text, calls, usage, error }: WireReply): object[] {
   const parts = [
-    ...pieces(thought).map((piece) => ({ text: piece, thought: true })),
-    ...pieces(text).map((piece) => ({ text: piece })),
+    ...splitIntoPieces(thought).map((piece) => ({ text: piece, thought: true })),
+    ...splitIntoPieces(text).map((piece) => ({ text: piece })),
     ...calls.map(({ id, name, args }, index) => ({
       functionCall: { id, name, args },
-      ...(thought && index === 0 ? { thoughtSignature: secretOf(thought) } : {}),
+      ...(thought && index === 0 ? { thoughtSignature: createSecret(thought) } : {}),
     })),
   ];
-  const events = parts.map((part) => ({ candidates: [candidate(part)] }));
-  if (error) return [...events, geminiProtocol.errorBody(error)];
+  const events = parts.map((part) => ({ candidates: [buildCandidate(part)] }));
+  if (error) return [...events, geminiProtocol.buildErrorBody(error)];
   const { inputTokens, outputTokens, cachedTokens } = usage;
   const usageMetadata = {
     promptTokenCount: inputTokens,
@@ -95,9 +95,12 @@ function eventsOf({ thought, text, calls, usage, error }: WireReply): object[] {
     totalTokenCount: inputTokens + outputTokens,
     cachedContentTokenCount: cachedTokens,
   };
-  return [...events, { candidates: [{ ...candidate({ text: "" }), finishReason: "STOP" }], usageMetadata }];
+  return [
+    ...events,
+    { candidates: [{ ...buildCandidate({ text: "" }), finishReason: "STOP" }], usageMetadata },
+  ];
 }
 
-function candidate(part: object): object {
+function buildCandidate(part: object): object {
   return { content: { role: "model", parts: [part] }, index: 0 };
 }

@@ -3,33 +3,33 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const made: string[] = [];
+const createdFolders: string[] = [];
 
 /** What every file of tests does at its end: `remove-folders.ts`. */
 export function removeFolders(): void {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of createdFolders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
 /** A new folder, by its real path; it and what is created next to it are removed after the file's tests. */
-export function temporaryFolder(): string {
+export function createTemporaryFolder(): string {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-")));
-  made.push(top);
+  createdFolders.push(top);
   const folder = join(top, "root");
   mkdirSync(folder);
   return folder;
 }
 
 /** A new folder that commands in the sandbox see, where the clone is below `/tmp` too: they have another `/tmp`. */
-export function visibleFolder(): string {
+export function createVisibleFolder(): string {
   const modules = join(process.cwd(), "node_modules");
   const place = /^\/(?:var\/)?tmp\//.test(realpathSync(modules)) ? homedir() : modules;
   const folder = realpathSync(mkdtempSync(join(place, ".burin-visible-")));
-  made.push(folder);
+  createdFolders.push(folder);
   return folder;
 }
 
 /** Writes a file and the folders above it, and returns its path. */
-export function madeFile(root: string, name: string, content: string | Uint8Array): string {
+export function createFile(root: string, name: string, content: string | Uint8Array): string {
   const path = join(root, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
@@ -37,14 +37,14 @@ export function madeFile(root: string, name: string, content: string | Uint8Arra
 }
 
 /** A new folder with these files. */
-export function madeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const root = temporaryFolder();
-  for (const [name, content] of Object.entries(files)) madeFile(root, name, content);
+export function createTree(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const root = createTemporaryFolder();
+  for (const [name, content] of Object.entries(files)) createFile(root, name, content);
   return root;
 }
 
 /** Stops this whole process for that long, and until the file is there. */
-export function stopUntil(path: string, milliseconds: number): void {
+export function blockUntil(path: string, milliseconds: number): void {
   const end = performance.now() + milliseconds;
   const cell = new Int32Array(new SharedArrayBuffer(4));
   while (performance.now() < end || !existsSync(path)) Atomics.wait(cell, 0, 0, 20);
@@ -63,8 +63,8 @@ export interface GitHome {
   makeRepository(folder: string): string;
 }
 
-export function gitHome(): GitHome {
-  const root = temporaryFolder();
+export function createGitHome(): GitHome {
+  const root = createTemporaryFolder();
   const base = dirname(root);
   const environment = { PATH: process.env.PATH, HOME: join(base, "home"), GIT_CONFIG_NOSYSTEM: "1" };
   const home: GitHome = {
@@ -72,14 +72,14 @@ export function gitHome(): GitHome {
     root,
     environment,
     write(path, text, mode = 0o644) {
-      const written = madeFile(base, path, text);
+      const written = createFile(base, path, text);
       chmodSync(written, mode);
       return written;
     },
     git: (folder, ...words) =>
       execFileSync("git", words, { cwd: folder, encoding: "utf8", env: environment, stdio: "pipe" }),
     makeRepository(folder) {
-      madeFile(folder, "file.txt", "text\n");
+      createFile(folder, "file.txt", "text\n");
       home.git(folder, "init", "-q");
       home.git(folder, "add", "-A");
       home.git(folder, "commit", "-q", "-m", "first");

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "./made-files.ts";
-import { groupByNeeds, needs } from "./needs.ts";
+import { createFile, createTemporaryFolder } from "./made-files.ts";
+import { groupByPrograms, requirePrograms } from "./needs.ts";
 import { findProgram } from "./programs.mjs";
 
 const TOP = join(import.meta.dirname, "../../..");
@@ -14,13 +14,13 @@ const PROXY = "http://ada:it's a secret@proxy.example:3128";
 
 /** A machine whose PATH has nothing but these programs. */
 function machineWith(programs: Readonly<Record<string, string>>) {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const bin = join(folder, "my bin");
   mkdirSync(bin);
   for (const name of PLAIN) symlinkSync(findProgram(name) ?? "", join(bin, name));
   symlinkSync(process.execPath, join(bin, "node"));
   for (const [name, script] of Object.entries(programs))
-    chmodSync(madeFile(bin, name, `#!/bin/sh\n${script}\n`), 0o755);
+    chmodSync(createFile(bin, name, `#!/bin/sh\n${script}\n`), 0o755);
   const run = (words: readonly string[], variables: NodeJS.ProcessEnv = {}) => {
     const env = { PATH: bin, HOME: folder, BIN: bin, LOG: join(folder, "log"), ...variables };
     const { status, stdout, stderr } = spawnSync(process.execPath, words, {
@@ -44,7 +44,7 @@ const MAY_NOT = 'test "$1" = -n || cat /dev/zero; echo "sudo: a password is requ
 
 describe.runIf(process.platform === "linux")("npm test on a machine that lacks programs", () => {
   // Where root's clone is closed to others, no package helps.
-  const open = needs("the user nobody", "PostgreSQL of npm");
+  const open = requirePrograms("the user nobody", "PostgreSQL of npm");
   it("names them and installs them by the system's packages, and hands the proxies on unseen", open, () => {
     const machine = machineWith({ "apt-get": APT, sudo: SUDO });
     const variables = { HTTP_PROXY: PROXY, no_proxy: "here", BURIN_TESTS: "all" };
@@ -92,13 +92,13 @@ describe.runIf(process.platform === "linux")("tests that need a program", () => 
   function runTests(variables: NodeJS.ProcessEnv = {}) {
     const machine = machineWith({});
     symlinkSync(join(TOP, "node_modules"), join(machine.folder, "node_modules"));
-    madeFile(
+    createFile(
       machine.folder,
       "vitest.config.mjs",
       `import { WaitingTests } from ${JSON.stringify(join(TESTING, "waiting-tests.ts"))};
        export default { test: { reporters: ["default", new WaitingTests()] } };`,
     );
-    madeFile(
+    createFile(
       machine.folder,
       "a.test.ts",
       `import { writeFileSync } from "node:fs";
@@ -137,7 +137,7 @@ describe.runIf(process.platform === "linux")("tests that need a program", () => 
 
   it("are grouped by what their commands call", () => {
     const rows = ["jq -n env", "ls", "ls | jq .", "python3 -c 'x'"];
-    expect(groupByNeeds(rows, (row) => row)).toEqual([
+    expect(groupByPrograms(rows, (row) => row)).toEqual([
       [["jq"], ["jq -n env", "ls | jq ."]],
       [[], ["ls"]],
       [["python3"], ["python3 -c 'x'"]],

@@ -10,7 +10,7 @@ declare module "vitest" {
 const faults = new Map<ProgramName, string | null>();
 
 /** Whether tests can use it here. */
-export function isHere(name: ProgramName): boolean {
+export function isAvailable(name: ProgramName): boolean {
   if (!isNeededHere(name)) return false;
   if (!faults.has(name)) faults.set(name, PROGRAMS[name].fault());
   return faults.get(name) === null;
@@ -20,14 +20,14 @@ export function isHere(name: ProgramName): boolean {
  * Options of a test or a group that calls these programs: where one does not work it is skipped, and counted at the
  * end of the run (`waiting-tests.ts`).
  */
-export function needs(...names: ProgramName[]) {
-  const lacking = names.filter((name) => !isHere(name));
+export function requirePrograms(...names: ProgramName[]) {
+  const lacking = names.filter((name) => !isAvailable(name));
   const waits = lacking.filter(isNeededHere).map((name) => [`waits for ${name}`, true] as const);
   return { skip: lacking.length > 0, meta: Object.fromEntries(waits) };
 }
 
 /** The rows whose command calls the same of these programs, so that each group of rows can say what it needs. */
-export function groupByNeeds<Row>(
+export function groupByPrograms<Row>(
   rows: readonly Row[],
   commandOf: (row: Row) => string,
 ): [names: ProgramName[], rows: Row[]][] {

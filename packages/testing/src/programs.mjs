@@ -25,17 +25,17 @@ const CLOSED_TO_SERVER =
 
 /** @satisfies {Record<string, Program>} */
 export const PROGRAMS = {
-  bwrap: { package: "bubblewrap", fault: faultOfBubblewrap, platform: "linux" },
-  setfacl: { package: "acl", fault: () => unless("setfacl", "getfacl"), platform: "linux" },
-  setfattr: { package: "attr", fault: () => unless("setfattr", "getfattr"), platform: "linux" },
-  PostgreSQL: { package: "postgresql", fault: faultOfPostgres },
-  "PostgreSQL of npm": { package: "", fault: faultOfPackagedPostgres },
-  python3: { package: "python3", fault: () => unless("python3") },
-  ps: { package: "procps", fault: () => unless("ps", "pgrep") },
-  curl: { package: "curl", fault: () => unless("curl") },
-  jq: { package: "jq", fault: () => unless("jq") },
-  strings: { package: "binutils", fault: () => unless("strings") },
-  script: { package: "bsdutils", fault: () => unless("script") },
+  bwrap: { package: "bubblewrap", fault: findBubblewrapFault, platform: "linux" },
+  setfacl: { package: "acl", fault: () => explainMissing("setfacl", "getfacl"), platform: "linux" },
+  setfattr: { package: "attr", fault: () => explainMissing("setfattr", "getfattr"), platform: "linux" },
+  PostgreSQL: { package: "postgresql", fault: findPostgresFault },
+  "PostgreSQL of npm": { package: "", fault: findPackagedPostgresFault },
+  python3: { package: "python3", fault: () => explainMissing("python3") },
+  ps: { package: "procps", fault: () => explainMissing("ps", "pgrep") },
+  curl: { package: "curl", fault: () => explainMissing("curl") },
+  jq: { package: "jq", fault: () => explainMissing("jq") },
+  strings: { package: "binutils", fault: () => explainMissing("strings") },
+  script: { package: "bsdutils", fault: () => explainMissing("script") },
   "the user nobody": {
     package: "",
     fault: () => (isOpenToNobody(fileURLToPath(import.meta.url)) ? null : CLOSED),
@@ -44,7 +44,10 @@ export const PROGRAMS = {
 
 /** What else `.ci/run` calls. */
 export const PROGRAMS_OF_CI = {
-  chromium: { package: "chromium", fault: () => unless("google-chrome") && unless("chromium") },
+  chromium: {
+    package: "chromium",
+    fault: () => explainMissing("google-chrome") && explainMissing("chromium"),
+  },
   initdb: { package: "postgresql", fault: () => (hasSystemPostgres() ? null : MISSING) },
 };
 
@@ -61,7 +64,7 @@ export function isNeededHere(name) {
 }
 
 /** @param {string[]} names */
-function unless(...names) {
+function explainMissing(...names) {
   return names.every((name) => findProgram(name) !== null) ? null : MISSING;
 }
 
@@ -81,7 +84,7 @@ function isProgram(path) {
   }
 }
 
-function faultOfBubblewrap() {
+function findBubblewrapFault() {
   const program = findProgram("bwrap");
   if (program === null) return MISSING;
   const spaces = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"];
@@ -100,12 +103,12 @@ function hasSystemPostgres() {
 }
 
 /** The fleet brings a server along, unless npm has none for this system or left it out. */
-function faultOfPostgres() {
-  return hasSystemPostgres() || faultOfPackagedPostgres() === null ? null : MISSING;
+function findPostgresFault() {
+  return hasSystemPostgres() || findPackagedPostgresFault() === null ? null : MISSING;
 }
 
-function faultOfPackagedPostgres() {
-  const initdb = packagedInitdb();
+function findPackagedPostgresFault() {
+  const initdb = findPackagedInitdb();
   if (initdb === null || !isProgram(initdb)) return MISSING;
   return isOpenToNobody(initdb) ? null : CLOSED_TO_SERVER;
 }
@@ -117,7 +120,7 @@ function isOpenToNobody(path) {
   return spawnSync("runuser", asNobody, { stdio: "ignore", timeout: PROBE_MS }).status === 0;
 }
 
-function packagedInitdb() {
+function findPackagedInitdb() {
   try {
     const entry = createRequire(import.meta.url).resolve(POSTGRES_OF_NPM);
     return join(dirname(entry), "../native/bin/initdb");
@@ -127,14 +130,14 @@ function packagedInitdb() {
 }
 
 /** What makes it work here, as one command where there is one. @param {readonly ProgramName[]} names */
-export function remediesFor(names) {
+export function listRemedies(names) {
   const packages = names
     .filter((name) => PROGRAMS[name].fault() === MISSING)
     .map((name) => PROGRAMS[name].package);
   const remedies = packages.some(Boolean) ? [`To install: ${installCommand(packages)}`] : [];
   if (names.includes("PostgreSQL of npm") && packages.includes(""))
     remedies.push("To install PostgreSQL of npm: npm ci --include=optional");
-  if (names.some((name) => PROGRAMS[name].fault() === NO_NAMESPACES)) remedies.push(namespaceRemedy());
+  if (names.some((name) => PROGRAMS[name].fault() === NO_NAMESPACES)) remedies.push(findNamespaceRemedy());
   if (names.some((name) => PROGRAMS[name].fault()?.endsWith(CLOSED)))
     remedies.push("Clone into a folder that every user may enter, such as one in /opt.");
   return remedies;
@@ -144,11 +147,11 @@ export function remediesFor(names) {
 export function installCommand(packages) {
   const words = [...new Set(packages)].filter(Boolean).join(" ");
   if (!existsSync("/etc/debian_version")) return `the system's packages of ${words} (named as in Debian)`;
-  return asRoot(`apt-get update && apt-get install -y --no-install-recommends ${words}`);
+  return addSudo(`apt-get update && apt-get install -y --no-install-recommends ${words}`);
 }
 
 /** @param {string} command */
-function asRoot(command) {
+function addSudo(command) {
   if (process.getuid?.() === 0) return command;
   return findProgram("sudo") === null ? `su -c '${command}'` : `sudo sh -c '${command}'`;
 }
@@ -160,11 +163,11 @@ const SWITCHES = [
   ["user/max_user_namespaces", "0", "15000"],
 ];
 
-function namespaceRemedy() {
+function findNamespaceRemedy() {
   for (const [path = "", closed, open] of SWITCHES) {
     const file = join("/proc/sys", path);
     if (existsSync(file) && readFileSync(file, "utf8").trim() === closed)
-      return `To allow namespaces: ${asRoot(`sysctl -w ${path.replaceAll("/", ".")}=${open}`)}`;
+      return `To allow namespaces: ${addSudo(`sysctl -w ${path.replaceAll("/", ".")}=${open}`)}`;
   }
   return "Containers allow namespaces when they are started with: --privileged";
 }

@@ -1,34 +1,35 @@
 import assert from "node:assert/strict";
-import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
+import { filterRecords, isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkDeclaredTools, checkWithPlace } from "./conversation.ts";
+import { createSecret, type FakeProtocol, splitIntoPieces, type WireReply } from "./wire-reply.ts";
 
 /** The Responses API of OpenAI without its store, as strict as the real one where clients make mistakes. */
 export const responsesProtocol: FakeProtocol = {
   check,
   returnsThoughts: true,
-  eventsOf,
-  documentOf: (reply) => response(reply, "completed"),
-  errorBody: ({ message, type }) => ({
+  buildEvents,
+  buildDocument: (reply) => buildResponse(reply, "completed"),
+  buildErrorBody: ({ message, type }) => ({
     error: { message, type: type ?? "server_error", code: null, param: null },
   }),
-  answeredCalls: (body) => recordsIn(body.input).filter(({ type }) => type === "function_call_output").length,
+  countAnsweredCalls: (body) =>
+    filterRecords(body.input).filter(({ type }) => type === "function_call_output").length,
 };
 
 function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
   assert(typeof body.model === "string" && body.model !== "", "model: a name is missing");
   assert(body.store === false, "store: this fake keeps nothing");
-  const tools = recordsIn(body.tools);
+  const tools = filterRecords(body.tools);
   assert(
     tools.every(({ type }) => type === "function"),
     "tools: an entry is not a function",
   );
-  checkDeclared(tools.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
-  const items = recordsIn(body.input);
+  checkDeclaredTools(tools.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
+  const items = filterRecords(body.input);
   assert(items.length > 0, "input: a list is missing");
   const ledger = new CallLedger();
   for (const [index, item] of items.entries()) {
-    checkAt(`input[${index}]: `, () => {
+    checkWithPlace(`input[${index}]: `, () => {
       const isModels = item.type === "function_call" || item.role === "assistant";
       assert(
         isModels || items[index - 1]?.type !== "reasoning",
@@ -44,7 +45,7 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
       );
     });
   }
-  checkAt("input: ", () => ledger.checkAnswered());
+  checkWithPlace("input: ", () => ledger.checkAnswered());
   const last = items.at(-1);
   const isAsked = last?.type === "function_call_output" || last?.role === "user";
   assert(isAsked, "input: the last item is of the assistant");
@@ -59,8 +60,8 @@ function checkItem(item: JsonRecord, ledger: CallLedger): void {
     ledger.answer(item.call_id);
   } else if (item.type === "reasoning") {
     ledger.checkAnswered();
-    const texts = recordsIn(item.summary).map((part) => String(part.text));
-    assert(item.encrypted_content === secretOf(texts.join("")), "invalid_encrypted_content");
+    const texts = filterRecords(item.summary).map((part) => String(part.text));
+    assert(item.encrypted_content === createSecret(texts.join("")), "invalid_encrypted_content");
   } else {
     assert(item.type === "message", `an item of type ${String(item.type)} is not known`);
     ledger.checkAnswered();
@@ -73,7 +74,7 @@ function checkMessage({ role, content }: JsonRecord): void {
     assert(content !== "", "a message is empty");
     return;
   }
-  const parts = recordsIn(content);
+  const parts = filterRecords(content);
   assert(parts.length > 0, "a message has no content");
   const isFit = (part: JsonRecord): boolean => {
     if (role === "assistant") return part.type === "output_text" && part.text !== "";
@@ -84,14 +85,14 @@ function checkMessage({ role, content }: JsonRecord): void {
   assert(parts.every(isFit), `a message of ${String(role)} has content that does not fit`);
 }
 
-function response(reply: WireReply, status: string): object {
+function buildResponse(reply: WireReply, status: string): object {
   const { inputTokens, outputTokens, cachedTokens } = reply.usage;
   return {
     id: "resp_1",
     object: "response",
     model: reply.model,
     status,
-    output: status === "completed" ? itemsOf(reply) : [],
+    output: status === "completed" ? buildItems(reply) : [],
     usage: {
       input_tokens: inputTokens,
       input_tokens_details: { cached_tokens: cachedTokens },
@@ -101,12 +102,14 @@ function response(reply: WireReply, status: string): object {
   };
 }
 
-function itemsOf({ thought, text, calls }: WireReply): JsonRecord[] {
+function buildItems({ thought, text, calls }: WireReply): JsonRecord[] {
   const status = "completed";
   const summary = [{ type: "summary_text", text: thought }];
   const content = [{ type: "output_text", text, annotations: [] }];
   return [
-    ...(thought ? [{ id: "rs_1", type: "reasoning", summary, encrypted_content: secretOf(thought) }] : []),
+    ...(thought
+      ? [{ id: "rs_1", type: "reasoning", summary, encrypted_content: createSecret(thought) }]
+      : []),
     ...(text ? [{ id: "msg_1", type: "message", role: "assistant", status, content }] : []),
     ...calls.map(({ id, name, args }, index) => {
       const call = { type: "function_call", call_id: id, name, arguments: JSON.stringify(args) };
@@ -115,30 +118,30 @@ function itemsOf({ thought, text, calls }: WireReply): JsonRecord[] {
   ];
 }
 
-function eventsOf(reply: WireReply): object[] {
+function buildEvents(reply: WireReply): object[] {
   const { error } = reply;
   const ended = error ? "failed" : "completed";
   const failure = error && { error: { code: "server_error", message: error.message } };
   return [
-    { type: "response.created", response: response(reply, "in_progress") },
-    ...itemsOf(reply).flatMap((item, output_index) => {
-      const [empty, kind, whole] = growing(item, reply);
+    { type: "response.created", response: buildResponse(reply, "in_progress") },
+    ...buildItems(reply).flatMap((item, output_index) => {
+      const [empty, kind, whole] = splitItem(item, reply);
       const at = { item_id: item.id, output_index };
       return [
         { type: "response.output_item.added", output_index, item: { ...item, ...empty } },
-        ...pieces(whole).map((delta) => ({ type: `response.${kind}.delta`, ...at, delta })),
+        ...splitIntoPieces(whole).map((delta) => ({ type: `response.${kind}.delta`, ...at, delta })),
         ...(item.type === "function_call"
           ? [{ type: `response.${kind}.done`, ...at, arguments: whole }]
           : []),
         { type: "response.output_item.done", output_index, item },
       ];
     }),
-    { type: `response.${ended}`, response: { ...response(reply, ended), ...failure } },
+    { type: `response.${ended}`, response: { ...buildResponse(reply, ended), ...failure } },
   ];
 }
 
 /** What of an item is empty when it is added, and which deltas fill it. */
-function growing(
+function splitItem(
   item: JsonRecord,
   { thought, text }: WireReply,
 ): [empty: object, kind: string, whole: string] {

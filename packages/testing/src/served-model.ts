@@ -3,7 +3,7 @@ import type { Message } from "@burin/contract/messages/message";
 import { openAiCompatible } from "@burin/models/choice/open-model";
 import type { ServiceOptions } from "@burin/models/protocols/service-model";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "./fake-model-server.ts";
-import type { PlayedService } from "./service-habits.ts";
+import type { ServiceName } from "./service-habits.ts";
 
 /** A history of one question. */
 export const ASK: Message = { role: "user", parts: [{ text: "go" }] };
@@ -16,10 +16,10 @@ export async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
 
 /** The same, playing a service with its own requirements. */
 export async function serveAs(
-  playing: PlayedService | undefined,
+  playing: ServiceName | undefined,
   ...replies: FakeReply[]
 ): Promise<FakeModelServer> {
-  const server = await startFakeModelServer(replies, playing === undefined ? {} : { playing });
+  const server = await startFakeModelServer(replies, playing === undefined ? {} : { service: playing });
   running.push(server);
   return server;
 }
@@ -76,18 +76,18 @@ export function delta(fields: object, finish_reason: string | null = null): obje
   return { choices: [{ index: 0, delta: fields, finish_reason }] };
 }
 
-export async function replyTo(reply: FakeReply): Promise<ModelEvent[]> {
+export async function readReply(reply: FakeReply): Promise<ModelEvent[]> {
   return ask({ baseUrl: (await serve(reply)).baseUrl });
 }
 
-export async function failureOf(
+export async function readFailure(
   reply: FakeReply,
   options: Partial<ServiceOptions> = {},
 ): Promise<ModelFailure> {
-  return failureIn(await ask({ baseUrl: (await serve(reply)).baseUrl, ...options }));
+  return findFailure(await ask({ baseUrl: (await serve(reply)).baseUrl, ...options }));
 }
 
-export function failureIn(events: readonly ModelEvent[]): ModelFailure {
+export function findFailure(events: readonly ModelEvent[]): ModelFailure {
   const end = events.at(-1);
   if (end?.type !== "end" || end.reason !== "error") throw new Error(`no failure: ${JSON.stringify(end)}`);
   return end.error;

@@ -1,8 +1,8 @@
 import type { Reporter, TestModule } from "vitest/node";
-import { NEEDED_HERE, PROGRAMS, remediesFor } from "./programs.mjs";
+import { listRemedies, NEEDED_HERE, PROGRAMS } from "./programs.mjs";
 
 /** Set to `all`, it makes a failure of each test that waits: `.ci/run` does so. */
-const ASKED = "BURIN_TESTS";
+const REQUIRE_VARIABLE = "BURIN_TESTS";
 
 /** The last lines of a run: which program is missing, how many tests wait for it, and what installs it. */
 export class WaitingTests implements Reporter {
@@ -17,11 +17,11 @@ export class WaitingTests implements Reporter {
       const tests = count === 1 ? "1 test waits" : `${count} tests wait`;
       return `${name} ${PROGRAMS[name].fault()}: ${tests} for it.`;
     });
-    if (process.env[ASKED] === "all") {
-      lines.push(`${ASKED} asks for all tests, so these count as failed.`);
+    if (process.env[REQUIRE_VARIABLE] === "all") {
+      lines.push(`${REQUIRE_VARIABLE} asks for all tests, so these count as failed.`);
       process.exitCode = 1;
     }
-    lines.push(...remediesFor(counts.map(({ name }) => name)));
+    lines.push(...listRemedies(counts.map(({ name }) => name)));
     process.stdout.write(`${lines.join("\n")}\n`);
   }
 }

@@ -21,19 +21,19 @@ export interface FakeProtocol {
   /** Whether a call that came with a thought must be sent back with it. */
   readonly returnsThoughts: boolean;
   /** The data of the server-sent events, in order, as a streaming service sends them. */
-  eventsOf(reply: WireReply): (object | string)[];
+  buildEvents(reply: WireReply): (object | string)[];
   /** The same reply as one JSON document, for a request without `stream`; missing if there is no such request. */
-  documentOf?(reply: WireReply): object;
-  errorBody(error: WireError): object;
+  buildDocument?(reply: WireReply): object;
+  buildErrorBody(error: WireError): object;
   /** The number of answered calls in the conversation. */
-  answeredCalls(body: JsonRecord): number;
+  countAnsweredCalls(body: JsonRecord): number;
 }
 
 /** Small, so that texts and arguments of any length need several chunks. */
 const PIECE_CHARACTERS = 7;
 
 /** Splits only between whole characters, as a service does that sends token by token. */
-export function pieces(text: string): string[] {
+export function splitIntoPieces(text: string): string[] {
   const characters = Array.from(text);
   const cut: string[] = [];
   for (let start = 0; start < characters.length; start += PIECE_CHARACTERS) {
@@ -43,6 +43,6 @@ export function pieces(text: string): string[] {
 }
 
 /** A value that only the service itself can have made from a thought. */
-export function secretOf(thought: string): string {
+export function createSecret(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rawFileUrl } from "./code-host.ts";
+import { findRawFileUrl } from "./code-host.ts";
 
 describe("R42 the page of a file at a code host", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("R42 the page of a file at a code host", () => {
       "https://gist.githubusercontent.com/me/0123456789abcdef0123456789abcdef/raw",
     ],
   ])("%s is the file %s", (page, file) => {
-    expect(rawFileUrl(new URL(page))?.href).toBe(file);
+    expect(findRawFileUrl(new URL(page))?.href).toBe(file);
   });
 
   it.each([
@@ -28,6 +28,6 @@ describe("R42 the page of a file at a code host", () => {
     "https://gitlab.com/g/r/-/blob/",
     "https://example.org/a/b/blob/c/d",
   ])("%s is a page of its own", (page) => {
-    expect(rawFileUrl(new URL(page))).toBeNull();
+    expect(findRawFileUrl(new URL(page))).toBeNull();
   });
 });

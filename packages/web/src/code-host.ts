@@ -1,13 +1,13 @@
 /** Returns the address of the file itself that a code host's page shows; null for any other page. */
-export function rawFileUrl(url: URL): URL | null {
-  const raw = rawAddress(url);
+export function findRawFileUrl(url: URL): URL | null {
+  const raw = findRawAddress(url);
   if (raw === null) return null;
   const target = new URL(raw);
   target.hash = "";
   return target;
 }
 
-function rawAddress({ hostname, origin, pathname }: URL): string | null {
+function findRawAddress({ hostname, origin, pathname }: URL): string | null {
   const [owner = "", project = "", view = "", ...rest] = pathname.slice(1).split("/");
   const hasFile = rest.length >= 2 && rest.at(-1) !== "";
   switch (hostname) {

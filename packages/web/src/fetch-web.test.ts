@@ -5,9 +5,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import type { Resolve } from "@burin/net/guard-host";
-import { portOf } from "@burin/testing/fake-model-server";
-import { stopUntil, temporaryFolder } from "@burin/testing/made-files";
+import type { ResolveHost } from "@burin/net/guard-host";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { blockUntil, createTemporaryFolder } from "@burin/testing/made-files";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchWeb, type WebLimits } from "./fetch-web.ts";
@@ -24,12 +24,12 @@ afterEach(() => {
 async function serve(listener: RequestListener): Promise<number> {
   const server = createServer(listener);
   open.push(server);
-  return portOf(server);
+  return listenOnFreePort(server);
 }
 
 interface Asked {
   readonly named?: readonly string[];
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   readonly limits?: Partial<WebLimits>;
   readonly signal?: AbortSignal;
 }
@@ -256,7 +256,7 @@ describe("P50 limits of a request", () => {
   });
 
   it("P33 P50 a page that came while this process was stopped is no timeout", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const server = spawn(process.execPath, ["-e", LATE_PAGE, folder]);
     try {
       const [port] = await once(server.stdout, "data");
@@ -265,7 +265,7 @@ describe("P50 limits of a request", () => {
         limits: { totalMs: 1000 },
       });
       await expect.poll(() => existsSync(join(folder, "asked"))).toBe(true);
-      stopUntil(join(folder, "answered"), 1500);
+      blockUntil(join(folder, "answered"), 1500);
       expect(String((await page).bytes)).toBe("in time");
     } finally {
       server.kill("SIGKILL");
@@ -304,7 +304,7 @@ describe("P50 limits of a request", () => {
   });
 
   it("P9 a host that the system refuses to dial at once is a failure of the page alone", async () => {
-    const resolve: Resolve = async () => ["127.255.255.255"];
+    const resolve: ResolveHost = async () => ["127.255.255.255"];
     const asked = get("http://somewhere.example:9/", { named: ["somewhere.example:9"], resolve });
     await expect(asked).rejects.toThrow("somewhere.example:9 could not be reached");
   });
@@ -314,7 +314,7 @@ describe("P50 limits of a request", () => {
     open.push(secure);
     const plain = await serve((_request, response) => void response.end("x"));
     for (const [port, words] of [
-      [await portOf(secure), /not trusted: if the server is who it says/],
+      [await listenOnFreePort(secure), /not trusted: if the server is who it says/],
       [plain, /the server does not speak TLS.*http:\/\//],
     ] as const) {
       await expect(get(`https://127.0.0.1:${port}/`, { named: [`127.0.0.1:${port}`] })).rejects.toThrow(

@@ -1,8 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { allowedAddresses, type Guard, placeOf } from "@burin/net/guard-host";
-import { routeTo } from "@burin/net/http-request";
+import { formatHostPort, type HostGuard, resolveAllowedAddresses } from "@burin/net/guard-host";
+import { loadProxyRoute } from "@burin/net/http-request";
 import { WebError } from "@burin/net/web-error";
-import { type Exchanged, type ExchangeLimits, exchange, isRedirect, withinTime } from "./exchange.ts";
+import {
+  type ExchangeLimits,
+  exchangeRequest,
+  isRedirect,
+  runWithinTime,
+  type WebExchange,
+} from "./exchange.ts";
 
 export interface WebLimits extends ExchangeLimits {
   readonly mostHops: number;
@@ -18,13 +24,13 @@ const WEB_LIMITS: WebLimits = {
 export interface WebRequest {
   readonly url: URL;
   readonly accept: string;
-  readonly guard: Guard;
+  readonly guard: HostGuard;
   readonly limits?: Partial<WebLimits>;
   /** Where a proxy is named, instead of this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-export interface WebAnswer extends Exchanged {
+export interface WebResponse extends WebExchange {
   /** The address of the content, after redirects within the host. */
   readonly url: URL;
 }
@@ -35,38 +41,42 @@ const USER_AGENT = "Mozilla/5.0 (compatible; Burin)";
  * Fetches one web page. Each address is checked before the connection, and exactly the checked address is used;
  * redirects are followed within the host only. Throws a WebError, or the signal's reason.
  */
-export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebResponse> {
   const limits = { ...WEB_LIMITS, ...request.limits };
-  const asked = { who: placeOf(request.url), limits };
-  return withinTime(asked, (stop) => followed(request, limits, stop), signal);
+  const asked = { who: formatHostPort(request.url), limits };
+  return runWithinTime(asked, (stop) => fetchFollowing(request, limits, stop), signal);
 }
 
-async function followed(request: WebRequest, limits: WebLimits, signal: AbortSignal): Promise<WebAnswer> {
+async function fetchFollowing(
+  request: WebRequest,
+  limits: WebLimits,
+  signal: AbortSignal,
+): Promise<WebResponse> {
   let { url } = request;
   // Some pages lead to themselves until a request has the cookie that they set.
   const cookies = new Map<string, string>();
   for (let hops = 0; ; hops += 1) {
     const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-    const answer = await exchanged({ ...request, url, cookie }, limits, signal);
+    const answer = await fetchOnce({ ...request, url, cookie }, limits, signal);
     if (!isRedirect(answer)) return answer;
     for (const set of answer.headers["set-cookie"] ?? []) {
       const [, name, value = ""] = /^([^=;]+)=([^;]*)/.exec(set) ?? [];
       if (name !== undefined) cookies.set(name, value);
     }
-    const target = redirectOf(answer);
+    const target = readRedirect(answer);
     if (hops === limits.mostHops) {
       throw new WebError(
         "too_many_redirects",
         `${request.url.href} was redirected ${hops + 1} times, the last time to ${target.href}.`,
       );
     }
-    checkRedirect(url, target);
+    assertRedirectAllowed(url, target);
     url = target;
   }
 }
 
 /** Another host needs another question to the user, and so does another port. */
-function checkRedirect(from: URL, to: URL): void {
+function assertRedirectAllowed(from: URL, to: URL): void {
   if (to.protocol !== "http:" && to.protocol !== "https:") {
     throw new WebError(
       "bad_redirect",
@@ -75,7 +85,7 @@ function checkRedirect(from: URL, to: URL): void {
   }
   const isUpgrade =
     from.protocol === "http:" && to.protocol === "https:" && from.port === "" && to.port === "";
-  if (from.hostname === to.hostname && (placeOf(from) === placeOf(to) || isUpgrade)) return;
+  if (from.hostname === to.hostname && (formatHostPort(from) === formatHostPort(to) || isUpgrade)) return;
   throw new WebError(
     "redirected",
     `${from.href} redirects to another host, which was not fetched. If that is wanted, fetch this URL: ${to.href}`,
@@ -83,22 +93,22 @@ function checkRedirect(from: URL, to: URL): void {
 }
 
 /** One request to the checked addresses; a proxy looks the host up again by itself. */
-async function exchanged(
+async function fetchOnce(
   request: WebRequest & { readonly cookie: string },
   limits: WebLimits,
   signal: AbortSignal,
-): Promise<WebAnswer> {
+): Promise<WebResponse> {
   const { url, accept, guard, environment, cookie } = request;
-  const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
-  const addresses = await allowedAddresses(url, guard, isProxied);
+  const isProxied = Object.keys(await loadProxyRoute(url, environment)).length > 0;
+  const addresses = await resolveAllowedAddresses(url, guard, isProxied);
   const known = cookie === "" ? {} : { cookie };
   const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": USER_AGENT, ...known };
   const plain = { url, method: "GET" as const, headers, environment };
   const checked = isProxied ? plain : { ...plain, addresses };
-  return { url, ...(await exchange(checked, { who: placeOf(url), limits }, signal)) };
+  return { url, ...(await exchangeRequest(checked, { who: formatHostPort(url), limits }, signal)) };
 }
 
-function redirectOf({ url, headers }: WebAnswer): URL {
+function readRedirect({ url, headers }: WebResponse): URL {
   // Servers also send characters beyond ASCII as they are; Node reads each byte as one.
   const said = Buffer.from(headers.location ?? "", "latin1");
   const location = said.toString(isUtf8(said) ? "utf8" : "latin1");

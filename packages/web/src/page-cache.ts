@@ -1,6 +1,6 @@
 const KEEP_MS = 15 * 60_000;
-const MOST_PAGES = 32;
-const MOST_CHARACTERS = 20_000_000;
+const MAX_PAGES = 32;
+const MAX_CHARACTERS = 20_000_000;
 
 /** Pages that were read recently, so that reading on needs no request. The oldest are removed first. */
 export class PageCache<Page> {
@@ -25,7 +25,7 @@ export class PageCache<Page> {
     this.#pages.set(key, { page, size, until: this.#now() + KEEP_MS });
     this.#size += size;
     for (const [oldest, { size: freed }] of this.#pages) {
-      if (this.#pages.size <= MOST_PAGES && this.#size <= MOST_CHARACTERS) break;
+      if (this.#pages.size <= MAX_PAGES && this.#size <= MAX_CHARACTERS) break;
       this.#remove(oldest, freed);
     }
   }

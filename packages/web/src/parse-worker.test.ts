@@ -3,9 +3,9 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createDeflate, deflateSync } from "node:zlib";
 import { createToolbox } from "@burin/core";
-import { parseAside } from "@burin/files/parsing/parse-aside";
-import { portOf } from "@burin/testing/fake-model-server";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { parseInWorker } from "@burin/files/parsing/parse-aside";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 import { readHtmlPage } from "./shape-page.ts";
 
@@ -25,13 +25,13 @@ async function fetched(type: string, body: Buffer | string) {
     response.end(body);
   });
   open.push(server);
-  const place = `127.0.0.1:${await portOf(server)}`;
+  const place = `127.0.0.1:${await listenOnFreePort(server)}`;
   let turns = 0;
   const counting = setInterval(() => {
     turns += 1;
   }, 1);
   const settings = { web: { allowedHosts: [place] } };
-  const toolbox = createToolbox({ root: temporaryFolder(), approvalMode: "yolo", settings });
+  const toolbox = createToolbox({ root: createTemporaryFolder(), approvalMode: "yolo", settings });
   const { llmContent, error } = await toolbox.call("web_fetch", { url: `http://${place}/` });
   clearInterval(counting);
   await toolbox.close();
@@ -93,7 +93,7 @@ describe("P7 what comes from outside is parsed beside the main thread", () => {
     const url = "http://a.test/b/";
     const page = { raw: html, url, mimeType: "text/html", format: "markdown" as const };
     const signal = new AbortController().signal;
-    const { title, text } = await parseAside("page", page, { what: "It", signal });
+    const { title, text } = await parseInWorker("page", page, { what: "It", signal });
     expect({ title, text }).toEqual({ title: "A", text: readHtmlPage(html, new URL(url), false).text });
   });
 
@@ -101,12 +101,12 @@ describe("P7 what comes from outside is parsed beside the main thread", () => {
     const stop = new AbortController();
     const raw = "<blockquote>".repeat(190) + "<p>x".repeat(2_000_000);
     const page = { raw, url: "http://a.test/", mimeType: "text/html", format: "markdown" as const };
-    const long = parseAside("page", page, { what: "It", signal: stop.signal });
+    const long = parseInWorker("page", page, { what: "It", signal: stop.signal });
     setTimeout(() => stop.abort(new Error("not wanted")), 50);
     await expect(long).rejects.toThrow("not wanted");
     const notebook = JSON.stringify({ nbformat: 4, cells: [{ cell_type: "markdown", source: "# Hi" }] });
     const { signal } = new AbortController();
-    expect(await parseAside("notebook", notebook, { what: "It", signal })).toContain(
+    expect(await parseInWorker("notebook", notebook, { what: "It", signal })).toContain(
       "## Cell 1 (markdown)\n# Hi",
     );
   });

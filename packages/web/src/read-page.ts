@@ -1,10 +1,10 @@
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { decodeBytes } from "@burin/files/encodings/encodings";
-import { formatOf } from "@burin/files/encodings/text-format";
+import { detectFormat } from "@burin/files/encodings/text-format";
 import type { PageFormat, RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";
-import { type MediaKind, mediaKind } from "@burin/files/workspace/media-kind";
+import { detectMediaKind, type MediaKind } from "@burin/files/workspace/media-kind";
 import { WebError } from "@burin/net/web-error";
-import type { WebAnswer } from "./fetch-web.ts";
+import type { WebResponse } from "./fetch-web.ts";
 
 export interface Page {
   /** The address after redirects. */
@@ -20,17 +20,17 @@ export interface Page {
 }
 
 /** Text of this size is read in a few milliseconds, whatever it contains. */
-const MOST_INLINE_CHARACTERS = 64 * 1024;
+const MAX_INLINE_CHARACTERS = 64 * 1024;
 
 /** The content of a response in a form that a model can read. Throws a WebError when there is none. */
-export async function readPage(answer: WebAnswer, format: PageFormat, signal: AbortSignal): Promise<Page> {
+export async function readPage(answer: WebResponse, format: PageFormat, signal: AbortSignal): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
   // From the server, and outside the marks around untrusted text, so only a media type is accepted.
   const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
   const { url, status } = answer;
-  const base = { url: url.href, status, mimeType, title: "", text: "", notes: notesOn(answer) };
-  const bytes = mimeType === "application/pdf" ? withoutLead(answer.bytes) : answer.bytes;
-  const kind = mediaKind(bytes);
+  const base = { url: url.href, status, mimeType, title: "", text: "", notes: listNotes(answer) };
+  const bytes = mimeType === "application/pdf" ? trimBeforePdf(answer.bytes) : answer.bytes;
+  const kind = detectMediaKind(bytes);
   try {
     if (kind !== null) return { ...base, ...(await readMedia({ ...answer, bytes }, kind, signal)) };
     const raw = decodeText(bytes, contentType);
@@ -41,7 +41,7 @@ export async function readPage(answer: WebAnswer, format: PageFormat, signal: Ab
         `${url.href} is ${what}, ${bytes.length} bytes, not text: it cannot be shown.`,
       );
     }
-    const { notes, ...shaped } = await shapedText({ raw, url: url.href, mimeType, format }, signal);
+    const { notes, ...shaped } = await shapeText({ raw, url: url.href, mimeType, format }, signal);
     return { ...base, ...shaped, notes: [...notes, ...base.notes] };
   } catch (error) {
     // Of an error, its number matters more than its page.
@@ -51,73 +51,76 @@ export async function readPage(answer: WebAnswer, format: PageFormat, signal: Ab
 }
 
 /** What of the content is missing. */
-function notesOn({ status, bytes, isCut, isBroken }: WebAnswer): string[] {
+function listNotes({ status, bytes, isCut, isBroken }: WebResponse): string[] {
   if (isBroken) return ["The connection broke off: this is what came before."];
-  if (isCut) return [`Only the first ${inMb(bytes)} were read.`];
+  if (isCut) return [`Only the first ${formatMb(bytes)} were read.`];
   if (bytes.length === 0) return ["The server sent no content."];
   return status === 206 ? ["The server sent only a part of it."] : [];
 }
 
 /** Some servers write a mark, an empty line or a warning before a PDF. */
-function withoutLead(bytes: Buffer): Buffer {
+function trimBeforePdf(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.subarray(0, 1024).indexOf("%PDF-")));
 }
 
 async function readMedia(
-  { url, bytes, isCut, isBroken }: WebAnswer,
-  { mimeType, fault }: MediaKind,
+  { url, bytes, isCut, isBroken }: WebResponse,
+  { mimeType, findFault }: MediaKind,
   signal: AbortSignal,
 ): Promise<Pick<Page, "mimeType" | "text" | "media">> {
   if (isCut && !isBroken)
-    throw new WebError("too_large", `${url.href} (${mimeType}) is larger than the limit of ${inMb(bytes)}.`);
-  const text = mimeType === "application/pdf" ? await pdfText(bytes, url.href, signal) : "";
+    throw new WebError(
+      "too_large",
+      `${url.href} (${mimeType}) is larger than the limit of ${formatMb(bytes)}.`,
+    );
+  const text = mimeType === "application/pdf" ? await tryExtractPdfText(bytes, url.href, signal) : "";
   if (text !== "") return { mimeType, text };
-  const wrong = fault(bytes);
+  const wrong = findFault(bytes);
   if (wrong !== null) throw new WebError("broken_content", `${url.href} (${mimeType}) is damaged: ${wrong}.`);
   return { mimeType, text, media: { mimeType, data: bytes.toString("base64") } };
 }
 
-async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
-  if (page.raw.length > MOST_INLINE_CHARACTERS) {
-    const { canParseAside, parseAside } = await import("@burin/files/parsing/parse-aside");
-    if (canParseAside()) return parseAside("page", page, { what: page.url, signal });
+async function shapeText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
+  if (page.raw.length > MAX_INLINE_CHARACTERS) {
+    const { hasParseWorker, parseInWorker } = await import("@burin/files/parsing/parse-aside");
+    if (hasParseWorker()) return parseInWorker("page", page, { what: page.url, signal });
   }
   return (await import("./shape-page.ts")).shapePage(page);
 }
 
 /** Even a short PDF may expand to any size. Empty when it contains only images, or cannot be read here. */
-async function pdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
-  const { canParseAside, parseAside } = await import("@burin/files/parsing/parse-aside");
-  return canParseAside() ? parseAside("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
+async function tryExtractPdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
+  const { hasParseWorker, parseInWorker } = await import("@burin/files/parsing/parse-aside");
+  return hasParseWorker() ? parseInWorker("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
 }
 
-function inMb(bytes: Buffer): string {
+function formatMb(bytes: Buffer): string {
   return `${Math.round(bytes.length / 1024 / 1024)} MB`;
 }
 
 /** A page declares its encoding in its first bytes. */
 const HEAD_BYTES = 4096;
-const OWN_WORD =
+const DECLARED_CHARSET =
   /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})|@charset\s+"([\w.:-]{2,40})"/i;
 /** Servers name these by default, whatever they send. */
-const NAMED_BY_HABIT = new Set(["windows-1252", "iso-8859-1"]);
+const DEFAULT_CHARSETS = new Set(["windows-1252", "iso-8859-1"]);
 
 /** By its byte order mark, by what the page or its server declares, or by its bytes; null when it is not text. */
 export function decodeText(bytes: Uint8Array, contentType: string): string | null {
-  const seen = formatOf(bytes);
+  const seen = detectFormat(bytes);
   if (seen === null) return null;
   const isCertain = seen.markBytes > 0 || seen.encoding.startsWith("utf-16");
-  const encoding = isCertain ? seen.encoding : believed(bytes, contentType, seen.encoding);
+  const encoding = isCertain ? seen.encoding : chooseEncoding(bytes, contentType, seen.encoding);
   return decodeBytes(bytes.subarray(seen.markBytes), encoding);
 }
 
 /** The declared encoding, unless the bytes show that it is impossible or it is only the server's default. */
-function believed(bytes: Uint8Array, contentType: string, seen: string): string {
-  const served = knownEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
-  const isVague = served === null || NAMED_BY_HABIT.has(served) || (served === "utf-8" && seen !== served);
-  const said = (isVague ? ownWord(bytes) : null) ?? served;
+function chooseEncoding(bytes: Uint8Array, contentType: string, seen: string): string {
+  const served = normalizeEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
+  const isVague = served === null || DEFAULT_CHARSETS.has(served) || (served === "utf-8" && seen !== served);
+  const said = (isVague ? readDeclaredCharset(bytes) : null) ?? served;
   if (said === null || said.startsWith("utf-16") || said === "utf-8") return seen;
-  if (!NAMED_BY_HABIT.has(said)) return said;
+  if (!DEFAULT_CHARSETS.has(said)) return said;
   return seen === "utf-8" || isMostlyBeyondAscii(bytes) ? seen : said;
 }
 
@@ -132,15 +135,15 @@ function isMostlyBeyondAscii(bytes: Uint8Array): boolean {
   return beyond > letters;
 }
 
-function ownWord(bytes: Uint8Array): string | null {
+function readDeclaredCharset(bytes: Uint8Array): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, HEAD_BYTES)).toString(
     "latin1",
   );
-  const [, meta, xml, css] = OWN_WORD.exec(head) ?? [];
-  return knownEncoding(meta ?? xml ?? css);
+  const [, meta, xml, css] = DECLARED_CHARSET.exec(head) ?? [];
+  return normalizeEncoding(meta ?? xml ?? css);
 }
 
-function knownEncoding(label: string | undefined): string | null {
+function normalizeEncoding(label: string | undefined): string | null {
   if (label === undefined) return null;
-  return orElse(null, () => new TextDecoder(label).encoding);
+  return withFallback(null, () => new TextDecoder(label).encoding);
 }

@@ -1,23 +1,23 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
-import { withoutUnseen } from "@burin/contract/text/untrusted-text";
+import { removeInvisible } from "@burin/contract/text/untrusted-text";
 import type { RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";
-import { mainContent } from "./html/main-content.ts";
-import { pageMarkdown } from "./html/page-markdown.ts";
+import { findMainContent } from "./html/main-content.ts";
+import { renderPageMarkdown } from "./html/page-markdown.ts";
 import { readPageTree } from "./html/page-tree.ts";
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
 const HTML_START = /^\ufeff?\s*(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype html|html|head|body)[\s>]/i;
 /** If the main part is a smaller share of the page than this, it was not found. */
-const LEAST_SHARE = 0.1;
+const MIN_MAIN_SHARE = 0.1;
 
 /** A page as a model reads it, by its type and the requested format. */
 export function shapePage(page: RawPage): ShapedPage {
-  const { title, text, notes } = shaped(page);
-  return { title: withoutUnseen(title), text: withoutUnseen(text).trim(), notes };
+  const { title, text, notes } = shapeByType(page);
+  return { title: removeInvisible(title), text: removeInvisible(text).trim(), notes };
 }
 
-function shaped({ raw, url, mimeType, format }: RawPage): ShapedPage {
+function shapeByType({ raw, url, mimeType, format }: RawPage): ShapedPage {
   if (format === "html") return { title: "", text: raw, notes: [] };
   // A page that asks for a login comes under the type of what it stands for.
   if (!HTML_TYPE.test(mimeType) && !HTML_START.test(raw))
@@ -35,12 +35,12 @@ function shaped({ raw, url, mimeType, format }: RawPage): ShapedPage {
 export function readHtmlPage(html: string, url: URL, isPlain: boolean) {
   const { body, title, base: ownBase } = readPageTree(html);
   const base = URL.canParse(ownBase, url.href) ? new URL(ownBase, url.href) : url;
-  const main = mainContent(body);
-  if (main !== null && main.root.text >= body.text * LEAST_SHARE) {
-    const text = pageMarkdown(main.root, { base, isPlain, isLeftOut: main.isLeftOut });
+  const main = findMainContent(body);
+  if (main !== null && main.root.text >= body.text * MIN_MAIN_SHARE) {
+    const text = renderPageMarkdown(main.root, { base, isPlain, isExcluded: main.isLeftOut });
     if (text !== "") return { title, text, isMainPart: true };
   }
-  const text = pageMarkdown(body, { base, isPlain, isLeftOut: () => false });
+  const text = renderPageMarkdown(body, { base, isPlain, isExcluded: () => false });
   return { title, text, isMainPart: false };
 }
 
@@ -60,12 +60,12 @@ export function indentJson(text: string): string {
     if (isEnd) depth -= 1;
     const isAfterStart = before === "{" || before === "[";
     if (isEnd !== isAfterStart || before === ",") {
-      const indent = INDENT.repeat(Math.min(depth, MOST_DEPTH));
+      const indent = INDENT.repeat(Math.min(depth, MAX_DEPTH));
       blanks += indent.length;
       pieces.push("\n", indent);
     }
-    if (blanks > MOST_BLANKS) return text;
-    if (pieces.length > MOST_PIECES) {
+    if (blanks > MAX_BLANKS) return text;
+    if (pieces.length > MAX_PIECES) {
       parts.push(pieces.join(""));
       pieces = [];
     }
@@ -77,8 +77,8 @@ export function indentJson(text: string): string {
 }
 
 /** With more nesting most of the text would be spaces. */
-const MOST_DEPTH = 50;
+const MAX_DEPTH = 50;
 /** Single pieces take many times the memory of their text. */
-const MOST_PIECES = 10_000;
+const MAX_PIECES = 10_000;
 /** With more spaces than this it is not easier to read. */
-const MOST_BLANKS = 20_000_000;
+const MAX_BLANKS = 20_000_000;

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { PartListUnion, Session } from "@burin/core";
-import { nearNames, orElse } from "@burin/core/internal";
+import { findNearNames, withFallback } from "@burin/core/internal";
 import { FILES_MARK } from "../state/transcript.ts";
 
 /** `@path`, `@"a path"` or `@a\ path` at the start of a word. */
 const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
-const MOST_MENTIONS = 50;
+const MAX_MENTIONS = 50;
 
-interface Place {
+interface MentionFolder {
   readonly session: Pick<Session, "call">;
   /** The root, and the other folders that may be used. */
   readonly folders: readonly [root: string, ...more: string[]];
@@ -18,12 +18,12 @@ interface Place {
 }
 
 /** Adds the content of files, and the lists of folders, mentioned by `@path`; images and PDF come last. */
-export async function withMentions(
+export async function expandMentions(
   prompt: string,
-  { session, folders: places, tell, piped = "" }: Place,
+  { session, folders: places, tell, piped = "" }: MentionFolder,
   signal: AbortSignal,
 ): Promise<PartListUnion> {
-  const { files, folders, faults } = mentioned(prompt, places);
+  const { files, folders, faults } = findMentions(prompt, places);
   for (const fault of faults) tell(fault);
   const read: PartListUnion[] = [];
   if (files.length > 0)
@@ -31,20 +31,20 @@ export async function withMentions(
   for (const path of folders) read.push((await session.call("list_directory", { path }, signal)).llmContent);
   if (read.length === 0) return prompt + piped;
   const media = read.flat().filter((part) => typeof part !== "string" && part.inlineData !== undefined);
-  return [prompt + piped + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
+  return [prompt + piped + FILES_MARK + read.map(readContentText).join("\n\n"), ...media];
 }
 
 /** A word that is not a file, folder or glob is not a mention and stays plain text; some of them are faults. */
-function mentioned(prompt: string, places: Place["folders"]) {
+function findMentions(prompt: string, places: MentionFolder["folders"]) {
   const [root] = places;
   const files = new Set<string>();
   const folders = new Set<string>();
   const faults = new Set<string>();
   for (const [, quoted, plain = ""] of prompt.matchAll(MENTION)) {
-    const path = quoted ?? existingPath(plain.replace(/\\(.)/g, "$1"), root);
-    if (files.size + folders.size === MOST_MENTIONS) continue;
+    const path = quoted ?? findExistingPath(plain.replace(/\\(.)/g, "$1"), root);
+    if (files.size + folders.size === MAX_MENTIONS) continue;
     if (path === null || !(existsSync(resolve(root, path)) || isGlob(path))) {
-      const fault = missingFault(path ?? plain, root);
+      const fault = describeMissing(path ?? plain, root);
       if (fault !== null) faults.add(fault);
     } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
       faults.add(`@${path} is outside the project folder; --include-directories makes it readable.`);
@@ -55,17 +55,17 @@ function mentioned(prompt: string, places: Place["folders"]) {
 }
 
 /** null for a word that hardly means a file: `@server:uri`, or, in a pasted text, `@param` or the `@@` of a diff. */
-function missingFault(word: string, root: string): string | null {
+function describeMissing(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
-  const names = orElse([], () => readdirSync(folder));
-  const [near] = nearNames(basename(path), names);
+  const names = withFallback([], () => readdirSync(folder));
+  const [near] = findNearNames(basename(path), names);
   if (near === undefined && !/^(?![\w-]+:\w[\w+.-]*:).*([\w-][./]|\/\w)/.test(path)) return null;
   const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
   return `@${path} names no file or folder and goes to the model as text${hint}`;
 }
 
-function isOutside(path: string, places: Place["folders"]): boolean {
+function isOutside(path: string, places: MentionFolder["folders"]): boolean {
   const real = realpathSync(path);
   return !places.some((place) => {
     const way = relative(realpathSync(place), real);
@@ -74,7 +74,7 @@ function isOutside(path: string, places: Place["folders"]): boolean {
 }
 
 /** A path may be followed directly by the end of a sentence. */
-function existingPath(word: string, root: string): string | null {
+function findExistingPath(word: string, root: string): string | null {
   for (let path = word; path !== ""; path = path.slice(0, -1)) {
     if (existsSync(resolve(root, path)) || isGlob(path)) return path;
     if (!/[.,;:!?)\]}'"]$/.test(path)) return null;
@@ -91,7 +91,7 @@ function isFolder(path: string): boolean {
 }
 
 /** Media follow the whole text. */
-function textOf(content: PartListUnion): string {
+function readContentText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? "\n[shown below]\n"))).join("");
 }

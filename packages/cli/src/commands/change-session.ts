@@ -1,22 +1,28 @@
 import { statSync } from "node:fs";
 import type { ApprovalMode } from "@burin/core";
-import { APPROVAL_MODES, chooseModel, nearNames, reachModel, sessionSummaries } from "@burin/core/internal";
-import { readLog, type UndoOptions, undo, undoScope } from "@burin/core/sessions";
+import {
+  APPROVAL_MODES,
+  chooseModel,
+  findNearNames,
+  listSessionSummaries,
+  reachModel,
+} from "@burin/core/internal";
+import { readLog, resolveUndoScope, type UndoOptions, undo } from "@burin/core/sessions";
 import type { TextKey } from "../locales/en.ts";
-import { LANGUAGES, language, say } from "../locales/say.ts";
-import { sessionPlace } from "../request/options.ts";
-import { wordsOf } from "../state/transcript.ts";
-import { shortLine } from "../terminal/output.ts";
-import { cutLine, type Line, shownText } from "../terminal/styled-line.ts";
+import { currentLanguage, LANGUAGES, say } from "../locales/say.ts";
+import { resolveSessionLocation } from "../request/options.ts";
+import { readPromptWords } from "../state/transcript.ts";
+import { shortenLine } from "../terminal/output.ts";
+import { cutLine, formatText, type Line } from "../terminal/styled-line.ts";
 import type { Choice } from "../ui/choice-list.ts";
-import { choose } from "../ui/choice-panel.ts";
-import { diffLines } from "../ui/displays/file-diff.ts";
+import { openChoicePanel } from "../ui/choice-panel.ts";
+import { drawDiff } from "../ui/displays/file-diff.ts";
 import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
 /** Of what an undo changed. */
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 /** No model has an empty name. */
 const ANOTHER_SERVICE = "";
 
@@ -31,13 +37,13 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "fork", run: fork },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
-  { name: "redo", run: (desk) => changeBack(desk, { redo: true }) },
+  { name: "redo", run: (desk) => switchBack(desk, { redo: true }) },
   { name: "compact", words: "[words]", run: compact },
   { name: "rename", words: "[name]", isQuiet: true, run: rename },
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
-interface WordChoice<Word> extends Pick<Parameters<typeof choose>[1], "none" | "moved" | "preview"> {
+interface WordChoice<Word> extends Pick<Parameters<typeof openChoicePanel>[1], "none" | "moved" | "preview"> {
   readonly title: string;
   readonly choices: readonly (Choice & { readonly value: Word })[];
   readonly current: string;
@@ -53,22 +59,22 @@ function chooseWord<Word extends string>(desk: CommandDesk, word: string, choosi
     const known = choices.map((one) => one.value).join(", ");
     desk.note(say("command.unknownWord", { word, known }), true);
   };
-  if (word === "") choose(desk, { ...choosing, chosen: take });
+  if (word === "") openChoicePanel(desk, { ...choosing, chosen: take });
   else take(word);
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
   if (desk.session === null || desk.isDemo) return void desk.setUp();
   if (word !== "") desk.useModel(word);
-  const listed = await modelsOf(desk);
+  const listed = await listModels(desk);
   const known = [...Object.keys(desk.settings?.models ?? {}), ...listed];
   if (word !== "") {
-    if (listed.length > 0 && !known.includes(word)) desk.note(unlisted(word, known), true);
+    if (listed.length > 0 && !known.includes(word)) desk.note(describeUnlisted(word, known), true);
     return;
   }
   if (known.length === 0) desk.note(say("model.none"));
   const other = { value: ANOTHER_SERVICE, label: `(${say("first.otherLabel")})` };
-  choose(desk, {
+  openChoicePanel(desk, {
     title: say("model.title"),
     choices: [...known.map((value) => ({ value })), other],
     current: desk.transcript.model,
@@ -77,19 +83,19 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
 }
 
 /** A service may have more models than it lists, so that it is asked all the same. */
-function unlisted(name: string, known: readonly string[]): string {
-  const near = nearNames(name, known).join(", ");
+function describeUnlisted(name: string, known: readonly string[]): string {
+  const near = findNearNames(name, known).join(", ");
   return near === "" ? say("model.unlisted", { name }) : say("model.near", { name, near });
 }
 
-async function modelsOf({ settings }: CommandDesk): Promise<readonly string[]> {
+async function listModels({ settings }: CommandDesk): Promise<readonly string[]> {
   const choice = settings && chooseModel(settings, process.env);
   if (!choice) return [];
   const reached = await reachModel(choice, new AbortController().signal);
   return "models" in reached ? (reached.models ?? []) : [];
 }
 
-export async function changeTo(
+export async function switchSession(
   desk: CommandDesk,
   session: Parameters<CommandDesk["change"]>[0],
 ): Promise<void> {
@@ -124,14 +130,14 @@ function changeTheme(desk: CommandDesk, word: string): void {
     use(theme);
     void desk.keep(["ui", "theme"], theme);
   };
-  const preview = (_theme: string, width: number) => themeSample(width);
+  const preview = (_theme: string, width: number) => drawThemeSample(width);
   const none = (): void => use(before);
   const shown = { title: say("theme.title"), choices, current: before };
   chooseWord(desk, word, { ...shown, chosen, moved: use, none, preview });
 }
 
 /** A piece of everything that a theme colours. */
-function themeSample(width: number): Line[] {
+function drawThemeSample(width: number): Line[] {
   const diff = ["@@ -1,2 +1,2 @@", " {", "-  total = sum(prices);", "+  total = round(sum(prices));"];
   const call: Line = [
     { text: "● ", style: "good" },
@@ -144,7 +150,7 @@ function themeSample(width: number): Line[] {
     { text: " warning", style: "warning" },
     { text: " bad", style: "bad" },
   ];
-  return [[], ...diffLines(diff.join("\n"), width), call, states, []];
+  return [[], ...drawDiff(diff.join("\n"), width), call, states, []];
 }
 
 /** How much a model thinks: words that most services know. */
@@ -166,46 +172,47 @@ function changeLanguage(desk: CommandDesk, word: string): void {
   const choices = Object.entries(LANGUAGES).map(([value, label]) => ({ value, label, more: value }));
   const take = (value: string): void =>
     void desk.useLanguage(value).then(() => desk.keep(["ui", "language"], value));
-  chooseWord(desk, word, { title: say("language.title"), choices, current: language(), chosen: take });
+  chooseWord(desk, word, { title: say("language.title"), choices, current: currentLanguage(), chosen: take });
 }
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
-  const take = (chosen: string): void => void changeTo(desk, { kind: "resume", id: chosen, isFork: false });
+  const take = (chosen: string): void =>
+    void switchSession(desk, { kind: "resume", id: chosen, isFork: false });
   if (id !== "") return void take(id);
-  const { home, root } = sessionPlace(desk.options);
-  const sessions = (await sessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
+  const { home, root } = resolveSessionLocation(desk.options);
+  const sessions = (await listSessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
     value,
-    label: title(name ?? wordsOf(prompt ?? "")),
-    more: `${timeAgo(changed)}${holder === null ? "" : ` · ${say("resume.inUse")}`}`,
+    label: formatTitle(name ?? readPromptWords(prompt ?? "")),
+    more: `${formatTimeAgo(changed)}${holder === null ? "" : ` · ${say("resume.inUse")}`}`,
   }));
   const known = new Map<string, readonly (readonly [TextKey, string])[]>();
   const preview = (chosen: string, width: number): Line[] => {
     const one = sessions.find((session) => session.id === chosen);
     if (one === undefined) return [];
-    const rows = known.get(chosen) ?? wordsOfSession(one.path);
+    const rows = known.get(chosen) ?? previewSession(one.path);
     known.set(chosen, rows);
-    return [[], ...rows.map(([key, text]) => previewLine(say(key), text, width)), []];
+    return [[], ...rows.map(([key, text]) => formatPreviewLine(say(key), text, width)), []];
   };
   if (choices.length === 0) desk.note(say("resume.none"));
-  else choose(desk, { title: say("resume.title"), choices, chosen: take, preview });
+  else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: take, preview });
 }
 
 async function fork(desk: CommandDesk): Promise<void> {
   const id = desk.session?.id;
   if (id === undefined || desk.session?.history.length === 0) desk.note(say("session.none"));
   else {
-    await changeTo(desk, { kind: "resume", id, isFork: true });
-    tellOfCopy(desk, id);
+    await switchSession(desk, { kind: "resume", id, isFork: true });
+    announceCopy(desk, id);
   }
 }
 
-export function tellOfCopy(desk: CommandDesk, id: string): void {
+export function announceCopy(desk: CommandDesk, id: string): void {
   if (desk.session?.id !== id) desk.note(say("fork.done", { id }));
 }
 
 async function clear(desk: CommandDesk): Promise<void> {
-  await changeTo(desk, { kind: "new" });
+  await switchSession(desk, { kind: "new" });
   desk.clearScreen();
 }
 
@@ -213,24 +220,24 @@ async function clear(desk: CommandDesk): Promise<void> {
 const CHANGE_ID = /^[0-9a-z]{9}00-[0-9a-f]{6}$/;
 
 async function undoLast(desk: CommandDesk, words: string): Promise<void> {
-  if (CHANGE_ID.test(words)) return changeBack(desk, { call: words });
+  if (CHANGE_ID.test(words)) return switchBack(desk, { call: words });
   if (words !== "" && !/^[1-9]\d{0,4}$/.test(words))
     return void desk.note(say("undo.count", { word: words }), true);
-  await changeBack(desk, { count: words === "" ? 1 : Number(words) });
+  await switchBack(desk, { count: words === "" ? 1 : Number(words) });
 }
 
-export async function changeBack(
+export async function switchBack(
   desk: CommandDesk,
   which: Pick<UndoOptions, "call" | "count" | "redo" | "afterTurn">,
 ): Promise<void> {
-  const place = sessionPlace(desk.options);
-  const only = desk.session?.id ?? (await undoScope(place));
+  const place = resolveSessionLocation(desk.options);
+  const only = desk.session?.id ?? (await resolveUndoScope(place));
   const { files, elsewhere, unrecorded } = await undo({ ...place, ...which, ...(only ? { only } : {}) });
   if (unrecorded !== undefined) desk.note(say("command.failed", { name: "undo", why: unrecorded }), true);
   if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
   if (files.length === 0 && !which.redo && elsewhere !== undefined)
     desk.note(say("undo.elsewhere", { files: elsewhere.files.join(", "), id: elsewhere.writer }));
-  const named = files.filter(({ what }, index) => what === "refused" || index < MOST_NAMED);
+  const named = files.filter(({ what }, index) => what === "refused" || index < MAX_NAMED);
   for (const { file, what, reason } of named) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);
     else if (what === "unchanged") desk.note(say("undo.unchanged", { file }));
@@ -249,17 +256,17 @@ function rename(desk: CommandDesk, words: string): void {
   if (session === null || session.history.length === 0) desk.note(say("session.none"));
   else if (words === "") buffer.set(`/rename ${transcript.name}`);
   else {
-    session.note({ type: "name", name: title(words) });
-    desk.note(say("rename.done", { name: title(words) }));
+    session.note({ type: "name", name: formatTitle(words) });
+    desk.note(say("rename.done", { name: formatTitle(words) }));
   }
 }
 
 /** Reading a longer log would hold up the key that moved to it. */
-const MOST_PREVIEW_BYTES = 8 * 1024 * 1024;
+const MAX_PREVIEW_BYTES = 8 * 1024 * 1024;
 
 /** The first and the last words of a session, how many prompts it has, and whether it ended by itself. */
-function wordsOfSession(path: string): (readonly [TextKey, string])[] {
-  if (statSync(path).size > MOST_PREVIEW_BYTES) return [];
+function previewSession(path: string): (readonly [TextKey, string])[] {
+  if (statSync(path).size > MAX_PREVIEW_BYTES) return [];
   const prompts: string[] = [];
   let said = "";
   let isOpen = false;
@@ -267,7 +274,7 @@ function wordsOfSession(path: string): (readonly [TextKey, string])[] {
     if (event.type === "done") isOpen = false;
     if (event.type !== "text") continue;
     if (event.role === "user") {
-      prompts.push(wordsOf(event.text));
+      prompts.push(readPromptWords(event.text));
       isOpen = true;
     }
     said = event.role === "user" ? "" : said + event.text;
@@ -282,8 +289,8 @@ function wordsOfSession(path: string): (readonly [TextKey, string])[] {
   return rows.filter(([, text]) => text !== "");
 }
 
-function previewLine(name: string, text: string, width: number): Line {
-  const words = shownText(text.replace(/\s+/g, " "));
+function formatPreviewLine(name: string, text: string, width: number): Line {
+  const words = formatText(text.replace(/\s+/g, " "));
   return cutLine([{ text: `  ${name}  `, style: "dim" }, { text: words }], width);
 }
 
@@ -295,13 +302,17 @@ const UNITS = [
 ] as const;
 
 /** "2 hours ago" in the user's language; the date of what is older than a month. */
-function timeAgo(time: number): string {
+function formatTimeAgo(time: number): string {
   const past = Math.max(Date.now() - time, 0);
-  if (past > 30 * 86_400_000) return new Date(time).toLocaleDateString(language(), { dateStyle: "medium" });
+  if (past > 30 * 86_400_000)
+    return new Date(time).toLocaleDateString(currentLanguage(), { dateStyle: "medium" });
   const [unit, size] = UNITS.find(([, each]) => past >= each) ?? ["second", 1000];
-  return new Intl.RelativeTimeFormat(language(), { numeric: "auto" }).format(-Math.floor(past / size), unit);
+  return new Intl.RelativeTimeFormat(currentLanguage(), { numeric: "auto" }).format(
+    -Math.floor(past / size),
+    unit,
+  );
 }
 
-export function title(text: string): string {
-  return shownText(shortLine(text, LONGEST_TITLE));
+export function formatTitle(text: string): string {
+  return formatText(shortenLine(text, LONGEST_TITLE));
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PromptHistory } from "../state/prompt-history.ts";
 import type { CommandDesk } from "./command-desk.ts";
@@ -22,7 +22,7 @@ function fill(): void {
 // A small disk can only be mounted by the system's administrator.
 describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("on a full disk", () => {
   beforeEach(() => {
-    disk = join(temporaryFolder(), "disk");
+    disk = join(createTemporaryFolder(), "disk");
     mkdirSync(disk);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
   });

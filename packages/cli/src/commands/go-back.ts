@@ -1,15 +1,15 @@
-import { findSession, forkSession, TurnCount, undoPlan } from "@burin/core/internal";
+import { findSession, forkSession, planUndo, TurnCount } from "@burin/core/internal";
 import { readLog, type UndoEntry } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
-import { sessionPlace } from "../request/options.ts";
-import { wordsOf } from "../state/transcript.ts";
-import { cutLine, type Line, shownText } from "../terminal/styled-line.ts";
-import { choose } from "../ui/choice-panel.ts";
-import { changeBack, changeTo, tellOfCopy, title } from "./change-session.ts";
+import { resolveSessionLocation } from "../request/options.ts";
+import { readPromptWords } from "../state/transcript.ts";
+import { cutLine, formatText, type Line } from "../terminal/styled-line.ts";
+import { openChoicePanel } from "../ui/choice-panel.ts";
+import { announceCopy, formatTitle, switchBack, switchSession } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-const MOST_NAMED = 3;
-const MOST_CALLS = 6;
+const MAX_NAMED = 3;
+const MAX_CALLS = 6;
 
 export const backCommands: readonly ScreenCommand[] = [{ name: "back", opensPanel: true, run: goBack }];
 
@@ -21,20 +21,20 @@ interface Prompt {
 
 /** Goes back to before an earlier prompt: the conversation in a new session, the files, or both. */
 async function goBack(desk: CommandDesk): Promise<void> {
-  const { home, root } = sessionPlace(desk.options);
+  const { home, root } = resolveSessionLocation(desk.options);
   const { session } = desk;
   if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
-  const prompts = await promptsOf(home, root, session.id);
+  const prompts = await listPrompts(home, root, session.id);
   const choices = prompts
-    .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)) }))
+    .map(({ text }, index) => ({ value: String(index), label: formatTitle(readPromptWords(text)) }))
     .reverse();
   const take = async (value: string): Promise<void> => {
     const prompt = prompts[Number(value)] ?? { text: "", turn: 0 };
-    const plan = await undoPlan({ home, root, only: session.id, afterTurn: prompt.turn });
+    const plan = await planUndo({ home, root, only: session.id, afterTurn: prompt.turn });
     if (plan.length === 0) await goBackTo(desk, prompt, "conversation");
     else chooseWhat(desk, prompt, plan);
   };
-  choose(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
+  openChoicePanel(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
 }
 
 const PARTS = ["both", "conversation", "files"] as const;
@@ -44,10 +44,10 @@ type Part = (typeof PARTS)[number];
 function chooseWhat(desk: CommandDesk, prompt: Prompt, plan: readonly UndoEntry[]): void {
   const preview = (value: string, width: number): Line[] => {
     const copy = value === "files" ? [] : [say("back.copy")];
-    const files = value === "conversation" ? [] : [say("back.calls"), ...callLines(plan)];
-    return [...copy, ...files].map((text) => cutLine([{ text: shownText(text), style: "dim" }], width));
+    const files = value === "conversation" ? [] : [say("back.calls"), ...formatCallLines(plan)];
+    return [...copy, ...files].map((text) => cutLine([{ text: formatText(text), style: "dim" }], width));
   };
-  choose(desk, {
+  openChoicePanel(desk, {
     title: say("back.what"),
     choices: PARTS.map((value) => ({ value, label: say(`back.${value}`) })),
     preview,
@@ -55,34 +55,33 @@ function chooseWhat(desk: CommandDesk, prompt: Prompt, plan: readonly UndoEntry[
   });
 }
 
-function callLines(plan: readonly UndoEntry[]): string[] {
-  const lines = plan.slice(0, MOST_CALLS).map(({ files, call }) => {
-    const more =
-      files.length > MOST_NAMED ? ` ${say("undo.more", { count: files.length - MOST_NAMED })}` : "";
-    return `  ${files.slice(0, MOST_NAMED).join(", ")}${more}${call === undefined ? "" : `  (${call})`}`;
+function formatCallLines(plan: readonly UndoEntry[]): string[] {
+  const lines = plan.slice(0, MAX_CALLS).map(({ files, call }) => {
+    const more = files.length > MAX_NAMED ? ` ${say("undo.more", { count: files.length - MAX_NAMED })}` : "";
+    return `  ${files.slice(0, MAX_NAMED).join(", ")}${more}${call === undefined ? "" : `  (${call})`}`;
   });
   const left = plan.length - lines.length;
   return left > 0 ? [...lines, `  ${say("undo.more", { count: left })}`] : lines;
 }
 
 async function goBackTo(desk: CommandDesk, { text, turn }: Prompt, part: Part): Promise<void> {
-  const { home, root } = sessionPlace(desk.options);
+  const { home, root } = resolveSessionLocation(desk.options);
   const id = desk.session?.id;
   if (id === undefined) return;
   // While this is the open session, so that the files are those of its calls.
-  if (part !== "conversation") await changeBack(desk, { afterTurn: turn });
+  if (part !== "conversation") await switchBack(desk, { afterTurn: turn });
   if (part === "files") return;
-  if (turn === 0) await changeTo(desk, { kind: "new" });
+  if (turn === 0) await switchSession(desk, { kind: "new" });
   else {
     const place = await findSession(home, root, id);
     const copy = await forkSession({ home, root, place, turn });
-    await changeTo(desk, { kind: "resume", id: copy, isFork: false });
+    await switchSession(desk, { kind: "resume", id: copy, isFork: false });
   }
-  tellOfCopy(desk, id);
-  desk.buffer.set(wordsOf(text));
+  announceCopy(desk, id);
+  desk.buffer.set(readPromptWords(text));
 }
 
-async function promptsOf(home: string, root: string, id: string): Promise<Prompt[]> {
+async function listPrompts(home: string, root: string, id: string): Promise<Prompt[]> {
   const count = new TurnCount();
   const prompts: Prompt[] = [];
   let last = 0;

@@ -1,14 +1,21 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { burinHome, findSession, hunksOf, noteTakenBack, orElse, readText } from "@burin/core/internal";
-import { readLog, type ToolCall, undoEntries } from "@burin/core/sessions";
+import {
+  findHunks,
+  findSession,
+  readText,
+  recordTakenBack,
+  resolveBurinHome,
+  withFallback,
+} from "@burin/core/internal";
+import { listUndoEntries, readLog, type ToolCall } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
-import { sessionPlace } from "../request/options.ts";
-import { type Change, type ChangedPlace, reviewPanel, type WholeCall } from "../ui/review-panel.ts";
-import { changeBack } from "./change-session.ts";
+import { resolveSessionLocation } from "../request/options.ts";
+import { type Change, type ChangedPart, createReviewPanel, type WholeCall } from "../ui/review-panel.ts";
+import { switchBack } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export const reviewCommands: readonly ScreenCommand[] = [
   { name: "changes", opensPanel: true, run: showChanges },
@@ -16,25 +23,25 @@ export const reviewCommands: readonly ScreenCommand[] = [
 
 /** Shows everything that the session's calls changed; each place of an edit can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {
-  const changes = await changesOf(desk);
+  const changes = await listChanges(desk);
   if (changes.length === 0) return void desk.note(say("changes.none"));
-  const back = (chosen: readonly Change[]): void => void takeBack(desk, chosen);
-  desk.show(reviewPanel({ changes, takeBack: back, close: () => desk.show(null) }));
+  const back = (chosen: readonly Change[]): void => void undoChosen(desk, chosen);
+  desk.show(createReviewPanel({ changes, takeBack: back, close: () => desk.show(null) }));
 }
 
-async function changesOf(desk: CommandDesk): Promise<Change[]> {
+async function listChanges(desk: CommandDesk): Promise<Change[]> {
   const root = await realpath(desk.options.root);
-  const changes: { readonly at: string; readonly change: Change }[] = await wholeCallsOf(desk);
-  for (const { at, call } of await callsOf(desk, root)) {
+  const changes: { readonly at: string; readonly change: Change }[] = await listWholeCalls(desk);
+  for (const { at, call } of await listCalls(desk, root)) {
     if (call.status !== "success") continue;
     const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
     const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
     // What a file holds now shows which changes are still in effect.
-    const now = orElse(null, () => readText(resolve(root, file), MOST_BYTES));
+    const now = withFallback(null, () => readText(resolve(root, file), MAX_BYTES));
     const text = now?.replaceAll("\r\n", "\n") ?? "";
-    for (const hunk of hunksOf(diff)) {
-      const { before, after } = sidesOf(hunk);
+    for (const hunk of findHunks(diff)) {
+      const { before, after } = splitHunkSides(hunk);
       const isTakenBack = text !== "" && !text.includes(after) && text.includes(before);
       changes.push({ at, change: { kind: "place", file, call: description, hunk, isTakenBack } });
     }
@@ -45,8 +52,8 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
 }
 
 /** What the session's commands, MCP tools, hooks and checks changed. */
-async function wholeCallsOf({ session, options }: CommandDesk) {
-  const entries = await undoEntries(sessionPlace(options));
+async function listWholeCalls({ session, options }: CommandDesk) {
+  const entries = await listUndoEntries(resolveSessionLocation(options));
   return entries.flatMap(({ id, at, kind, writer, maker, call, files, isInForce }) => {
     if (kind !== "call" || writer !== session?.id || maker === undefined || call === undefined) return [];
     const change: WholeCall = { kind: "call", id, maker, call, files, isTakenBack: !isInForce };
@@ -55,42 +62,42 @@ async function wholeCallsOf({ session, options }: CommandDesk) {
 }
 
 /** The calls in its log; without a log, the last ones, which the screen still has. */
-async function callsOf(
+async function listCalls(
   { session, options, transcript }: CommandDesk,
   root: string,
 ): Promise<readonly { readonly at: string; readonly call: ToolCall }[]> {
   if (session === null || session.history.length === 0) return [];
   if (options.session.kind === "unrecorded") return transcript.calls.map((call) => ({ at: "", call }));
-  const { path } = await findSession(burinHome(process.env), root, session.id);
+  const { path } = await findSession(resolveBurinHome(process.env), root, session.id);
   return [...readLog(path)].flatMap(({ event, at }) =>
     event.type === "tool_call" ? [{ at, call: event.call }] : [],
   );
 }
 
 /** Latest first, so that what a call changed after an edit is out of the way. */
-async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
+async function undoChosen(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
-    if (change.kind === "place") await takeBackPlaces(desk, [change]);
-    else await takeBackCall(desk, change);
+    if (change.kind === "place") await undoPlaces(desk, [change]);
+    else await undoCall(desk, change);
   }
 }
 
-async function takeBackCall(desk: CommandDesk, change: WholeCall): Promise<void> {
-  await changeBack(desk, { call: change.id });
-  const entries = await undoEntries(sessionPlace(desk.options));
+async function undoCall(desk: CommandDesk, change: WholeCall): Promise<void> {
+  await switchBack(desk, { call: change.id });
+  const entries = await listUndoEntries(resolveSessionLocation(desk.options));
   change.isTakenBack = entries.some(({ id, isInForce }) => id === change.id && !isInForce);
   desk.view.soon();
 }
 
 /** A separate edit for each place: one that has changed since is not found, and is left alone. */
-async function takeBackPlaces(desk: CommandDesk, chosen: readonly ChangedPlace[]): Promise<void> {
-  const place = sessionPlace(desk.options);
-  const [last] = await undoEntries(place);
+async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Promise<void> {
+  const place = resolveSessionLocation(desk.options);
+  const [last] = await listUndoEntries(place);
   const files = new Set<string>();
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
-    const { before, after } = sidesOf(change.hunk);
+    const { before, after } = splitHunkSides(change.hunk);
     const file_path = resolve(desk.options.root, change.file);
     const result = await desk.callOwn("edit", { file_path, old_string: after, new_string: before });
     change.isTakenBack = result !== null && result.error === undefined;
@@ -101,18 +108,18 @@ async function takeBackPlaces(desk: CommandDesk, chosen: readonly ChangedPlace[]
   }
   const session = desk.session?.id;
   if (files.size === 0 || session === undefined) return;
-  const own = (await undoEntries(place)).filter(({ id, writer, files: its }) => {
+  const own = (await listUndoEntries(place)).filter(({ id, writer, files: its }) => {
     return writer === session && id > (last?.id ?? "") && its.every((file) => files.has(file));
   });
   // So that /redo puts it back.
-  await noteTakenBack(
+  await recordTakenBack(
     { ...place, session },
     own.map(({ id }) => id),
   );
 }
 
 /** The text before and after the change. */
-function sidesOf(hunk: string): { before: string; after: string } {
+function splitHunkSides(hunk: string): { before: string; after: string } {
   const lines = hunk.split("\n").slice(1);
   const side = (other: string) =>
     lines

@@ -1,25 +1,25 @@
 import { say } from "../locales/say.ts";
-import { commandMark } from "../state/transcript.ts";
+import { formatCommandMark } from "../state/transcript.ts";
 import type { Choice } from "../ui/choice-list.ts";
-import { choose } from "../ui/choice-panel.ts";
+import { openChoicePanel } from "../ui/choice-panel.ts";
 import { changeCommands } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { backCommands } from "./go-back.ts";
 import { reviewCommands } from "./review-changes.ts";
-import { describe, labelOf, showCommands } from "./show-session.ts";
+import { describe, formatLabel, showCommands } from "./show-session.ts";
 import { showTasks } from "./show-tasks.ts";
-import { hereFor } from "./slash-commands.ts";
-import { INIT, REVIEW, useAgent, useSkill } from "./words-for-models.ts";
+import { findOwnCommand } from "./slash-commands.ts";
+import { buildAgentPrompt, buildSkillPrompt, INIT_PROMPT, REVIEW_PROMPT } from "./words-for-models.ts";
 
 /** Commands that give work to the model or its subagents. */
 const workCommands: readonly ScreenCommand[] = [
-  { name: "init", opensPanel: true, run: (desk) => ask(desk, INIT, "/init") },
+  { name: "init", opensPanel: true, run: (desk) => ask(desk, INIT_PROMPT, "/init") },
   {
     name: "review",
     words: "[what]",
     opensPanel: true,
-    run: (desk, words) => ask(desk, REVIEW, `/review ${words}`.trim()),
+    run: (desk, words) => ask(desk, REVIEW_PROMPT, `/review ${words}`.trim()),
   },
   { name: "demo", run: (desk) => desk.showDemo() },
   { name: "agents", opensPanel: true, run: showAgents },
@@ -36,46 +36,54 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
-export function screenChoices(): readonly Choice[] {
+export function listScreenChoices(): readonly Choice[] {
   return SCREEN_COMMANDS.map((command) => ({
     value: `/${command.name}`,
-    label: labelOf(command),
+    label: formatLabel(command),
     more: describe(command.name),
   }));
 }
 
 /** The command that a prompt names, and the words after its name; null when it names none. */
-export function screenCommandIn(prompt: string): { command: ScreenCommand; words: string } | null {
+export function parseScreenCommand(prompt: string): { command: ScreenCommand; words: string } | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/.exec(prompt.trim()) ?? [];
   const command = SCREEN_COMMANDS.find((known) => known.name === name);
   return command === undefined ? null : { command, words: words.trim() };
 }
 
 /** The command that this word names here or elsewhere. */
-export function commandOf(word: string): string | undefined {
-  return screenCommandIn(hereFor(word) ?? `/${word}`)?.command.name;
+export function findCommand(word: string): string | undefined {
+  return parseScreenCommand(findOwnCommand(word) ?? `/${word}`)?.command.name;
 }
 
 /** The model gets the whole prompt; what the user typed is shown. */
 function ask(desk: CommandDesk, prompt: string, typed: string): void {
   const words = typed.replace(/^\/\S+\s*/, "");
   const whole = [prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n");
-  void desk.work.submit(whole + commandMark(typed));
+  void desk.work.submit(whole + formatCommandMark(typed));
 }
 
 /** The chosen subagent starts the next prompt. */
 async function showAgents(desk: CommandDesk): Promise<void> {
-  const choices = choicesOf(await desk.session?.agents());
-  choose(desk, { title: say("agents.title"), choices, chosen: (name) => desk.buffer.set(useAgent(name)) });
+  const choices = buildChoices(await desk.session?.agents());
+  openChoicePanel(desk, {
+    title: say("agents.title"),
+    choices,
+    chosen: (name) => desk.buffer.set(buildAgentPrompt(name)),
+  });
 }
 
 async function showSkills(desk: CommandDesk): Promise<void> {
-  const choices = choicesOf(await desk.session?.skills());
+  const choices = buildChoices(await desk.session?.skills());
   if (choices.length === 0) desk.note(say("skills.none"));
   else
-    choose(desk, { title: say("skills.title"), choices, chosen: (name) => desk.buffer.set(useSkill(name)) });
+    openChoicePanel(desk, {
+      title: say("skills.title"),
+      choices,
+      chosen: (name) => desk.buffer.set(buildSkillPrompt(name)),
+    });
 }
 
-function choicesOf(known: readonly { readonly name: string; readonly description: string }[] = []) {
+function buildChoices(known: readonly { readonly name: string; readonly description: string }[] = []) {
   return known.map(({ name, description }) => ({ value: name, more: description }));
 }

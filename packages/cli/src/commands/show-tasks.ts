@@ -1,9 +1,9 @@
 import type { Session } from "@burin/core";
 import { say } from "../locales/say.ts";
-import { commandKey, type Key } from "../terminal/keys.ts";
-import { linesOf, shownText, wrapLine } from "../terminal/styled-line.ts";
-import { choose } from "../ui/choice-panel.ts";
-import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "../ui/panel.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
+import { formatText, splitLines, wrapLine } from "../terminal/styled-line.ts";
+import { openChoicePanel } from "../ui/choice-panel.ts";
+import { drawKeyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "../ui/panel.ts";
 import type { CommandDesk } from "./command-desk.ts";
 
 const LOOK_MS = 500;
@@ -21,17 +21,17 @@ interface Task {
 /** Lists what runs in the background; the chosen one is looked at, and ends only when the user says so twice. */
 export async function showTasks(desk: CommandDesk): Promise<void> {
   const { session } = desk;
-  const tasks = session === null ? [] : await runningTasks(session);
+  const tasks = session === null ? [] : await listRunningTasks(session);
   const choices = tasks.map(({ id, what }) => ({ value: id, more: what }));
   const chosen = (id: string): void => {
     const task = tasks.find((one) => one.id === id);
     if (task !== undefined) new TaskPanel(desk, task).open();
   };
   if (choices.length === 0) desk.note(say("tasks.none"));
-  else choose(desk, { title: say("tasks.title"), choices, chosen });
+  else openChoicePanel(desk, { title: say("tasks.title"), choices, chosen });
 }
 
-async function runningTasks({ commands, tasks }: Session): Promise<Task[]> {
+async function listRunningTasks({ commands, tasks }: Session): Promise<Task[]> {
   const stateOf = async (id: string) => (await commands.list()).find((one) => one.id === id)?.state;
   const subagent = (id: string) => tasks.list().find((one) => one.id === id);
   const running = (await commands.list()).filter(({ state }) => state !== "ended");
@@ -81,16 +81,16 @@ class TaskPanel implements Panel {
     if (!this.#isFollowing) void this.#follow().catch((error: unknown) => this.#desk.noteFault(error));
     const { id, what } = this.#task;
     const text = this.#text.trim() === "" ? say("tasks.silent") : this.#text.trimEnd();
-    const lines = linesOf(text).flatMap((line) => wrapLine(line, width));
+    const lines = splitLines(text).flatMap((line) => wrapLine(line, width));
     if (this.#isAtEnd) this.#scroll.from = Number.MAX_SAFE_INTEGER;
-    const keys = keyHints(this.#isAsking ? say("tasks.ask", { id }) : this.#hint(), width);
+    const keys = drawKeyHints(this.#isAsking ? say("tasks.ask", { id }) : this.#hint(), width);
     const shown = this.#scroll.cut(lines, Math.max(height - keys.length, 1));
     this.#isAtEnd = this.#scroll.place.to === lines.length;
-    return { title: shownText(`${id}  ${what.split("\n", 1)[0]}`), lines: [...shown, ...keys] };
+    return { title: formatText(`${id}  ${what.split("\n", 1)[0]}`), lines: [...shown, ...keys] };
   }
 
   key(key: Key): void {
-    const command = commandKey(key);
+    const command = normalizeCommandKey(key);
     if (this.#isAsking) {
       this.#isAsking = false;
       if (command === "y") void this.#end().catch((error: unknown) => this.#desk.noteFault(error));

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type CustomCommand, nearNames } from "@burin/core/internal";
+import { type CustomCommand, findNearNames } from "@burin/core/internal";
 
 /** Commands of the screen, or what is typed in place of a command, and how other agents call that. */
 const ELSEWHERE = Object.entries({
@@ -36,21 +36,21 @@ const ELSEWHERE = Object.entries({
 });
 
 /** What is typed here for what only other agents have. */
-export function hereFor(name: string, elsewhere = ELSEWHERE): string | undefined {
+export function findOwnCommand(name: string, elsewhere = ELSEWHERE): string | undefined {
   return elsewhere.find(([, names]) => names.split(" ").includes(name))?.[0];
 }
 
 /** The name in a prompt that begins with `/name`. */
-export function slashName(prompt: string): string | undefined {
+export function parseSlashName(prompt: string): string | undefined {
   return /^\/([\w?-]+)(?=\s|$)/.exec(prompt)?.[1];
 }
 
 /** What is wrong with a prompt that begins with `/name`; null when it is a command, a path or plain text. */
-export function slashFault(prompt: string, commands: readonly CustomCommand[]): string | null {
-  const name = slashName(prompt);
+export function findSlashFault(prompt: string, commands: readonly CustomCommand[]): string | null {
+  const name = parseSlashName(prompt);
   const names = commands.map((command) => command.name);
   if (name === undefined || names.includes(name) || existsSync(`/${name}`)) return null;
-  const [near] = nearNames(name, names);
+  const [near] = findNearNames(name, names);
   if (near !== undefined) return `there is no command /${name}; did you mean /${near}?`;
   const known = names.length === 0 ? "none are defined here" : `known: /${names.join(", /")}`;
   return `there is no command /${name} (${known}). To send it as text, put a space before it.`;

@@ -1,12 +1,12 @@
 // Models get English, whatever language the user reads.
 
-export const INIT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
+export const INIT_PROMPT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
 coding agents: what the project is, how it is laid out, the commands to build, check and test it, and the rules
 that its code follows. Keep it under 80 lines, and state only what you have seen. If there is an AGENTS.md
 already, improve it and keep what is right. If there is none, but a CLAUDE.md, GEMINI.md or QWEN.md, take its rules
 over: it is not read beside an AGENTS.md.`;
 
-export const REVIEW = `Review the changes in the working tree (git status, git diff, git diff --staged, and new files). Report faults
+export const REVIEW_PROMPT = `Review the changes in the working tree (git status, git diff, git diff --staged, and new files). Report faults
 that matter: wrong behaviour, missed cases, security, races, broken interfaces, missing tests. Name file and line,
 say why it is a fault and how to put it right, the worst first. Change nothing.`;
 
@@ -14,16 +14,16 @@ export const TEST_SYSTEM = "You are being tested.";
 export const TEST_PROMPT = "Answer with the word ok.";
 
 /** The start of a prompt for a subagent or for a skill. */
-export function useAgent(name: string): string {
+export function buildAgentPrompt(name: string): string {
   return `Let the subagent ${name} do this: `;
 }
 
-export function useSkill(name: string): string {
+export function buildSkillPrompt(name: string): string {
   return `Use the skill ${name}: `;
 }
 
 /** Reports a command that the user has run, with its output. */
-export function ranByUser(command: string, output: string): string {
+export function describeUserCommand(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }
 
@@ -35,7 +35,7 @@ interface PartOfChange {
 }
 
 /** Says which parts of a change the user took and left, and what they said to them. */
-export function partsInWords(parts: readonly PartOfChange[]): string {
+export function describeReviewedParts(parts: readonly PartOfChange[]): string {
   const taken = parts.filter(({ isTaken }) => isTaken).length;
   const each = parts.map(({ line, isTaken, note }, index) => {
     const state = isTaken ? "taken" : "left out";

@@ -1,6 +1,6 @@
 import { createToolbox } from "@burin/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { reasonInWords } from "./reasons.ts";
+import { translateReason } from "./reasons.ts";
 import { useTexts } from "./say.ts";
 
 describe("R50: reasons of questions in the user's language", () => {
@@ -20,7 +20,7 @@ describe("R50: reasons of questions in the user's language", () => {
     for (const name of ["fr", "ja", "zh", "ru"] as const) {
       await useTexts(name);
       for (const [index, { reason }] of reasons.entries()) {
-        const words = reasonInWords(reason);
+        const words = translateReason(reason);
         expect(words).toContain(`\`${commands[index]}\``);
         expect(words.replace(/`[^`]*`/g, "")).not.toMatch(/[a-z]{3,} (?:is|to|an?|the|not) /);
       }
@@ -28,19 +28,19 @@ describe("R50: reasons of questions in the user's language", () => {
   });
 
   it("R50: speaks of edits in plain English, and leaves what it does not know as it is", () => {
-    expect(reasonInWords("edit asks before it acts, and no rule allows this call")).toBe(
+    expect(translateReason("edit asks before it acts, and no rule allows this call")).toBe(
       "Edits need your OK in this mode",
     );
-    expect(reasonInWords("forms__note asks before it acts, and no rule allows this call")).toBe(
+    expect(translateReason("forms__note asks before it acts, and no rule allows this call")).toBe(
       "forms__note needs your OK in this mode",
     );
-    expect(reasonInWords("a reason of tomorrow")).toBe("a reason of tomorrow");
+    expect(translateReason("a reason of tomorrow")).toBe("a reason of tomorrow");
   });
 
   it("R50: translates what is added about protected files, too", async () => {
     await useTexts("fr");
     expect(
-      reasonInWords(
+      translateReason(
         "`sh x` needs an approval: `sh` is not known to be read-only; it writes protected files: .npmrc (keys)",
       ),
     ).toBe(

@@ -40,26 +40,27 @@ const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
 const ADDED = /^([\s\S]+); (it writes protected files: [\s\S]+)$/;
 
 /** The reason of a question in the user's language; one that has no text here stays as it is. */
-export function reasonInWords(reason: string): string {
+export function translateReason(reason: string): string {
   const [, first, added] = ADDED.exec(reason) ?? [];
-  if (first !== undefined && added !== undefined) return `${reasonInWords(first)}; ${reasonInWords(added)}`;
+  if (first !== undefined && added !== undefined)
+    return `${translateReason(first)}; ${translateReason(added)}`;
   for (const [written, key] of REASONS) {
-    const values = valuesOf(written, reason);
+    const values = matchValues(written, reason);
     if (values === null) continue;
     const { why } = values;
-    return say(key, why === undefined ? values : { ...values, why: reasonInWords(why) });
+    return say(key, why === undefined ? values : { ...values, why: translateReason(why) });
   }
   return reason;
 }
 
-function valuesOf(written: string, reason: string): Record<string, string> | null {
+function matchValues(written: string, reason: string): Record<string, string> | null {
   const pattern = written
     .split(/(\{\w+\})/)
-    .map((piece) => (piece.startsWith("{") ? `(?<${piece.slice(1, -1)}>[\\s\\S]+)` : escaped(piece)))
+    .map((piece) => (piece.startsWith("{") ? `(?<${piece.slice(1, -1)}>[\\s\\S]+)` : escapePattern(piece)))
     .join("");
   return new RegExp(`^${pattern}$`).exec(reason)?.groups ?? (written === reason ? {} : null);
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

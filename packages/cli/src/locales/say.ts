@@ -29,7 +29,7 @@ export function say(key: TextKey, values: Readonly<Record<string, string | numbe
 }
 
 /** A number with its digits grouped as in the current language. By hand: V8 takes 80 ms to load its number formats. */
-export function grouped(count: number): string {
+export function formatNumber(count: number): string {
   const mark = shown.language === "fr" || shown.language === "ru" ? "\u00a0" : ",";
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
 }
@@ -38,17 +38,17 @@ export async function useTexts(chosen: Language): Promise<void> {
   shown = { language: chosen, texts: chosen === "en" ? en : await LOAD[chosen]() };
 }
 
-export function language(): Language {
+export function currentLanguage(): Language {
   return shown.language;
 }
 
 /** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English for any other. */
-export function languageOf(name: string): Language {
+export function parseLanguage(name: string): Language {
   const code = name.toLowerCase().split(/[-_.@]/)[0] ?? "";
   return Object.hasOwn(LANGUAGES, code) ? (code as Language) : "en";
 }
 
 /** The language that the environment asks for. */
-export function languageIn({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
-  return languageOf(LC_ALL || LC_MESSAGES || LANG || "");
+export function detectLanguage({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
+  return parseLanguage(LC_ALL || LC_MESSAGES || LANG || "");
 }

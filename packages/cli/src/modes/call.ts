@@ -5,13 +5,13 @@ import {
   type Part,
   type PartListUnion,
 } from "@burin/core";
-import { exitCodeIn, messageOf } from "@burin/core/internal";
+import { describeError, readExitCode } from "@burin/core/internal";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices, ruleNotices } from "../terminal/notes.ts";
+import { listRuleNotices, noteFailures, noteNotices } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import { questionText } from "../terminal/question-text.ts";
+import { formatQuestion } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 
 /** Runs one tool through the whole flow, with no model. */
@@ -36,12 +36,12 @@ export async function run({ words, options }: SubcommandRequest, io: Io): Promis
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
-  noteNotices(await ruleNotices({ settings, options }, toolbox.registry), io.output);
+  noteNotices(await listRuleNotices({ settings, options }, toolbox.registry), io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);
-  else io.output.out(`${JSON.stringify(documentOf(answer))}\n`);
-  return exitCodeOf(answer);
+  else io.output.out(`${JSON.stringify(buildDocument(answer))}\n`);
+  return resolveExitCode(answer);
 }
 
 function parseArguments(text: string): Record<string, unknown> {
@@ -49,7 +49,7 @@ function parseArguments(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text.trim() === "" ? "{}" : text);
   } catch (error) {
-    throw new UsageError(`the arguments are not valid JSON: ${messageOf(error)}`);
+    throw new UsageError(`the arguments are not valid JSON: ${describeError(error)}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError(`the arguments must be a JSON object, e.g. '{"path":"."}'`);
@@ -57,12 +57,12 @@ function parseArguments(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function confirmationOf(answer: AnsweredCall): Confirmation | undefined {
+function findConfirmation(answer: AnsweredCall): Confirmation | undefined {
   return answer.status === "error" ? answer.confirmation : undefined;
 }
 
-function documentOf(answer: AnsweredCall): object {
-  const confirmation = confirmationOf(answer);
+function buildDocument(answer: AnsweredCall): object {
+  const confirmation = findConfirmation(answer);
   return {
     status: confirmation ? "needs_confirmation" : answer.status,
     llmContent: answer.llmContent,
@@ -73,12 +73,12 @@ function documentOf(answer: AnsweredCall): object {
 }
 
 function printText(answer: AnsweredCall, output: Output): void {
-  const text = readable(answer.llmContent);
+  const text = formatReadable(answer.llmContent);
   if (answer.status === "success")
     return void output.content(text.endsWith("\n") || text === "" ? text : `${text}\n`);
-  const confirmation = confirmationOf(answer);
+  const confirmation = findConfirmation(answer);
   if (confirmation) {
-    output.out(`${questionText(confirmation)}\n`);
+    output.out(`${formatQuestion(confirmation)}\n`);
     const rules = (confirmation.widths?.exact ?? confirmation.grants)
       .map((grant) => ` --allow '${visible(grant)}'`)
       .join("");
@@ -89,20 +89,20 @@ function printText(answer: AnsweredCall, output: Output): void {
 }
 
 /** What the model would read, with media named instead of shown. */
-function readable(content: PartListUnion): string {
+function formatReadable(content: PartListUnion): string {
   const list = Array.isArray(content) ? content : [content];
-  return list.map((part) => (typeof part === "string" ? part : partText(part))).join("\n");
+  return list.map((part) => (typeof part === "string" ? part : formatPart(part))).join("\n");
 }
 
-function partText(part: Part): string {
+function formatPart(part: Part): string {
   if (part.text !== undefined) return part.text;
   const bytes = Math.floor(((part.inlineData?.data?.length ?? 0) * 3) / 4);
   return `[${part.inlineData?.mimeType ?? "data"}, ${bytes} bytes; use --output-format json to get them]`;
 }
 
-function exitCodeOf(answer: AnsweredCall): ExitCode {
+function resolveExitCode(answer: AnsweredCall): ExitCode {
   if (answer.status === "success") {
-    const hasFailed = answer.name === "run_shell_command" && (exitCodeIn(answer.llmContent) ?? 0) !== 0;
+    const hasFailed = answer.name === "run_shell_command" && (readExitCode(answer.llmContent) ?? 0) !== 0;
     return hasFailed ? EXIT.failed : EXIT.done;
   }
   if (answer.status === "cancelled") return EXIT.interrupted;

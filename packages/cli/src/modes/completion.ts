@@ -2,7 +2,7 @@ import { APPROVAL_MODES, SANDBOX_MODES } from "@burin/core/internal";
 import type { Option } from "../request/option-table.ts";
 import { LANGUAGE_CODES, OUTPUT_FORMATS } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { completedWords } from "../request/usages.ts";
+import { listCompletedWords } from "../request/usages.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 
 /** The values of options that accept only a few words. */
@@ -24,25 +24,25 @@ export async function run({ words }: SubcommandRequest, { output }: Io): Promise
 }
 
 const SCRIPTS: Readonly<Record<string, () => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
+  bash: buildBashScript,
+  zsh: buildZshScript,
+  fish: buildFishScript,
 };
 
-function bashScript(): string {
-  const { commands, options } = completedWords();
+function buildBashScript(): string {
+  const { commands, options } = listCompletedWords();
   const names = commands.map(({ name }) => name).join(" ");
   const flags = options.flatMap(({ long, short = [] }) => [long].concat(short)).join(" ");
   const values = options.flatMap((option) => {
-    const body = bashValue(option);
-    return body === null ? [] : [`    ${spellings(option).join("|")}) ${body}; return ;;`];
+    const body = formatBashValue(option);
+    return body === null ? [] : [`    ${listSpellings(option).join("|")}) ${body}; return ;;`];
   });
   return `# burin completion bash: add  eval "$(burin completion bash)"  to ~/.bashrc
 _burin() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" after own
   COMPREPLY=()
   case "\${COMP_WORDS[1]}" in
-${wordsAfter()}
+${listFollowingWords()}
   esac
   case "$before" in
 ${values.join("\n")}
@@ -62,19 +62,19 @@ complete -o default -F _burin burin
 }
 
 /** Returns null for an option without a value; free text is not completed. */
-function bashValue({ long, value }: Option): string | null {
+function formatBashValue({ long, value }: Option): string | null {
   if (value === undefined) return null;
   const choices = CHOICES[long];
   if (choices !== undefined) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word"))`;
   return FILES.has(value) ? 'COMPREPLY=($(compgen -f -- "$word"))' : ":";
 }
 
-function zshScript(): string {
-  const { commands, options } = completedWords();
-  const described = commands.map(({ name, meaning }) => `    ${quoted(`${name}:${meaning}`)}`);
+function buildZshScript(): string {
+  const { commands, options } = listCompletedWords();
+  const described = commands.map(({ name, meaning }) => `    ${quoteWord(`${name}:${meaning}`)}`);
   const specs = options.flatMap((option) =>
-    spellings(option).map(
-      (name) => `    ${quoted(`${name}[${bare(option.meaning)}]${zshValue(option)}`)} \\`,
+    listSpellings(option).map(
+      (name) => `    ${quoteWord(`${name}[${stripBackticks(option.meaning)}]${formatZshValue(option)}`)} \\`,
     ),
   );
   return `#compdef burin
@@ -88,7 +88,7 @@ ${described.join("\n")}
 _burin() {
   local -a after own
   case "$words[2]" in
-${wordsAfter()}
+${listFollowingWords()}
   esac
   _arguments $own \\
 ${specs.join("\n")}
@@ -100,29 +100,29 @@ compdef _burin burin
 `;
 }
 
-function zshValue({ long, value }: Option): string {
+function formatZshValue({ long, value }: Option): string {
   if (value === undefined) return "";
   const choices = CHOICES[long];
   if (choices !== undefined) return `:${value}:(${choices.join(" ")})`;
   return FILES.has(value) ? `:${value}:_files` : `:${value}: `;
 }
 
-function fishScript(): string {
-  const { commands, options } = completedWords();
+function buildFishScript(): string {
+  const { commands, options } = listCompletedWords();
   const names = commands.map(
     ({ name, meaning }) =>
-      `complete -c burin -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(meaning)}`,
+      `complete -c burin -f -n __fish_use_subcommand -a ${name} -d ${quoteForFish(meaning)}`,
   );
   const flags = options.map((option) => {
     const { long, short, value, meaning } = option;
     const forms = `-l ${long.slice(2)}${short === undefined ? "" : ` -s ${short.slice(1)}`}`;
     const choices = CHOICES[long];
-    const given = choices === undefined ? "" : ` -f -a ${fishQuoted(choices.join(" "))}`;
-    return `complete -c burin ${forms}${value === undefined ? "" : " -r"}${given} -d ${fishQuoted(meaning)}`;
+    const given = choices === undefined ? "" : ` -f -a ${quoteForFish(choices.join(" "))}`;
+    return `complete -c burin ${forms}${value === undefined ? "" : " -r"}${given} -d ${quoteForFish(meaning)}`;
   });
   const after = commands.flatMap(({ name, actions, own }) => {
     const condition = `complete -c burin -n '__fish_seen_subcommand_from ${name}'`;
-    const words = actions.length === 0 ? [] : [`${condition} -f -a ${fishQuoted(actions.join(" "))}`];
+    const words = actions.length === 0 ? [] : [`${condition} -f -a ${quoteForFish(actions.join(" "))}`];
     return [...words, ...own.map((option) => `${condition} -l ${option.slice(2)}`)];
   });
   const head = "# burin completion fish: burin completion fish > ~/.config/fish/completions/burin.fish";
@@ -130,26 +130,26 @@ function fishScript(): string {
 }
 
 /** What follows each command, in the syntax of bash and zsh. */
-function wordsAfter(): string {
-  const { commands } = completedWords();
+function listFollowingWords(): string {
+  const { commands } = listCompletedWords();
   return commands
     .map(({ name, actions, own }) => `    ${name}) after=(${actions.join(" ")}) own=(${own.join(" ")}) ;;`)
     .join("\n");
 }
 
-function spellings({ long, short }: Option): string[] {
+function listSpellings({ long, short }: Option): string[] {
   return short === undefined ? [long] : [short, long];
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Brackets and colons have a meaning in descriptions of zsh. */
-function bare(text: string): string {
+function stripBackticks(text: string): string {
   return text.replace(/[[\]:\\]/g, "\\$&");
 }
 
-function fishQuoted(text: string): string {
+function quoteForFish(text: string): string {
   return `'${text.replace(/['\\]/g, "\\$&")}'`;
 }

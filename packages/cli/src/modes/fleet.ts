@@ -1,12 +1,12 @@
-import { burinHome } from "@burin/core/internal";
-import type { FleetRequest, Ground } from "@burin/fleet";
-import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import { readPort, textOf, wholeNumber } from "../request/read-values.ts";
+import { resolveBurinHome } from "@burin/core/internal";
+import type { FleetOptions, FleetRequest } from "@burin/fleet";
+import { buildSessionOptions, type CommonOptions, readSettings } from "../request/options.ts";
+import { readPort, readText, readWholeNumber } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
-import { questionText } from "../terminal/question-text.ts";
-import { recordText } from "./sessions.ts";
+import { formatQuestion } from "../terminal/question-text.ts";
+import { formatRecord } from "./sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 
@@ -14,7 +14,7 @@ const DEFAULT_CONCURRENCY = 4;
 export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { runFleet, FleetError, TaskError } = await loadFleet();
   try {
-    const isWell = await runFleet(fleetRequest(request), groundOf(request.options, io));
+    const isWell = await runFleet(buildFleetRequest(request), resolveFleetOptions(request.options, io));
     if (io.signal.aborted) return EXIT.interrupted;
     return isWell ? EXIT.done : EXIT.failed;
   } catch (error) {
@@ -32,21 +32,21 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
   }
 }
 
-function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
+function buildFleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
   const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
   // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   // An empty one is as good as none.
   const named = ["database", "port", "run", "patches", "predictions", "health", "task-memory"].map(
-    (name) => textOf(own[name]) || undefined,
+    (name) => readText(own[name]) || undefined,
   );
   const [database = fromEnvironment, portText, run, patches, predictions, health, taskMemory] = named;
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
-    countOf(own, `per-${name}`),
+    readCount(own, `per-${name}`),
   );
   return {
     words,
-    concurrency: countOf(own, "concurrency") ?? DEFAULT_CONCURRENCY,
+    concurrency: readCount(own, "concurrency") ?? DEFAULT_CONCURRENCY,
     // A run is followed unless the user opts out, a log only on request.
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
@@ -63,27 +63,27 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   };
 }
 
-function countOf(own: SubcommandRequest["own"], name: string): number | undefined {
+function readCount(own: SubcommandRequest["own"], name: string): number | undefined {
   const value = own[name];
-  return value === undefined ? undefined : wholeNumber(`--${name}`, String(value));
+  return value === undefined ? undefined : readWholeNumber(`--${name}`, String(value));
 }
 
-function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
+function resolveFleetOptions(options: CommonOptions, { output, signal }: Io): FleetOptions {
   return {
-    home: burinHome(process.env),
+    home: resolveBurinHome(process.env),
     root: options.root,
     out: (text) => output.out(text),
     note: (text) => output.note(`burin: ${visible(text)}`),
     signal,
-    showQuestion: ({ confirmation }) => questionText(confirmation),
-    showRecord: (record) => visible(recordText(record)),
+    showQuestion: ({ confirmation }) => formatQuestion(confirmation),
+    showRecord: (record) => visible(formatRecord(record)),
     open: async (root, { model, around }) => {
       // The budget on the command line applies to a whole run.
       const there = { ...options, budget: undefined, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);
       const { findModels } = await import("./print/find-model.ts");
       const { openModel } = await findModels(opened.settings, around);
-      return { ...sessionOptions(there, opened), openModel };
+      return { ...buildSessionOptions(there, opened), openModel };
     },
   };
 }

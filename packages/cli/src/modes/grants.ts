@@ -1,27 +1,28 @@
 import { realpath } from "node:fs/promises";
-import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core/internal";
+import { type GrantStore, openGrants, resolveBurinHome, type StoredGrant } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, localTime, report } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, report } from "../terminal/output.ts";
 
 /** Lists the rules that the user allowed with "always", and revokes them. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", chosen, tooMuch] = words;
-  const store = await openGrants(burinHome(process.env));
+  const store = await openGrants(resolveBurinHome(process.env));
   if (action === "list" && chosen === undefined) {
     const project = await realpath(options.root).catch(() => options.root);
     const grants = await store.all();
     const document = grants.map((grant, index) => {
       return { number: index + 1, ...grant, scope: grant.project === undefined ? "everywhere" : "project" };
     });
-    const rows = grants.length === 0 ? [NOTHING] : grants.map((grant, index) => rowOf(grant, index, project));
+    const rows =
+      grants.length === 0 ? [NOTHING] : grants.map((grant, index) => formatRow(grant, index, project));
     report(output, options.outputFormat, { document, rows });
     return EXIT.done;
   }
   if (action === "revoke" && chosen !== undefined && tooMuch === undefined) {
     const gone = await revoke(store, chosen);
     if (options.outputFormat !== "text") output.out(`${JSON.stringify({ revoked: gone })}\n`);
-    else output.out(lines(...gone.map((grant) => `Revoked ${grant.rule} (${scopeOf(grant)}).`)));
+    else output.out(joinLines(...gone.map((grant) => `Revoked ${grant.rule} (${describeScope(grant)}).`)));
     return EXIT.done;
   }
   throw new UsageError(
@@ -31,12 +32,12 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 
 const NOTHING = 'Nothing is granted: no question was answered with "always" for a project or everywhere.';
 
-function rowOf(grant: StoredGrant, index: number, project: string): string {
-  const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
-  return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${localTime(grant.when)})`;
+function formatRow(grant: StoredGrant, index: number, project: string): string {
+  const scope = grant.project === project ? `this project, ${project}` : describeScope(grant);
+  return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${formatLocalTime(grant.when)})`;
 }
 
-function scopeOf({ project }: StoredGrant): string {
+function describeScope({ project }: StoredGrant): string {
   return project === undefined ? "everywhere" : `project ${project}`;
 }
 

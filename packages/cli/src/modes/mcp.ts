@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
 import {
-  burinHome,
   changeSettings,
+  describeError,
   type McpDoor,
-  messageOf,
+  redactSecrets,
+  resolveBurinHome,
   type Settings,
-  withoutSecrets,
 } from "@burin/core/internal";
 import { type CommonOptions, openSettings } from "../request/options.ts";
-import { textOf, textsOf } from "../request/read-values.ts";
+import { readText, readTexts } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
-import { counted, lines, noteText, type Output, report, visible } from "../terminal/output.ts";
-import { stdinLines } from "../terminal/stdin-lines.ts";
+import { formatCount, formatNote, joinLines, type Output, report, visible } from "../terminal/output.ts";
+import { openStdinLines } from "../terminal/stdin-lines.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
 type Own = SubcommandRequest["own"];
@@ -38,13 +38,13 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     throw new UsageError("give an alias, and the command or URL: burin mcp add files npx some-mcp-server .");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias))
     throw new UsageError(`"${alias}" cannot be an alias: 1 to 30 letters, digits, "_" or "-".`);
-  const definition = definitionOf(target, args, own);
-  const { file, isProject } = scopeOf(own, options);
+  const definition = buildDefinition(target, args, own);
+  const { file, isProject } = resolveScope(own, options);
   const known = (await openSettings(options)).settings.mcpServers[alias];
   if (known !== undefined && own.replace !== true) {
-    const shown = await withoutSecrets(known, { environment: process.env, servers: { [alias]: known } });
+    const shown = await redactSecrets(known, { environment: process.env, servers: { [alias]: known } });
     throw new UsageError(
-      `there is already a server "${alias}" (${reach(shown)}). Choose another name, or put --replace before "${alias}".`,
+      `there is already a server "${alias}" (${formatReach(shown)}). Choose another name, or put --replace before "${alias}".`,
     );
   }
   await changeSettings(file, ["mcpServers", alias], definition);
@@ -58,7 +58,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   const { settings } = await openSettings(options);
   const server = { alias, settings, options };
   try {
-    await withServer(server, async (door) => {
+    await useServer(server, async (door) => {
       const offered = await door.test(alias, signal);
       output.note(`${added}.`);
       tellOffer(alias, offered, output);
@@ -71,19 +71,19 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
       ? ""
       : ` Try it again with burin mcp test ${alias}, or take it out with burin mcp remove ${alias}.`;
     const but = needsLogin ? "." : ", but it does not work yet:";
-    output.note(visible(`${added}${but} ${messageOf(error)}${way}`));
+    output.note(visible(`${added}${but} ${describeError(error)}${way}`));
     return needsLogin ? EXIT.done : EXIT.failed;
   }
 }
 
-function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
-  const transport = textOf(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
+function buildDefinition(target: string, args: readonly string[], own: Own): Record<string, unknown> {
+  const transport = readText(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
   if (!["stdio", "http", "sse", "auto"].includes(transport))
     throw new UsageError(`--transport must be stdio, http or sse, not "${transport}".`);
   const trust = own.trust === true ? { trust: true } : {};
-  const env = pairs(textsOf(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
-  const headers = pairs(
-    textsOf(own.header),
+  const env = parsePairs(readTexts(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
+  const headers = parsePairs(
+    readTexts(own.header),
     /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/s,
     "--header 'Name: value'",
   );
@@ -98,7 +98,7 @@ function definitionOf(target: string, args: readonly string[], own: Own): Record
   return { command: target, args, ...(hasEnv && { env }), ...trust };
 }
 
-function pairs(given: readonly string[], form: RegExp, shown: string): Record<string, string> {
+function parsePairs(given: readonly string[], form: RegExp, shown: string): Record<string, string> {
   return Object.fromEntries(
     given.map((one) => {
       const [, name, value] = form.exec(one) ?? [];
@@ -109,10 +109,10 @@ function pairs(given: readonly string[], form: RegExp, shown: string): Record<st
 }
 
 async function remove({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
-  const alias = oneWord(words, "remove");
-  const { file } = scopeOf(own, options);
+  const alias = requireOneWord(words, "remove");
+  const { file } = resolveScope(own, options);
   const { settings } = await openSettings(options);
-  serverIn(settings, alias);
+  findServer(settings, alias);
   await changeSettings(file, ["mcpServers", alias], undefined);
   const left = (await openSettings(options)).settings.mcpServers[alias];
   if (left !== undefined)
@@ -122,7 +122,7 @@ async function remove({ words, own, options }: SubcommandRequest, { output }: Io
 }
 
 /** A server that takes longer to start is not waited for. */
-const MOST_START_MS = 10_000;
+const MAX_START_MS = 10_000;
 
 async function list({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   if (words[0] !== undefined) throw new UsageError(`burin mcp list takes no "${words[0]}".`);
@@ -131,50 +131,50 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0 && options.outputFormat === "text") output.note(NO_SERVERS);
   const aliases = servers.map(([alias]) => alias);
-  const states = await statesOf(aliases, { root: options.root, settings }, signal);
+  const states = await readServerStates(aliases, { root: options.root, settings }, signal);
   const found = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
   // What a server says when it fails may hold what it was given.
-  const shown = await withoutSecrets(found, { environment: process.env, servers: settings.mcpServers });
+  const shown = await redactSecrets(found, { environment: process.env, servers: settings.mcpServers });
   const document = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
     ...{ alias, type, command, args, url, trust },
     ...state,
   }));
   const rows = shown.map(({ alias, server, state }) => {
-    const connected = `connected, ${counted(state?.tools ?? 0, "tool")}`;
+    const connected = `connected, ${formatCount(state?.tools ?? 0, "tool")}`;
     const trusted = server.trust ? "  (trusted)" : "";
-    return `${alias}  ${reach(server)}${trusted}  ${state?.error ?? connected}`;
+    return `${alias}  ${formatReach(server)}${trusted}  ${state?.error ?? connected}`;
   });
   report(output, options.outputFormat, { document, rows });
   return EXIT.done;
 }
 
-interface Place {
+interface McpLocation {
   readonly root: string;
   readonly settings: Settings;
 }
 
 /** Whether servers can be reached now; a program is started for each and ended again. */
-export function statesOf(aliases: readonly string[], place: Place, signal: AbortSignal) {
-  return withDoor(place, (door) => Promise.all(aliases.map((alias) => stateOf(door, alias, signal))));
+export function readServerStates(aliases: readonly string[], place: McpLocation, signal: AbortSignal) {
+  return useDoor(place, (door) => Promise.all(aliases.map((alias) => readServerState(door, alias, signal))));
 }
 
-async function stateOf(door: McpDoor, alias: string, signal: AbortSignal) {
-  const time = AbortSignal.timeout(MOST_START_MS);
+async function readServerState(door: McpDoor, alias: string, signal: AbortSignal) {
+  const time = AbortSignal.timeout(MAX_START_MS);
   try {
     const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
     return { connected: true, tools: tools.length, error: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    const limit = `not connected after ${MOST_START_MS / 1000} s`;
+    const limit = `not connected after ${MAX_START_MS / 1000} s`;
     return {
       connected: false,
       tools: undefined,
-      error: time.aborted ? limit : messageOf(error).replace(/\s+/g, " "),
+      error: time.aborted ? limit : describeError(error).replace(/\s+/g, " "),
     };
   }
 }
 
-function reach({ type, command = "", args, url = "" }: Server): string {
+function formatReach({ type, command = "", args, url = "" }: Server): string {
   return type === "stdio" ? [command, ...args].join(" ") : `${url} (${type})`;
 }
 
@@ -185,33 +185,35 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
   if (aliases.length === 0) output.note(NO_SERVERS);
   let code: ExitCode = EXIT.done;
   for (const alias of aliases) {
-    const one = await tried({ alias, settings, options }, { output, signal });
+    const one = await testServer({ alias, settings, options }, { output, signal });
     if (one !== EXIT.done) code = one;
   }
   return code;
 }
 
-async function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
-  return reported(output, () =>
-    withServer(server, async (door) =>
-      tellOffer(server.alias, await door.test(server.alias, signal), output),
-    ),
+async function testServer(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
+  return reportResult(output, () =>
+    useServer(server, async (door) => tellOffer(server.alias, await door.test(server.alias, signal), output)),
   );
 }
 
 type Offer = Awaited<ReturnType<McpDoor["test"]>>;
 
 function tellOffer(alias: string, { tools, prompts, resources, faults }: Offer, output: Output): void {
-  const offered = [counted(tools.length, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
-  output.out(lines(`${alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
+  const offered = [
+    formatCount(tools.length, "tool"),
+    formatCount(prompts, "prompt"),
+    formatCount(resources, "resource"),
+  ];
+  output.out(joinLines(`${alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
   for (const fault of faults) output.note(`burin: ${visible(fault)}`);
 }
 
 async function login({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
-  const alias = oneWord(words, "login");
+  const alias = requireOneWord(words, "login");
   const { settings } = await openSettings(options);
   const logIn = async (door: McpDoor): Promise<void> => {
-    const final = finalUrl(() =>
+    const final = readFinalUrl(() =>
       output.note("burin: that is not the final URL of this login. Paste all of it."),
     );
     const onAddress = (url: URL, secretGoesTo?: string) => {
@@ -234,12 +236,12 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
       final.close();
     }
   };
-  return reported(output, () => withServer({ alias, settings, options }, logIn));
+  return reportResult(output, () => useServer({ alias, settings, options }, logIn));
 }
 
 /** The final URL of a login, when the user pastes it; never resolves when there is no input. */
-function finalUrl(onOther: () => void) {
-  const lines = stdinLines();
+function readFinalUrl(onOther: () => void) {
+  const lines = openStdinLines();
   let state: string | null = null;
   const text = new Promise<string>((resolve) => {
     lines.on("line", (line) => {
@@ -266,27 +268,27 @@ interface NamedServer {
 }
 
 /** Does something with one server alone. Throws UsageError when there is none of that name. */
-async function withServer(
+async function useServer(
   { alias, settings, options: { root } }: NamedServer,
   work: (door: McpDoor) => Promise<void>,
 ): Promise<void> {
-  const server = serverIn(settings, alias);
-  await withDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
+  const server = findServer(settings, alias);
+  await useDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
 }
 
 /** Tells what failed in the work with a server. */
-async function reported(output: Output, work: () => Promise<void>): Promise<ExitCode> {
+async function reportResult(output: Output, work: () => Promise<void>): Promise<ExitCode> {
   try {
     await work();
     return EXIT.done;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    output.note(noteText(messageOf(error)));
+    output.note(formatNote(describeError(error)));
     return EXIT.failed;
   }
 }
 
-async function withDoor<T>(place: Place, work: (door: McpDoor) => Promise<T>): Promise<T> {
+async function useDoor<T>(place: McpLocation, work: (door: McpDoor) => Promise<T>): Promise<T> {
   const toolbox = createToolbox(place);
   try {
     return await work(toolbox.mcp);
@@ -295,14 +297,18 @@ async function withDoor<T>(place: Place, work: (door: McpDoor) => Promise<T>): P
   }
 }
 
-function scopeOf(own: Own, { root }: CommonOptions): { readonly file: string; readonly isProject: boolean } {
-  const scope = textOf(own.scope) ?? "user";
-  if (scope === "user") return { file: join(burinHome(process.env), "settings.json"), isProject: false };
+function resolveScope(
+  own: Own,
+  { root }: CommonOptions,
+): { readonly file: string; readonly isProject: boolean } {
+  const scope = readText(own.scope) ?? "user";
+  if (scope === "user")
+    return { file: join(resolveBurinHome(process.env), "settings.json"), isProject: false };
   if (scope === "project") return { file: join(root, ".burin", "settings.json"), isProject: true };
   throw new UsageError(`--scope must be user or project, not "${scope}".`);
 }
 
-function oneWord(words: readonly string[], form: string): string {
+function requireOneWord(words: readonly string[], form: string): string {
   const [alias, tooMuch] = words;
   if (alias === undefined) throw new UsageError(`give the alias of a server: burin mcp ${form} <alias>`);
   if (tooMuch !== undefined)
@@ -310,7 +316,7 @@ function oneWord(words: readonly string[], form: string): string {
   return alias;
 }
 
-function serverIn({ mcpServers }: Settings, alias: string): Server {
+function findServer({ mcpServers }: Settings, alias: string): Server {
   const server = mcpServers[alias];
   if (server !== undefined) return server;
   const known = Object.keys(mcpServers).join(", ");

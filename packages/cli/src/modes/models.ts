@@ -1,9 +1,9 @@
 import {
   chooseModel,
+  describeMissing,
+  findKnownModel,
   findLocalServers,
-  knownModel,
-  missingForModel,
-  type Reached,
+  type ReachResult,
   reachModel,
   type Settings,
   TABLE_DATE,
@@ -13,40 +13,40 @@ import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { report, visible } from "../terminal/output.ts";
-import { isListed, withoutLogin } from "./doctor/examine.ts";
+import { isListed, removeLogin } from "./doctor/examine.ts";
 
 /** A model, and with --online what its service says about it. */
-type Listed = ReturnType<typeof rowOf> & { readonly online?: string | undefined };
+type Listed = ReturnType<typeof buildRow> & { readonly online?: string | undefined };
 
 /** The models of settings, environment and this machine, and with --online what their services offer. */
 export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings } = await openSettings(options);
   const rows: Listed[] = [];
-  const asked = new Map<string, Reached>();
-  for (const [name, choice] of namedModels(settings)) {
+  const asked = new Map<string, ReachResult>();
+  for (const [name, choice] of listNamedModels(settings)) {
     const { baseUrl } = choice;
     const isNew = own.online === true && !asked.has(baseUrl);
     if (isNew) asked.set(baseUrl, await reachModel(choice, signal));
     const reached = asked.get(baseUrl);
-    const row = rowOf(name || choice.name, choice);
-    rows.push({ ...row, isMain: name === "", online: reached && saidOf(choice.name, reached) });
-    if (isNew) rows.push(...offered(choice, reached));
+    const row = buildRow(name || choice.name, choice);
+    rows.push({ ...row, isMain: name === "", online: reached && describeReached(choice.name, reached) });
+    if (isNew) rows.push(...listOffered(choice, reached));
   }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(1000)]);
   for (const { baseUrl, models } of await findLocalServers(limit)) {
-    rows.push(...models.map((name) => rowOf(name, { provider: "openai", name, baseUrl })));
+    rows.push(...models.map((name) => buildRow(name, { provider: "openai", name, baseUrl })));
   }
   const document = { tableDate: TABLE_DATE, models: rows };
-  report(output, options.outputFormat, { document, rows: rows.map(lineOf) });
+  report(output, options.outputFormat, { document, rows: rows.map(formatLine) });
   if (options.outputFormat !== "text") return EXIT.done;
-  const missing = chooseModel(settings, process.env) === null ? missingForModel(settings, process.env) : null;
+  const missing = chooseModel(settings, process.env) === null ? describeMissing(settings, process.env) : null;
   if (missing !== null) output.note(`burin: the main model cannot be asked: ${visible(missing)}`);
   if (rows.length === 0) output.note('burin: no model is named here; burin -p "hello" says how to name one.');
   return EXIT.done;
 }
 
 /** The main model under the empty name, and those of `models` that have a service. */
-function namedModels(settings: Settings): [string, ModelChoice][] {
+function listNamedModels(settings: Settings): [string, ModelChoice][] {
   const { models } = settings;
   const main = { ...settings, name: "" };
   const others = Object.keys(models).map((name) => ({ models, model: { name }, name }));
@@ -57,25 +57,25 @@ function namedModels(settings: Settings): [string, ModelChoice][] {
 }
 
 /** Other models of a service; window and price set in settings do not apply to them. */
-function offered(
+function listOffered(
   { provider, service, baseUrl, name: own }: ModelChoice,
-  reached: Reached | undefined,
+  reached: ReachResult | undefined,
 ): Listed[] {
   const models = reached && "models" in reached ? (reached.models ?? []) : [];
   const place = { provider, baseUrl, ...(service === undefined ? {} : { service }) };
-  return models.filter((name) => name !== own).map((name) => rowOf(name, { ...place, name }));
+  return models.filter((name) => name !== own).map((name) => buildRow(name, { ...place, name }));
 }
 
 /** `name` is the value for -m or `model.name`, `model` the service's name for it. */
-function rowOf(name: string, choice: ModelChoice) {
+function buildRow(name: string, choice: ModelChoice) {
   const { name: model, provider, service = provider, baseUrl } = choice;
-  const known = knownModel(model);
+  const known = findKnownModel(model);
   const window = choice.window ?? known?.window;
   const price = choice.price ?? known?.price;
-  return { name, model, service, address: withoutLogin(baseUrl), isMain: false, window, price };
+  return { name, model, service, address: removeLogin(baseUrl), isMain: false, window, price };
 }
 
-function saidOf(model: string, reached: Reached): string {
+function describeReached(model: string, reached: ReachResult): string {
   if ("fault" in reached) return `not reached: ${reached.fault}`;
   const { status, models } = reached;
   if (status > 299) return `HTTP ${status}`;
@@ -83,7 +83,7 @@ function saidOf(model: string, reached: Reached): string {
   return isListed(model, models) ? "listed there" : "NOT listed there";
 }
 
-function lineOf({ name, model, service, address, isMain, window, price, online }: Listed): string {
+function formatLine({ name, model, service, address, isMain, window, price, online }: Listed): string {
   const facts = [
     model === name ? "" : model,
     `${service} at ${address}`,

@@ -10,14 +10,14 @@ import {
   openSession,
   type RecordedSession,
   readRecordedSession,
-  undoInCopy,
+  runUndoInCopy,
 } from "@burin/core/internal";
 import { type ChatModel, isAnswered, scriptedModel } from "@burin/core/sessions";
-import { type CommonOptions, openSettings, sessionPlace } from "../request/options.ts";
+import { type CommonOptions, openSettings, resolveSessionLocation } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, visible } from "../terminal/output.ts";
-import { onePrompt } from "./print/prompt-input.ts";
+import { joinLines, visible } from "../terminal/output.ts";
+import { createPromptInput } from "./print/prompt-input.ts";
 
 interface Divergence {
   readonly turn: number;
@@ -40,20 +40,20 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
   const { words, options, own } = request;
   const [id, ...prompt] = words;
   if (id === undefined) throw new UsageError("name a session: burin replay <id>; see burin sessions list.");
-  const { home, root } = sessionPlace(options);
+  const { home, root } = resolveSessionLocation(options);
   const place = await findSession(home, root, id);
   if (typeof own.fork === "string")
-    return fork({ place, home, root, turn: turnIn(own.fork) }, prompt.join(" "), { options, io });
+    return fork({ place, home, root, turn: parseTurn(own.fork) }, prompt.join(" "), { options, io });
   if (prompt.length > 0)
     throw new UsageError(`burin replay takes one session, and "${prompt[0]}" is a second word.`);
   const recorded = readRecordedSession(place.path);
   const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
   if (own.tools === true) await replayInCopy({ recorded, id: place.id, home }, report, { options, io });
   else await play(recorded, report, { io, answer: async (_name, _args, recordedAnswer) => recordedAnswer });
-  return told(report, options, io);
+  return reportResult(report, options, io);
 }
 
-function turnIn(text: string): number {
+function parseTurn(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new UsageError(`--fork takes the number of a turn (burin sessions show), not "${text}".`);
 }
@@ -72,7 +72,7 @@ async function fork(request: ForkOptions, prompt: string, { options, io }: Surro
   }
   const { runPrint } = await import("./print/print.ts");
   const session = { kind: "resume" as const, id, isFork: false };
-  return runPrint(onePrompt(prompt === "" ? null : prompt), { ...options, session }, io);
+  return runPrint(createPromptInput(prompt === "" ? null : prompt), { ...options, session }, io);
 }
 
 /** Copies the folder and restores what the session found there, as far as undo can. */
@@ -86,7 +86,7 @@ async function replayInCopy(
   const copy = await realpath(await mkdtemp(join(tmpdir(), "burin-replay-")));
   try {
     await cp(root, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
-    for (const { file, reason } of await undoInCopy(copy, { home, root, session: id })) {
+    for (const { file, reason } of await runUndoInCopy(copy, { home, root, session: id })) {
       io.output.note(`burin: ${visible(`${file} is not as the session found it: ${reason}`)}`);
     }
     const toolbox = createToolbox({ root: copy, settings, approvalMode: "yolo" });
@@ -96,8 +96,8 @@ async function replayInCopy(
         report.fromRecord += 1;
         return recordedAnswer;
       }
-      const answered = await toolbox.run(name, moved({ ...args }, root, copy), { signal: io.signal });
-      return moved(answered, copy, root);
+      const answered = await toolbox.run(name, replacePaths({ ...args }, root, copy), { signal: io.signal });
+      return replacePaths(answered, copy, root);
     };
     await play(recorded, report, { io, answer }).finally(() => toolbox.close());
   } finally {
@@ -116,7 +116,7 @@ function isRun(tool: Tool | undefined, { status, error }: AnsweredCall): boolean
 const NEVER_RAN = new Set("denied needs_approval not_run may_have_run interrupted not_recorded".split(" "));
 
 /** Returns the value with one path replaced by another in all its texts. */
-function moved<T>(value: T, from: string, to: string): T {
+function replacePaths<T>(value: T, from: string, to: string): T {
   return JSON.parse(
     JSON.stringify(value).replaceAll(JSON.stringify(from).slice(1, -1), JSON.stringify(to).slice(1, -1)),
   );
@@ -142,7 +142,7 @@ async function play(
     const session = openSession({
       root,
       model,
-      tools: [...names].map((name) => replayedTool(name, recorded, answer)),
+      tools: [...names].map((name) => createReplayTool(name, recorded, answer)),
       settings: { model: { contextWindow: 1e9 }, tools: { exclude: [...names], editCorrection: false } },
       approvalMode: "yolo",
       environment: { ...process.env, BURIN_HOME: root },
@@ -159,7 +159,7 @@ async function play(
 }
 
 /** Stands for a tool of the session, under its name. */
-function replayedTool(name: string, { answers }: RecordedSession, answer: Answer): Tool {
+function createReplayTool(name: string, { answers }: RecordedSession, answer: Answer): Tool {
   return defineTool<{ callId: string; args: Record<string, unknown> }>({
     name,
     description: "",
@@ -180,23 +180,23 @@ function compare(event: AgentEvent, recorded: RecordedSession, report: Report): 
   const { callId, name } = event.call;
   const known = recorded.answers.get(callId);
   if (known === undefined) return;
-  const [before, now] = [textOf(known.call), textOf(event.call)];
+  const [before, now] = [formatAnswer(known.call), formatAnswer(event.call)];
   if (before !== now) report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
 }
 
 /** Times in the text are masked, because they differ each time. */
-function textOf({ status, llmContent }: AnsweredCall): string {
+function formatAnswer({ status, llmContent }: AnsweredCall): string {
   const text = typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent);
   return `${status}: ${text.replace(/^Time: .*$/gm, "Time: -")}`;
 }
 
-function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): ExitCode {
+function reportResult(report: Report, { outputFormat }: CommonOptions, { output }: Io): ExitCode {
   const { id, calls, fromRecord, divergences } = report;
   if (outputFormat !== "text") output.out(`${JSON.stringify(report)}\n`);
   else {
     for (const { turn, name, callId, recorded, now } of divergences) {
-      const [was, is] = differing(recorded, now);
-      output.out(lines(`turn ${turn}  ${name} (${callId})`, `  recorded  ${was}`, `  now       ${is}`));
+      const [was, is] = findDifference(recorded, now);
+      output.out(joinLines(`turn ${turn}  ${name} (${callId})`, `  recorded  ${was}`, `  now       ${is}`));
     }
     const kept = fromRecord > 0 ? `, ${fromRecord} of them answered from the record` : "";
     output.out(`session ${id}: ${calls} calls${kept}, ${divergences.length} with a different result\n`);
@@ -204,7 +204,7 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
   return divergences.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-function differing(one: string, other: string): [string, string] {
+function findDifference(one: string, other: string): [string, string] {
   const [before, after] = [one.split("\n"), other.split("\n")];
   const at = before.findIndex((line, index) => line !== after[index]);
   const place = at === -1 ? before.length : at;

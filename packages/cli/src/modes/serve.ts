@@ -1,8 +1,8 @@
-import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
+import { buildSessionOptions, type CommonOptions, readSettings } from "../request/options.ts";
 import { readPort } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { noteText } from "../terminal/output.ts";
+import { formatNote } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
 
@@ -17,8 +17,8 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
     throw new UsageError(`burin serve ${face} takes no "${rest[0]}"${port}.`);
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
-  const ground = groundOf(options, io);
-  if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
+  const ground = resolveServeOptions(options, io);
+  if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(addModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {
     // A problem with the settings is reported now, not at the first call.
@@ -28,7 +28,10 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
   return io.signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function serveHttp(ground: ReturnType<typeof groundOf>, port: SubcommandRequest["own"][string] = "0") {
+async function serveHttp(
+  ground: ReturnType<typeof resolveServeOptions>,
+  port: SubcommandRequest["own"][string] = "0",
+) {
   const { BURIN_SERVE_TOKEN: token } = process.env;
   // Hidden from the commands that a client runs.
   delete process.env.BURIN_SERVE_TOKEN;
@@ -37,7 +40,7 @@ async function serveHttp(ground: ReturnType<typeof groundOf>, port: SubcommandRe
 }
 
 /** The same with a model: throws UsageError, with what to set, when none is named. */
-function withModel({ open, ...ground }: ReturnType<typeof groundOf>) {
+function addModel({ open, ...ground }: ReturnType<typeof resolveServeOptions>) {
   return {
     ...ground,
     open: async (folders?: readonly string[]) => {
@@ -51,17 +54,17 @@ function withModel({ open, ...ground }: ReturnType<typeof groundOf>) {
   };
 }
 
-function groundOf(options: CommonOptions, { output, signal }: Io) {
+function resolveServeOptions(options: CommonOptions, { output, signal }: Io) {
   return {
     version: BURIN_VERSION,
     root: options.root,
     isRootFixed: options.isRootNamed,
     signal,
-    note: (text: string) => output.note(noteText(text)),
+    note: (text: string) => output.note(formatNote(text)),
     open: async ([root = options.root, ...others]: readonly string[] = []) => {
       const there = { ...options, root, includeDirectories: [...options.includeDirectories, ...others] };
       const opened = await readSettings(there);
-      return { ...opened, options: sessionOptions(there, opened) };
+      return { ...opened, options: buildSessionOptions(there, opened) };
     },
   };
 }

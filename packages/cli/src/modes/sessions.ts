@@ -1,19 +1,19 @@
 import type { Decision, Question } from "@burin/core";
 import {
-  answersIn,
   findSession,
+  listSessionSummaries,
+  parseAnswers,
   removeSession,
-  type SessionPlace,
-  sessionSummaries,
+  type SessionFile,
   TurnCount,
 } from "@burin/core/internal";
-import { type LogRecord, parkedQuestion, readLog, type SessionSummary } from "@burin/core/sessions";
-import { type CommonOptions, sessionPlace } from "../request/options.ts";
+import { findParkedQuestion, type LogRecord, readLog, type SessionSummary } from "@burin/core/sessions";
+import { type CommonOptions, resolveSessionLocation } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { localTime, type Output, report, shortLine, visible } from "../terminal/output.ts";
-import { questionText } from "../terminal/question-text.ts";
-import { onePrompt } from "./print/prompt-input.ts";
+import { formatLocalTime, type Output, report, shortenLine, visible } from "../terminal/output.ts";
+import { formatQuestion } from "../terminal/question-text.ts";
+import { createPromptInput } from "./print/prompt-input.ts";
 
 const LONGEST_TITLE = 60;
 
@@ -25,10 +25,10 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
       await list(options, own.all === true, io.output);
       break;
     case "show":
-      for (const place of await named(ids, "show", options)) show(place, options, io.output);
+      for (const place of await findSessions(ids, "show", options)) show(place, options, io.output);
       break;
     case "rm":
-      for (const place of await named(ids, "rm", options)) {
+      for (const place of await findSessions(ids, "rm", options)) {
         await removeSession(place);
         io.output.out(`removed ${place.id}\n`);
       }
@@ -46,28 +46,28 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   const [id, decision, ...rest] = words;
   if (id === undefined || decision === undefined)
     throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
-  const { home, root } = sessionPlace(options);
+  const { home, root } = resolveSessionLocation(options);
   const { path } = await findSession(home, root, id);
-  const question = parkedQuestion(path);
+  const question = findParkedQuestion(path);
   if (question === null) throw new UsageError(`the session ${id} has no pending question.`);
-  const given = decisionFor(question, [decision, ...rest]);
+  const given = buildDecision(question, [decision, ...rest]);
   const session = { kind: "resume" as const, id, isFork: false, answer: given };
   const { runPrint } = await import("./print/print.ts");
-  return runPrint(onePrompt(null), { ...options, session, park: true }, io);
+  return runPrint(createPromptInput(null), { ...options, session, park: true }, io);
 }
 
 /** Questions of the model are answered in words, one after the other. */
-function decisionFor({ confirmation }: Question, [word = "", ...rest]: readonly string[]): Decision {
+function buildDecision({ confirmation }: Question, [word = "", ...rest]: readonly string[]): Decision {
   const asked = confirmation.kind === "form" ? confirmation.questions : undefined;
-  if (asked === undefined || word === "no") return decisionOf(word, rest);
+  if (asked === undefined || word === "no") return parseDecision(word, rest);
   if (rest.length >= asked.length)
     throw new UsageError(
       `the model asks ${asked.length} question(s): answer each with one argument, quoted: '...'`,
     );
-  return { outcome: "filled", values: answersIn(asked, [word, ...rest]) };
+  return { outcome: "filled", values: parseAnswers(asked, [word, ...rest]) };
 }
 
-function decisionOf(word: string, rest: readonly string[]): Decision {
+function parseDecision(word: string, rest: readonly string[]): Decision {
   if (word === "no")
     return rest.length === 0 ? { outcome: "cancel" } : { outcome: "cancel", reason: rest.join(" ") };
   if (rest.length > 0) throw new UsageError(`only "no" takes more words, not "${rest.join(" ")}".`);
@@ -76,41 +76,41 @@ function decisionOf(word: string, rest: readonly string[]): Decision {
   throw new UsageError(`answer with yes, no or always, not "${word}".`);
 }
 
-async function named(
+async function findSessions(
   ids: readonly string[],
   action: string,
   options: CommonOptions,
-): Promise<readonly SessionPlace[]> {
+): Promise<readonly SessionFile[]> {
   if (ids.length === 0)
     throw new UsageError(`name a session: burin sessions ${action} <id>; see burin sessions list.`);
-  const { home, root } = sessionPlace(options);
+  const { home, root } = resolveSessionLocation(options);
   return Promise.all(ids.map((id) => findSession(home, root, id)));
 }
 
 async function list(options: CommonOptions, isAll: boolean, output: Output): Promise<void> {
-  const { home, root } = sessionPlace(options);
-  const sessions = await sessionSummaries(home, isAll ? null : root);
-  const rows = sessions.map((session) => lineOf(session, isAll));
+  const { home, root } = resolveSessionLocation(options);
+  const sessions = await listSessionSummaries(home, isAll ? null : root);
+  const rows = sessions.map((session) => formatLine(session, isAll));
   report(output, options.outputFormat, { document: sessions, rows });
   if (rows.length === 0 && options.outputFormat === "text")
     output.note(`burin: there is no session of ${isAll ? "any folder" : visible(root)}.`);
 }
 
-function lineOf(session: SessionSummary, isAll: boolean): string {
+function formatLine(session: SessionSummary, isAll: boolean): string {
   const { id, changed, name, prompt, holder, root, forkOf, parked } = session;
   const notes = [
     forkOf && `copy of ${forkOf}`,
     holder && `in use by ${holder}`,
-    parked && `parked: ${shortLine(parked.confirmation.title, LONGEST_TITLE)}`,
+    parked && `parked: ${shortenLine(parked.confirmation.title, LONGEST_TITLE)}`,
     isAll && root,
   ].filter(Boolean);
-  const title = shortLine(name ?? prompt ?? "(nothing was asked)", LONGEST_TITLE);
-  return `${id}  ${localTime(changed)}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+  const title = shortenLine(name ?? prompt ?? "(nothing was asked)", LONGEST_TITLE);
+  return `${id}  ${formatLocalTime(changed)}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
 }
 
-function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {
+function show({ id, path }: SessionFile, { outputFormat }: CommonOptions, output: Output): void {
   if (outputFormat === "json") {
-    const document = { id, path, parked: parkedQuestion(path), records: [...readLog(path)] };
+    const document = { id, path, parked: findParkedQuestion(path), records: [...readLog(path)] };
     output.out(`${JSON.stringify(document)}\n`);
     return;
   }
@@ -124,77 +124,77 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
     }
     const { turn, isFirst } = count.follow(record.event);
     if (isFirst) output.out(`--- turn ${turn}\n`);
-    const text = recordText(record);
+    const text = formatRecord(record);
     if (text !== "") output.out(`${visible(text)}\n`);
   }
   if (isEmpty) output.note(`burin: ${visible(path)} has no record that can be read.`);
-  const question = outputFormat === "text" ? parkedQuestion(path) : null;
+  const question = outputFormat === "text" ? findParkedQuestion(path) : null;
   if (question === null) return;
   const isAsked = question.confirmation.kind === "form" && question.confirmation.questions !== undefined;
   const answering = `answer with: burin sessions answer ${id} ${isAsked ? "'…'" : "yes|no|always"}`;
-  output.out(`${labelled("parked", `${questionText(question.confirmation)}\n${answering}`)}\n`);
+  output.out(`${addLabel("parked", `${formatQuestion(question.confirmation)}\n${answering}`)}\n`);
 }
 
 /** One record in words; empty if it is not worth a line. */
-export function recordText({ at, event }: LogRecord): string {
-  const when = `${localTime(at, 19)} `;
+export function formatRecord({ at, event }: LogRecord): string {
+  const when = `${formatLocalTime(at, 19)} `;
   switch (event.type) {
     case "session":
-      return labelled(when, `session ${event.sessionId} with ${event.model} in ${event.root}`);
+      return addLabel(when, `session ${event.sessionId} with ${event.model} in ${event.root}`);
     case "text":
-      return labelled(event.role === "user" ? "you" : "model", event.text);
+      return addLabel(event.role === "user" ? "you" : "model", event.text);
     case "context":
-      return labelled("note", event.text);
+      return addLabel("note", event.text);
     case "thought":
-      return event.text === "" ? "" : labelled("think", event.text);
+      return event.text === "" ? "" : addLabel("think", event.text);
     case "tool_call":
-      return callText(event.call);
+      return formatCall(event.call);
     case "subagent_call":
-      return labelled(`(${event.agent})`, subagentText(event.call));
+      return addLabel(`(${event.agent})`, formatSubagent(event.call));
     case "notice":
     case "input_error":
-      return labelled("note", event.message);
+      return addLabel("note", event.message);
     case "mode":
-      return labelled("mode", event.mode);
+      return addLabel("mode", event.mode);
     case "model":
-      return labelled("model", event.model);
+      return addLabel("model", event.model);
     case "name":
-      return labelled("name", event.name);
+      return addLabel("name", event.name);
     case "question_answered":
-      return labelled("answer", event.decision?.outcome ?? "none");
+      return addLabel("answer", event.decision?.outcome ?? "none");
     case "done":
-      return labelled(when, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
+      return addLabel(when, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
     case "compaction":
-      return labelled("short", event.text);
+      return addLabel("short", event.text);
     default:
       return "";
   }
 }
 
-function subagentText(call: Extract<LogRecord["event"], { type: "subagent_call" }>["call"]): string {
+function formatSubagent(call: Extract<LogRecord["event"], { type: "subagent_call" }>["call"]): string {
   if (call.status === "executing") return `${call.name} ${JSON.stringify(call.args)}`;
   return `${call.name}: ${call.error?.message ?? "done"}`;
 }
 
 type Call = Extract<LogRecord["event"], { type: "tool_call" }>["call"];
 
-function callText(call: Call): string {
+function formatCall(call: Call): string {
   switch (call.status) {
     case "validating":
-      return labelled("call", `${call.name} ${JSON.stringify(call.args)}`);
+      return addLabel("call", `${call.name} ${JSON.stringify(call.args)}`);
     case "awaiting_approval":
-      return labelled("ask", `${call.confirmation.title} (${call.reason})`);
+      return addLabel("ask", `${call.confirmation.title} (${call.reason})`);
     case "executing":
       return "";
     default:
-      return labelled(
+      return addLabel(
         call.status === "success" ? "done" : call.status,
         typeof call.llmContent === "string" ? call.llmContent : JSON.stringify(call.llmContent),
       );
   }
 }
 
-function labelled(label: string, text: string): string {
+function addLabel(label: string, text: string): string {
   const [first = "", ...rest] = text.trimEnd().split("\n");
   return [`${label.padEnd(9)} ${first}`, ...rest.map((line) => `${" ".repeat(10)}${line}`)].join("\n");
 }

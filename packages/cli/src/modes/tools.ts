@@ -2,12 +2,12 @@ import { createToolbox } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices, ruleNotices } from "../terminal/notes.ts";
+import { listRuleNotices, noteFailures, noteNotices } from "../terminal/notes.ts";
 import { report, visible } from "../terminal/output.ts";
 import { fitRows } from "../terminal/styled-line.ts";
 
 const TOLD_AFTER_MS = 500;
-const MOST_START_MS = 10_000;
+const MAX_START_MS = 10_000;
 
 /** Lists the tools that the model gets, and for each other tool what it is missing. */
 export async function run({ options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
@@ -15,7 +15,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
-  noteNotices(await ruleNotices({ settings, options }, registry), output);
+  noteNotices(await listRuleNotices({ settings, options }, registry), output);
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
   const starting = Object.keys(settings.mcpServers);
   const told = setTimeout(() => {
@@ -23,7 +23,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   }, TOLD_AFTER_MS);
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, MOST_START_MS, null);
+    timer = setTimeout(resolve, MAX_START_MS, null);
   });
   const failures = await Promise.race([toolbox.ready(), limit]);
   clearTimeout(told);

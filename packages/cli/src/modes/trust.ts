@@ -1,36 +1,36 @@
 import { resolve } from "node:path";
 import {
-  burinHome,
   type FolderTrust,
-  folderTrust,
   openTrust,
+  readFolderTrust,
+  resolveBurinHome,
   type TrustAnswer,
   type TrustState,
 } from "@burin/core/internal";
-import { existingFolder } from "../request/read-values.ts";
+import { readFolder } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, localTime, type Output, report } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, type Output, report } from "../terminal/output.ts";
 
 /** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "show", folder, tooMuch] = words;
   if (tooMuch !== undefined)
     throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);
-  const home = burinHome(process.env);
+  const home = resolveBurinHome(process.env);
   // A folder that is gone can still be forgotten.
-  const named = action === "forget" ? resolve : existingFolder;
+  const named = action === "forget" ? resolve : readFolder;
   const root = folder === undefined ? options.root : named(folder);
   switch (action) {
     case "show": {
-      const found = await folderTrust({ home, root });
+      const found = await readFolderTrust({ home, root });
       const document = found ?? { folder: root, effects: [] };
-      report(output, options.outputFormat, { document, rows: shown(found, root) });
+      report(output, options.outputFormat, { document, rows: formatTrust(found, root) });
       return EXIT.done;
     }
     case "list": {
       const all = await (await openTrust(home)).all();
-      const rows = all.length === 0 ? ["No folders trusted or refused yet."] : all.map(rowOf);
+      const rows = all.length === 0 ? ["No folders trusted or refused yet."] : all.map(formatRow);
       report(output, options.outputFormat, { document: all, rows });
       return EXIT.done;
     }
@@ -42,7 +42,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
       const message = wasThere
         ? "is forgotten: you will be asked about it again"
         : "was neither trusted nor refused";
-      output.out(lines(`${root} ${message}.`));
+      output.out(joinLines(`${root} ${message}.`));
       return EXIT.done;
     }
     default:
@@ -52,12 +52,12 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 
 /** The answer is stored with the printed list, not with what the file contains a moment later. */
 async function answer(
-  place: Parameters<typeof folderTrust>[0],
+  place: Parameters<typeof readFolderTrust>[0],
   trusted: boolean,
   output: Output,
 ): Promise<ExitCode> {
   const { home, root } = place;
-  const found = await folderTrust(place);
+  const found = await readFolderTrust(place);
   if (trusted && found?.fault !== undefined) throw new UsageError(`nothing was trusted: ${found.fault}`);
   const effects = found?.effects ?? [];
   await (await openTrust(home)).answer(root, trusted, effects);
@@ -65,16 +65,16 @@ async function answer(
   const rows = trusted
     ? [
         `${folder} is trusted. ${effects.length === 0 ? "Its settings run nothing." : "Its settings may:"}`,
-        ...items(effects),
+        ...formatItems(effects),
       ]
     : [`The settings of ${folder} are not followed, and you will not be asked again.`];
-  output.out(lines(...rows));
+  output.out(joinLines(...rows));
   return EXIT.done;
 }
 
-function rowOf({ folder, trusted, effects, when }: TrustAnswer): string {
+function formatRow({ folder, trusted, effects, when }: TrustAnswer): string {
   const what = trusted ? `trusted, ${effects.length} to run` : "never followed";
-  return `${folder}  (${what}, ${localTime(when, 10)})`;
+  return `${folder}  (${what}, ${formatLocalTime(when, 10)})`;
 }
 
 const STATES: Readonly<Record<TrustState, string>> = {
@@ -84,14 +84,14 @@ const STATES: Readonly<Record<TrustState, string>> = {
   refused: "is not trusted, as you decided: its settings are not followed.",
 };
 
-function shown(found: FolderTrust | null, root: string): string[] {
+function formatTrust(found: FolderTrust | null, root: string): string[] {
   if (found === null) return [`${root} has no settings of its own: there is nothing to trust.`];
   const { state, file, effects, added, removed, refused, fault } = found;
   const rows = [`${found.folder} ${STATES[state]}`];
   if (fault !== undefined) rows.push(fault);
-  if (effects.length > 0) rows.push(`${file} would:`, ...items(effects, added));
+  if (effects.length > 0) rows.push(`${file} would:`, ...formatItems(effects, added));
   else if (fault === undefined) rows.push(`${file} runs nothing.`);
-  if (removed.length > 0) rows.push("It would no longer:", ...items(removed));
+  if (removed.length > 0) rows.push("It would no longer:", ...formatItems(removed));
   if (refused.length > 0)
     rows.push(`A project can only make rules stricter, so these never count: ${refused.join(", ")}`);
   if (state !== "trusted") rows.push("To follow them: burin trust yes. To stop being asked: burin trust no.");
@@ -99,6 +99,6 @@ function shown(found: FolderTrust | null, root: string): string[] {
 }
 
 /** New ones are marked with a plus. */
-function items(effects: readonly string[], added: readonly string[] = []): string[] {
+function formatItems(effects: readonly string[], added: readonly string[] = []): string[] {
   return effects.map((effect) => `  ${added.includes(effect) ? "+" : "-"} ${effect}`);
 }

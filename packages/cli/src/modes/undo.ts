@@ -1,60 +1,63 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { findSession, orElse } from "@burin/core/internal";
+import { findSession, withFallback } from "@burin/core/internal";
 import {
   type FileOutcome,
   forgetUndo,
+  listUndoEntries,
+  resolveUndoScope,
   type UndoEntry,
   type UndoOptions,
   undo,
-  undoEntries,
-  undoScope,
 } from "@burin/core/sessions";
-import { sessionPlace } from "../request/options.ts";
+import { resolveSessionLocation } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, localTime, report, visible } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, report, visible } from "../terminal/output.ts";
 
 /** Undoes what calls did to files, or redoes it. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { options, own } = request;
-  const place = sessionPlace(options);
+  const place = resolveSessionLocation(options);
   const isText = options.outputFormat === "text";
-  const chosen = await chosenIn(request, place);
+  const chosen = await parseChoice(request, place);
   if (own.forget === true) {
     await forgetUndo(place);
     output.note("burin: nothing is kept for undo in this folder any more.");
     return EXIT.done;
   }
   if (own.list === true) {
-    const entries = await undoEntries(place);
-    report(output, options.outputFormat, { document: entries, rows: entries.map(lineOf) });
+    const entries = await listUndoEntries(place);
+    report(output, options.outputFormat, { document: entries, rows: entries.map(formatLine) });
     if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }
   const isNamed = chosen.session !== undefined || chosen.call !== undefined || chosen.file !== undefined;
-  const only = isNamed ? undefined : await undoScope(place);
+  const only = isNamed ? undefined : await resolveUndoScope(place);
   const result = await undo({ ...place, ...chosen, ...(only === undefined ? {} : { only }) });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
-  else output.out(lines(...result.files.map(outcomeLine)));
+  else output.out(joinLines(...result.files.map(formatOutcome)));
   if (result.unrecorded !== undefined)
     output.note(`burin: this could not be recorded, so it cannot be redone: ${result.unrecorded}.`);
   const isRefused = result.files.some(({ what }) => what === "refused");
-  if (result.files.length === 0) output.note(nothing(only, result.elsewhere));
+  if (result.files.length === 0) output.note(describeNothing(only, result.elsewhere));
   else if (result.files.every(({ what }) => what === "unchanged")) output.note(UNCHANGED);
   else if (!isRefused && result.unrecorded === undefined)
     output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
   return isRefused ? EXIT.failed : EXIT.done;
 }
 
-type Place = Pick<UndoOptions, "home" | "root">;
+type UndoFolder = Pick<UndoOptions, "home" | "root">;
 
-type Chosen = Pick<UndoOptions, "count" | "session" | "call" | "file" | "last" | "afterTurn" | "redo">;
+type UndoChoice = Pick<UndoOptions, "count" | "session" | "call" | "file" | "last" | "afterTurn" | "redo">;
 
 const WAYS = ["session", "call", "file", "prompt", "turn", "to", "redo"];
 
-async function chosenIn({ words, own, options }: SubcommandRequest, { home, root }: Place): Promise<Chosen> {
-  const count = countIn(words);
+async function parseChoice(
+  { words, own, options }: SubcommandRequest,
+  { home, root }: UndoFolder,
+): Promise<UndoChoice> {
+  const count = parseCount(words);
   const ways = WAYS.filter((way) => own[way] !== undefined);
   const takesCount = ways.every((way) => way === "session" || way === "file");
   if (ways.length > 1 || (count !== undefined && !takesCount)) {
@@ -67,7 +70,7 @@ async function chosenIn({ words, own, options }: SubcommandRequest, { home, root
   if (own.prompt === true) return { last: "prompt" };
   if (own.turn === true) return { last: "turn" };
   if (own.redo === true) return { redo: true };
-  if (typeof own.to === "string") return { afterTurn: turnIn(own.to) };
+  if (typeof own.to === "string") return { afterTurn: parseTurn(own.to) };
   if (typeof own.session !== "string") return counted;
   // A call outside of sessions has a name in the list, but no log.
   const session = /^call-./.test(own.session) ? own.session : (await findSession(home, root, own.session)).id;
@@ -76,21 +79,21 @@ async function chosenIn({ words, own, options }: SubcommandRequest, { home, root
 
 /** Of a file that may be gone by now. */
 function realPath(path: string): string {
-  return orElse(path, () => join(realpathSync(dirname(path)), basename(path)));
+  return withFallback(path, () => join(realpathSync(dirname(path)), basename(path)));
 }
 
-function turnIn(word: string): number {
+function parseTurn(word: string): number {
   if (!/^\d{1,6}$/.test(word))
     throw new UsageError(`--to takes the number of a turn, as burin sessions show prints it, not "${word}".`);
   return Number(word);
 }
 
 /** What else there is, and how to take that back. */
-function nothing(only: string | undefined, elsewhere: UndoEntry | undefined): string {
+function describeNothing(only: string | undefined, elsewhere: UndoEntry | undefined): string {
   if (elsewhere === undefined) return NOTHING;
   const { at, files, writer } = elsewhere;
   const where = only === "calls" ? "in calls" : `in the session ${only ?? "that was last at work here"}`;
-  const whose = `${visible(files.join(", "))}, ${localTime(at, 19)}, ${visible(writer)}`;
+  const whose = `${visible(files.join(", "))}, ${formatLocalTime(at, 19)}, ${visible(writer)}`;
   return `burin: there is nothing to undo ${where}. The last change outside of it (${whose}) is taken back with: burin undo 1 --session ${visible(writer)}`;
 }
 
@@ -99,7 +102,7 @@ const UNCHANGED = "burin: nothing was changed: the files already are as they wer
 const UNDONE = "Reverted. Run burin undo again to redo it, or burin undo 1 to revert one more change.";
 const REDONE = "Redone.";
 
-function countIn([word, ...others]: readonly string[]): number | undefined {
+function parseCount([word, ...others]: readonly string[]): number | undefined {
   if (word === undefined) return undefined;
   if (others.length > 0 || !/^[1-9]\d{0,5}$/.test(word)) {
     throw new UsageError(
@@ -109,20 +112,20 @@ function countIn([word, ...others]: readonly string[]): number | undefined {
   return Number(word);
 }
 
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 const CUT = { during: "cut off", after: "after it was cut off, perhaps by somebody else" };
 
-function lineOf({ id, at, kind, writer, files, isInForce, call, isShared, cut }: UndoEntry): string {
+function formatLine({ id, at, kind, writer, files, isInForce, call, isShared, cut }: UndoEntry): string {
   const what = kind === "undo" ? "undo of" : "change of";
   const state = isInForce ? "" : "  (taken back)";
-  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
-  const names = visible(files.slice(0, MOST_NAMED).join(", "));
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : "";
+  const names = visible(files.slice(0, MAX_NAMED).join(", "));
   const by = call === undefined ? "" : `  ${visible(call)}${isShared ? " (not alone)" : ""}`;
   const how = cut === undefined ? "" : ` (${CUT[cut]})`;
   const whose = kind === "call" ? `${by}${how}  ${writer}` : "";
-  return `${localTime(at, 19)}  ${id}  ${what} ${names}${more}${whose}${state}`;
+  return `${formatLocalTime(at, 19)}  ${id}  ${what} ${names}${more}${whose}${state}`;
 }
 
-function outcomeLine({ file, what, reason }: FileOutcome): string {
+function formatOutcome({ file, what, reason }: FileOutcome): string {
   return what === "refused" ? `left alone  ${file}: ${reason}` : `${what.padEnd(10)}  ${file}`;
 }

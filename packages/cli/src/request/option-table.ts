@@ -56,7 +56,7 @@ export const OPTIONS: readonly Option[] = ROWS.map(([form, meaning, repeated]) =
 });
 
 /** The part of the help about some options, in their order. */
-export function optionsHelp(options: readonly Option[]): string {
+export function formatOptionsHelp(options: readonly Option[]): string {
   const lines = options.map(({ short, long, value, meaning }) => {
     const form = `${short === undefined ? "   " : `${short},`} ${long}${value === undefined ? "" : ` ${value}`}`;
     return `  ${form.padEnd(26)}  ${meaning}\n`;

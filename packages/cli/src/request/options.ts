@@ -2,17 +2,24 @@ import { existsSync, realpathSync } from "node:fs";
 import type { ApprovalMode, Decision, SessionOptions } from "@burin/core";
 import {
   APPROVAL_MODES,
-  burinHome,
+  describeError,
   type LoadedSettings,
   loadSettings,
-  messageOf,
   parseRule,
+  resolveBurinHome,
   SANDBOX_MODES,
   type Settings,
 } from "@burin/core/internal";
 import { parseBudget } from "@burin/core/sessions";
 import { UsageError } from "../terminal/exit-code.ts";
-import { existingFolder, type OptionValues, oneOf, textOf, textsOf, wholeNumber } from "./read-values.ts";
+import {
+  type OptionValues,
+  readFolder,
+  readOneOf,
+  readText,
+  readTexts,
+  readWholeNumber,
+} from "./read-values.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** The languages of the app; their texts are in locales/. */
@@ -20,7 +27,7 @@ export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 const INPUT_FORMATS = ["text", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-export type CommonOptions = Readonly<ReturnType<typeof commonOptions>> & {
+export type CommonOptions = Readonly<ReturnType<typeof readCommonOptions>> & {
   /** Where sessions are kept instead of `~/.burin`. */
   readonly home?: string;
 };
@@ -37,44 +44,44 @@ export type SessionChoice =
     };
 
 /** What every command is told by the options that all have in common. */
-export function commonOptions(values: OptionValues) {
-  const [budget, turns] = [textOf(values.budget), textOf(values["max-turns"])];
-  if (budget !== undefined) asUsage("--budget", () => parseBudget(budget));
+export function readCommonOptions(values: OptionValues) {
+  const [budget, turns] = [readText(values.budget), readText(values["max-turns"])];
+  if (budget !== undefined) rethrowAsUsage("--budget", () => parseBudget(budget));
   return {
-    root: existingFolder(textOf(values.root) ?? "."),
+    root: readFolder(readText(values.root) ?? "."),
     /** Given explicitly, instead of being the current folder. */
     isRootNamed: values.root !== undefined,
-    includeDirectories: directories(textsOf(values["include-directories"])),
-    outputFormat: outputFormat(values),
-    approvalMode: approvalMode(values),
-    sandbox: oneOf(values, "sandbox", SANDBOX_MODES),
-    allow: textsOf(values.allow),
-    deny: textsOf(values.deny),
+    includeDirectories: splitDirectories(readTexts(values["include-directories"])),
+    outputFormat: readOutputFormat(values),
+    approvalMode: readApprovalMode(values),
+    sandbox: readOneOf(values, "sandbox", SANDBOX_MODES),
+    allow: readTexts(values.allow),
+    deny: readTexts(values.deny),
     noColor: values["no-color"] === true,
     /** Only the answer, errors and notices are shown. */
     isQuiet: values.quiet === true,
-    session: sessionChoice(values),
+    session: readSessionChoice(values),
     /** Questions are stored, to be answered later. */
     park: values.park === true,
-    ...inputOf(values),
+    ...readInput(values),
     /** The schema that the final answer must match. */
-    jsonSchemaFile: textOf(values["json-schema"]),
-    settingsFile: textOf(values.settings),
+    jsonSchemaFile: readText(values["json-schema"]),
+    settingsFile: readText(values.settings),
     /** For the app's texts. */
-    language: oneOf(values, "lang", LANGUAGE_CODES),
+    language: readOneOf(values, "lang", LANGUAGE_CODES),
     /** A command that must pass before a run ends with success. */
-    check: textOf(values.check),
-    model: textOf(values.model),
-    maxTurns: turns === undefined ? undefined : wholeNumber("--max-turns", turns),
+    check: readText(values.check),
+    model: readText(values.model),
+    maxTurns: turns === undefined ? undefined : readWholeNumber("--max-turns", turns),
     /** What the run may spend, in the format of `parseBudget`. */
     budget,
   };
 }
 
-function inputOf(values: OptionValues) {
-  const isStreamInput = oneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
-  const asksOnStdin = oneOf(values, "confirm", ["stdin"]) !== undefined;
-  if (asksOnStdin && (!isStreamInput || outputFormat(values) !== "stream-json")) {
+function readInput(values: OptionValues) {
+  const isStreamInput = readOneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
+  const asksOnStdin = readOneOf(values, "confirm", ["stdin"]) !== undefined;
+  if (asksOnStdin && (!isStreamInput || readOutputFormat(values) !== "stream-json")) {
     throw new UsageError(
       "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
     );
@@ -88,8 +95,8 @@ function inputOf(values: OptionValues) {
   };
 }
 
-function sessionChoice(values: OptionValues): SessionChoice {
-  const id = textOf(values.resume);
+function readSessionChoice(values: OptionValues): SessionChoice {
+  const id = readText(values.resume);
   const isFork = values.fork === true;
   const isResumed = id !== undefined || values.continue === true;
   const against = values.park ? "--park" : isResumed ? "-c or -r" : null;
@@ -102,20 +109,20 @@ function sessionChoice(values: OptionValues): SessionChoice {
 }
 
 /** Folders separated by commas; if the whole text is an existing folder, it is that folder. */
-function directories(given: readonly string[]): string[] {
+function splitDirectories(given: readonly string[]): string[] {
   return given
     .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
     .filter((path) => path.trim() !== "")
-    .map(existingFolder);
+    .map(readFolder);
 }
 
-function outputFormat(values: OptionValues): OutputFormat {
-  return oneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
+function readOutputFormat(values: OptionValues): OutputFormat {
+  return readOneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
 }
 
 /** Undefined: as the settings say. */
-function approvalMode(values: OptionValues): ApprovalMode | undefined {
-  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
+function readApprovalMode(values: OptionValues): ApprovalMode | undefined {
+  const mode = readOneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
   if (values.yes && mode !== "yolo")
     throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
   return mode;
@@ -128,7 +135,10 @@ export interface Opened {
 }
 
 /** Where the sessions of this folder are kept: by its real path. */
-export function sessionPlace({ root, home = burinHome(process.env) }: Pick<CommonOptions, "root" | "home">) {
+export function resolveSessionLocation({
+  root,
+  home = resolveBurinHome(process.env),
+}: Pick<CommonOptions, "root" | "home">) {
   return { home, root: realpathSync.native(root) };
 }
 
@@ -144,7 +154,7 @@ export async function readSettings(
   options: CommonOptions,
 ): Promise<Opened & Pick<LoadedSettings, "variables">> {
   const { root, settingsFile: file } = options;
-  const loaded = await loadSettings({ home: burinHome(process.env), root, file });
+  const loaded = await loadSettings({ home: resolveBurinHome(process.env), root, file });
   const { model, permissions, sandbox, ui, managed } = loaded.settings;
   const approvalMode = options.approvalMode ?? loaded.settings.approvalMode;
   if (approvalMode !== undefined && managed?.approvalModes?.includes(approvalMode) === false) {
@@ -165,21 +175,22 @@ export async function readSettings(
       deny: [...permissions.deny, ...options.deny],
     },
   };
-  for (const list of ["allow", "deny"] as const) asUsage(`--${list}`, () => options[list].map(parseRule));
+  for (const list of ["allow", "deny"] as const)
+    rethrowAsUsage(`--${list}`, () => options[list].map(parseRule));
   const { isTrusted, notices, variables } = loaded;
   return { settings, isTrusted, notices, variables };
 }
 
 /** What fails in the work is a mistake of the user in that option. */
-function asUsage(option: string, work: () => unknown): void {
+function rethrowAsUsage(option: string, work: () => unknown): void {
   try {
     work();
   } catch (error) {
-    throw new UsageError(`${option}: ${messageOf(error)}`);
+    throw new UsageError(`${option}: ${describeError(error)}`);
   }
 }
 
-export function sessionOptions(
+export function buildSessionOptions(
   options: CommonOptions,
   { settings, isTrusted }: Pick<Opened, "settings" | "isTrusted">,
 ): SessionOptions {

@@ -5,22 +5,22 @@ import { UsageError } from "../terminal/exit-code.ts";
 /** The options of a command line by their names, as given. */
 export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
-export function textOf(value: OptionValues[string]): string | undefined {
+export function readText(value: OptionValues[string]): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
 /** The values of an option that may be repeated. */
-export function textsOf(value: OptionValues[string]): string[] {
+export function readTexts(value: OptionValues[string]): string[] {
   return [value ?? []].flat().filter((one) => typeof one === "string");
 }
 
 /** The value of an option that accepts only a few words; undefined when it was not given. */
-export function oneOf<T extends string>(
+export function readOneOf<T extends string>(
   values: OptionValues,
   option: string,
   known: readonly T[],
 ): T | undefined {
-  const value = textOf(values[option]);
+  const value = readText(values[option]);
   const found = known.find((name) => name === value);
   if (value !== undefined && found === undefined)
     throw new UsageError(`--${option} must be one of ${known.join(", ")}, not "${value}".`);
@@ -28,15 +28,15 @@ export function oneOf<T extends string>(
 }
 
 /** The whole path of a folder that the command line names. */
-export function existingFolder(path: string): string {
-  const folder = wholePath(path);
+export function readFolder(path: string): string {
+  const folder = resolvePath(path);
   const found = path === "" ? undefined : statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return folder;
   if (folder.includes("\ufffd")) throw new UsageError(`${folder} has a name that is not valid UTF-8.`);
   throw new UsageError(found ? `${folder} is not a folder.` : `${(path && folder) || '""'} does not exist.`);
 }
 
-function wholePath(path: string): string {
+function resolvePath(path: string): string {
   try {
     return resolve(path);
   } catch {
@@ -44,15 +44,15 @@ function wholePath(path: string): string {
   }
 }
 
-export function wholeNumber(option: string, text: string): number {
+export function readWholeNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`${option} must be a whole number above 0, not "${text}".`);
 }
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** The port that `--port` names. */
 export function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
-  throw new UsageError(`--port must be a whole number up to ${MOST_PORT}, not "${text}".`);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
+  throw new UsageError(`--port must be a whole number up to ${MAX_PORT}, not "${text}".`);
 }

@@ -1,4 +1,4 @@
-import { OPTIONS, optionsHelp } from "./option-table.ts";
+import { formatOptionsHelp, OPTIONS } from "./option-table.ts";
 
 /** The variables that count in addition. */
 export const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
@@ -132,14 +132,14 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
 export const FORMS: Usage = Object.values(COMMANDS).flatMap(([, ...forms]) => forms);
 
 /** What the help says about one command. */
-export function helpOn(command: string): { readonly forms: Usage; readonly options: string } {
+export function findHelp(command: string): { readonly forms: Usage; readonly options: string } {
   const [options, ...forms] = COMMANDS[command] ?? [[]];
   const counts = new Set([...options, "no-color", "help"]);
-  return { forms, options: optionsHelp(OPTIONS.filter(({ long }) => counts.has(long.slice(2)))) };
+  return { forms, options: formatOptionsHelp(OPTIONS.filter(({ long }) => counts.has(long.slice(2)))) };
 }
 
 /** The commands and options of the help, for shell completion, and what can follow a command's name. */
-export function completedWords() {
+export function listCompletedWords() {
   const commands = Object.entries(COMMANDS).map(([name, [, ...forms]]) => {
     const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));
     const actions = ways.flatMap((way) => /^[a-z|]+/.exec(way)?.[0].split("|") ?? []);

@@ -1,6 +1,6 @@
 /** What to write here, and the commands and options of other agents that mean it: Claude Code, Codex, Gemini CLI, Qwen
  * Code, opencode, aider, Crush, goose, Amp, Copilot CLI and Cursor's agent. */
-export const ELSEWHERE = Object.entries({
+export const FOREIGN_COMMANDS = Object.entries({
   "-p": "--prompt --message --execute -x --text",
   "--version": "-V",
   "--yes":
@@ -91,7 +91,7 @@ export const ELSEWHERE = Object.entries({
 });
 
 /** Commands of others that are followed by what to do with the things they name; no prompt begins so. */
-export const TAKES_ACTIONS =
+export const COMMANDS_WITH_ACTIONS =
   "agent auth config extension extensions features github list permissions plugin project projects provider providers recipe schedule settings skill thread threads".split(
     " ",
   );
@@ -99,6 +99,6 @@ const ACTION =
   /^(?:add|create|delete|disable|edit|enable|export|get|import|info|install|link|list|login|logout|ls|new|open|remove|rename|rm|run|run-now|search|set|share|show|status|test|uninstall|unset|update|use|validate)$/;
 
 /** Whether words that are no prompt were meant as a command: of others, it stands alone, before one word or before an action. */
-export function isCommandElsewhere(word: string, more: readonly string[]): boolean {
-  return more.length < 2 || (TAKES_ACTIONS.includes(word) && ACTION.test(more[0] ?? ""));
+export function isForeignCommand(word: string, more: readonly string[]): boolean {
+  return more.length < 2 || (COMMANDS_WITH_ACTIONS.includes(word) && ACTION.test(more[0] ?? ""));
 }

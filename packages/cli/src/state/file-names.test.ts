@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FileNames, foldersOf } from "./file-names.ts";
+import { FileNames, listFolders } from "./file-names.ts";
 
 const PATHS = [
   "docs/tally.md",
@@ -46,7 +46,7 @@ describe("paths for the letters that were typed", () => {
   });
 
   it("are folders too, each once, before what is in them", () => {
-    const folders = foldersOf(PATHS);
+    const folders = listFolders(PATHS);
     expect(folders).toEqual(["docs/", "src/", "src/tally/", "t/a/l/l/", "t/a/l/", "t/a/", "t/"]);
     const names = new FileNames([...PATHS, ...folders]);
     expect(names.find("docs")).toEqual(["docs/", "docs/tally.md"]);

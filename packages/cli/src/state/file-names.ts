@@ -1,4 +1,4 @@
-const MOST_FOUND = 50;
+const MAX_FOUND = 50;
 /** No system opens a longer one, and a pattern for many more letters is refused. */
 const LONGEST_PATH = 4096;
 
@@ -31,13 +31,13 @@ export class FileNames {
     const found = new Set<string>();
     const isPath = wanted !== "" && wanted.length <= LONGEST_PATH;
     const isPossible = isPath && wanted.split("").every((letter) => this.#text.includes(letter));
-    for (const pattern of isPossible ? patternsFor(wanted, this.#text.includes(wanted)) : []) {
+    for (const pattern of isPossible ? buildPatterns(wanted, this.#text.includes(wanted)) : []) {
       for (const { index } of this.#text.matchAll(pattern)) {
         found.add(this.#pathAt(index));
-        if (found.size === MOST_FOUND) return [...found];
+        if (found.size === MAX_FOUND) return [...found];
       }
     }
-    return wanted === "" ? this.#given.slice(0, MOST_FOUND) : [...found];
+    return wanted === "" ? this.#given.slice(0, MAX_FOUND) : [...found];
   }
 
   #pathAt(place: number): string {
@@ -52,7 +52,7 @@ export class FileNames {
 }
 
 /** The folders above these paths, each with `/` at its end. */
-export function foldersOf(paths: readonly string[]): string[] {
+export function listFolders(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths)
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
@@ -64,7 +64,7 @@ export function foldersOf(paths: readonly string[]): string[] {
 }
 
 /** What a path may match, the best first. Where no path has the letters as a whole, only the last can match. */
-function patternsFor(wanted: string, isWhole: boolean): RegExp[] {
+function buildPatterns(wanted: string, isWhole: boolean): RegExp[] {
   const letters = wanted
     .split("")
     .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { burinHome, messageOf, orElse, readText } from "@burin/core/internal";
+import { describeError, readText, resolveBurinHome, withFallback } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 
 /** What a key can do beside editing, and the key that does it unless the user says otherwise. */
@@ -31,7 +31,7 @@ const DEFAULT_USES = new Map(
 );
 const NAMED = "tab|up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|space|enter|escape";
 const KEY = new RegExp(`^(?:ctrl\\+)?(?:alt\\+)?(?:shift\\+)?(?:${NAMED}|[!-*,-~])$`);
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Keys that must always lead out, and those that terminals send for them. */
 const KEPT = new Set(["enter", "escape", "tab", "ctrl+c", "ctrl+i", "ctrl+j", "ctrl+m", "ctrl+["]);
 
@@ -57,11 +57,11 @@ export class KeyBindings {
 }
 
 /** The user's own keys, which may stand for these commands; each fault names the file. */
-export async function ownKeys(
+export async function readOwnKeys(
   commands: () => Promise<readonly string[]>,
 ): Promise<ReturnType<typeof readKeyBindings>> {
-  const file = join(burinHome(process.env), "keybindings.json");
-  const text = orElse(null, () => readText(file, MOST_BYTES));
+  const file = join(resolveBurinHome(process.env), "keybindings.json");
+  const text = withFallback(null, () => readText(file, MAX_BYTES));
   if (text === null) return { bindings: new KeyBindings(), faults: [] };
   const { bindings, faults } = readKeyBindings(text, await commands());
   return { bindings, faults: faults.map((fault) => `${file}: ${fault}`) };
@@ -77,10 +77,10 @@ export function readKeyBindings(text: string, commands: readonly string[]) {
     if (typeof read === "object" && read !== null && !Array.isArray(read)) entries = Object.entries(read);
     else faults.push(say("keys.noObject", { example: EXAMPLE }));
   } catch (error) {
-    faults.push(messageOf(error));
+    faults.push(describeError(error));
   }
   for (const [written, use] of entries) {
-    const key = plainKey(written);
+    const key = normalizeKey(written);
     const isText = !/[+]/.test(key) && key.length === 1;
     if (!KEY.test(key) || isText) faults.push(say("keys.unknownKey", { key: written }));
     else if (KEPT.has(key)) faults.push(say("keys.kept", { key: written }));
@@ -100,7 +100,7 @@ function isUse(use: unknown, commands: readonly string[]): use is KeyUse {
 }
 
 /** In lower case, with the modifiers in the order in which the terminal's keys have them. */
-function plainKey(written: string): string {
+function normalizeKey(written: string): string {
   const parts = written.trim().toLowerCase().split("+");
   const key = parts.pop() ?? "";
   const names = new Set(parts.map((part) => (part === "option" || part === "meta" ? "alt" : part)));

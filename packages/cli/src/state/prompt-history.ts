@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
-import { appendLine, makeFolders, orElse, readText } from "@burin/core/internal";
+import { appendLine, makeFolders, readText, withFallback } from "@burin/core/internal";
 
-const MOST_KEPT = 1000;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT = 1000;
+const MAX_BYTES = 32 * 1024 * 1024;
 /** A longer prompt is not worth storing. */
 const LONGEST_KEPT = 20_000;
 
@@ -60,15 +60,15 @@ export class PromptHistory {
 }
 
 function readEntries(file: string): string[] {
-  const lines = orElse(null, () => readText(file, MOST_BYTES))?.split("\n") ?? [];
-  const values = lines.slice(-MOST_KEPT).map((line): unknown => orElse(null, () => JSON.parse(line)));
+  const lines = withFallback(null, () => readText(file, MAX_BYTES))?.split("\n") ?? [];
+  const values = lines.slice(-MAX_KEPT).map((line): unknown => withFallback(null, () => JSON.parse(line)));
   return values.filter((value) => typeof value === "string");
 }
 
 function keep(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
   // A history that cannot be stored still works for this run.
-  orElse(null, () => {
+  withFallback(null, () => {
     makeFolders(dirname(file));
     appendLine(file, prompt);
   });

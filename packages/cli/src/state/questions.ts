@@ -1,18 +1,18 @@
 import type { AgentEvent, Decision, Question } from "@burin/core";
 
-interface QuestionNeeds {
+interface QuestionOptions {
   readonly answer: (id: string, decision: Decision) => void;
   readonly onChange: () => void;
 }
 
 /** The questions of a session and its subagents that wait for the user, as a fold over its events. */
 export class Questions {
-  readonly #needs: QuestionNeeds;
+  readonly #needs: QuestionOptions;
   open: readonly Question[] = [];
   /** Whether the user has just typed the call, which then needs no question. Covers one question of that call only. */
   #isOwn = false;
 
-  constructor(needs: QuestionNeeds) {
+  constructor(needs: QuestionOptions) {
     this.#needs = needs;
   }
 

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
-import { contextFileNames, orElse, readText, type Settings } from "@burin/core/internal";
+import { readText, resolveContextFileNames, type Settings, withFallback } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import type { CommonOptions } from "../request/options.ts";
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 const LOCKS = [
   ["pnpm-lock.yaml", "pnpm test"],
   ["yarn.lock", "yarn test"],
@@ -30,20 +30,24 @@ export interface StartFacts {
 }
 
 /** What of the app tells it. */
-interface Told {
+interface FactsOptions {
   readonly options: CommonOptions;
   readonly settings: Settings | null;
   readonly modelName: string | null;
 }
 
 /** What is known without asking git: of the settings, and of the project's own files. Nothing is run. */
-export function knownFacts({ options, settings, modelName }: Told): Omit<StartFacts, "version"> {
+export function collectKnownFacts({
+  options,
+  settings,
+  modelName,
+}: FactsOptions): Omit<StartFacts, "version"> {
   const { root } = options;
   const mode = options.approvalMode ?? settings?.approvalMode ?? "default";
-  const names = contextFileNames(settings?.context.fileNames ?? [], root);
+  const names = resolveContextFileNames(settings?.context.fileNames ?? [], root);
   return {
-    folder: shortFolder(root),
-    tests: testCommand(root),
+    folder: shortenFolder(root),
+    tests: findTestCommand(root),
     context: names.find((name) => existsSync(join(root, name))) ?? null,
     model: modelName ?? undefined,
     mode: modelName === null ? undefined : say(`mode.short.${mode}`),
@@ -51,7 +55,7 @@ export function knownFacts({ options, settings, modelName }: Told): Omit<StartFa
 }
 
 /** The prompts to begin with, the most fitting first. */
-export function suggestionsFor({ changes = 0, tests, context }: StartFacts): string[] {
+export function listSuggestions({ changes = 0, tests, context }: StartFacts): string[] {
   const all = [
     changes > 0 && say("suggest.review"),
     context === null && say("suggest.init"),
@@ -63,7 +67,7 @@ export function suggestionsFor({ changes = 0, tests, context }: StartFacts): str
 }
 
 /** As users write it: with ~ for their home. */
-function shortFolder(root: string): string {
+function shortenFolder(root: string): string {
   const below = relative(homedir(), root);
   return below !== "" && !below.startsWith("..") && !below.includes(":") ? join("~", below) : root;
 }
@@ -77,15 +81,15 @@ export function countLines(text: string | null): number | undefined {
 }
 
 /** The command that runs a project's tests, as its own files say. */
-function testCommand(root: string): string | undefined {
-  const text = orElse(null, () => readText(join(root, "package.json"), MOST_BYTES)) ?? "{}";
-  const script: unknown = orElse(undefined, () => JSON.parse(text).scripts?.test);
+function findTestCommand(root: string): string | undefined {
+  const text = withFallback(null, () => readText(join(root, "package.json"), MAX_BYTES)) ?? "{}";
+  const script: unknown = withFallback(undefined, () => JSON.parse(text).scripts?.test);
   if (typeof script === "string" && !script.includes("no test specified"))
     return LOCKS.find(([lock]) => existsSync(join(root, lock)))?.[1] ?? "npm test";
   const has = (...names: readonly string[]) => names.some((name) => existsSync(join(root, name)));
   if (has("Cargo.toml")) return "cargo test";
   if (has("go.mod")) return "go test ./...";
   if (has("pytest.ini", "conftest.py", "tox.ini")) return "pytest";
-  const makefile = orElse(null, () => readText(join(root, "Makefile"), MOST_BYTES)) ?? "";
+  const makefile = withFallback(null, () => readText(join(root, "Makefile"), MAX_BYTES)) ?? "";
   return /^test:/m.test(makefile) ? "make test" : undefined;
 }

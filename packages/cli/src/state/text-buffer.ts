@@ -1,4 +1,4 @@
-import { graphemesOf } from "../terminal/cell-width.ts";
+import { splitGraphemes } from "../terminal/cell-width.ts";
 
 interface Snapshot {
   readonly text: string;
@@ -7,11 +7,11 @@ interface Snapshot {
 
 /** Where a caret between two texts may go, and up to where they may be cut. */
 const PLACES = {
-  left: (before) => before.length - (graphemesOf(lineEndOf(before)).at(-1)?.length ?? 0),
-  right: (before, after) => before.length + (graphemesOf(after.slice(0, 60))[0]?.length ?? 0),
-  wordLeft: (before) => wordEnd(before, -1, WORD),
-  wordRight: (before, after) => before.length + wordEnd(after, 1, WORD),
-  blankLeft: (before) => wordEnd(before, -1, /\S/),
+  left: (before) => before.length - (splitGraphemes(findLineEnd(before)).at(-1)?.length ?? 0),
+  right: (before, after) => before.length + (splitGraphemes(after.slice(0, 60))[0]?.length ?? 0),
+  wordLeft: (before) => findWordEnd(before, -1, WORD),
+  wordRight: (before, after) => before.length + findWordEnd(after, 1, WORD),
+  blankLeft: (before) => findWordEnd(before, -1, /\S/),
   lineStart: (before) => before.lastIndexOf("\n") + 1,
   lineEnd: (before, after) => before.length + `${after}\n`.indexOf("\n"),
   start: () => 0,
@@ -21,11 +21,11 @@ type Place = keyof typeof PLACES;
 type Range = readonly [from: number, end: number];
 type Change = "type" | "kill" | "yank" | "";
 
-const MOST_SNAPSHOTS = 200;
-const MOST_KILLED = 20;
+const MAX_SNAPSHOTS = 200;
+const MAX_KILLED = 20;
 /** A longer paste is shown as one mark in the text. */
 const LONGEST_SHOWN_PASTE = 1000;
-const MOST_SHOWN_LINES = 8;
+const MAX_SHOWN_LINES = 8;
 /** Marks of folded pastes are characters of a plane that no text uses. */
 const FIRST_MARK = 0xf0000;
 const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
@@ -83,7 +83,7 @@ export class TextBuffer {
     const clean = text.replace(/\r\n?/g, "\n").replace(MARKS, "");
     if (clean === "") return;
     this.#remember();
-    const isLong = clean.length > LONGEST_SHOWN_PASTE || clean.split("\n").length > MOST_SHOWN_LINES;
+    const isLong = clean.length > LONGEST_SHOWN_PASTE || clean.split("\n").length > MAX_SHOWN_LINES;
     const shown = isLong ? String.fromCodePoint(FIRST_MARK + this.#folded.push(clean) - 1) : clean;
     this.#replace([this.#caret, this.#caret], shown);
   }
@@ -130,7 +130,7 @@ export class TextBuffer {
     const cut = this.#text.slice(from, end);
     const before = this.#last === "kill" ? (this.#killed.pop() ?? "") : "";
     this.#killed.push(from < this.#caret ? cut + before : before + cut);
-    if (this.#killed.length > MOST_KILLED) this.#killed.shift();
+    if (this.#killed.length > MAX_KILLED) this.#killed.shift();
     this.#replace([from, end], "", "kill");
   }
 
@@ -175,7 +175,7 @@ export class TextBuffer {
 
   #remember(): void {
     this.#undo.push({ text: this.#text, caret: this.#caret });
-    if (this.#undo.length > MOST_SNAPSHOTS) this.#undo.shift();
+    if (this.#undo.length > MAX_SNAPSHOTS) this.#undo.shift();
     this.#redo = [];
   }
 
@@ -196,14 +196,14 @@ export class TextBuffer {
 }
 
 /** Enough of the end to find its last character. */
-function lineEndOf(before: string): string {
+function findLineEnd(before: string): string {
   // If the first line is empty, there is no line before.
   const line = before.length < 2 ? before : before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return line.length > 60 ? line.slice(-60) : line;
 }
 
 /** Behind the first word of a text, or before its last. */
-function wordEnd(text: string, by: -1 | 1, letter: RegExp): number {
+function findWordEnd(text: string, by: -1 | 1, letter: RegExp): number {
   let at = by < 0 ? text.length : 0;
   const next = () => text[by < 0 ? at - 1 : at] ?? "";
   while (next() !== "" && !letter.test(next())) at += by;

@@ -7,7 +7,7 @@ import {
   type RunEnd,
   type ToolCall,
 } from "@burin/core/sessions";
-import { grouped, say } from "../locales/say.ts";
+import { formatNumber, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 import { type Receipt, ReceiptCounter } from "./receipt.ts";
 
@@ -42,8 +42,8 @@ interface CallItem {
   isLeft: boolean;
 }
 
-const MOST_KEPT_CALLS = 50;
-const MOST_KEPT_THOUGHTS = 20;
+const MAX_KEPT_CALLS = 50;
+const MAX_KEPT_THOUGHTS = 20;
 /** In a prompt, this precedes the content of mentioned files, which is for the model. */
 export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
 
@@ -122,7 +122,7 @@ export class Transcript {
       this.model = event.model;
       this.sessionId = event.sessionId;
     } else if (event.type === "text" && event.role === "user")
-      this.#add({ kind: "user", text: wordsOf(event.text), media: event.media ?? [] });
+      this.#add({ kind: "user", text: readPromptWords(event.text), media: event.media ?? [] });
     else if (event.type === "text") this.#heardText(event.text);
     else if (event.type === "thought") this.#heardThought(event.text, now);
     else if (event.type === "tool_call") this.#heardCall(event.call, now);
@@ -136,7 +136,9 @@ export class Transcript {
       this.note(say(`task.${event.status}`, { agent: event.agent, description: event.description }));
     else if (event.type === "compaction") {
       const { tokensBefore, tokensAfter } = event;
-      this.note(say("compact.done", { before: grouped(tokensBefore), after: grouped(tokensAfter) }));
+      this.note(
+        say("compact.done", { before: formatNumber(tokensBefore), after: formatNumber(tokensAfter) }),
+      );
     }
   }
 
@@ -181,7 +183,7 @@ export class Transcript {
     this.#open.delete(call.callId);
     this.spent.calls += 1;
     this.calls.push(call);
-    if (this.calls.length > MOST_KEPT_CALLS) this.calls.shift();
+    if (this.calls.length > MAX_KEPT_CALLS) this.calls.shift();
   }
 
   #heardUsage({ usage, cacheMiss }: Extract<AgentEvent, { type: "usage" }>): void {
@@ -202,7 +204,7 @@ export class Transcript {
     const last = this.items.at(-1);
     if (last?.kind === "thought" && !last.isWhole) {
       this.thoughts.push(last.text);
-      if (this.thoughts.length > MOST_KEPT_THOUGHTS) this.thoughts.shift();
+      if (this.thoughts.length > MAX_KEPT_THOUGHTS) this.thoughts.shift();
     }
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
     if (last?.kind === "lines") last.isOpen = false;
@@ -210,12 +212,12 @@ export class Transcript {
 }
 
 /** The end of a prompt that a command of the screen stands for. */
-export function commandMark(command: string): string {
+export function formatCommandMark(command: string): string {
   return `\n\n(The user asked for this with ${command.replace(/\s+/g, " ")})`;
 }
 
 /** The part of a prompt that the user typed. */
-export function wordsOf(prompt: string): string {
+export function readPromptWords(prompt: string): string {
   const [words = ""] = prompt.split(FILES_MARK, 1);
   return /\n\n\(The user asked for this with (\/[^\n]*)\)$/.exec(words)?.[1] ?? words;
 }

@@ -1,11 +1,11 @@
-import { graphemesOf } from "../terminal/cell-width.ts";
+import { splitGraphemes } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import type { TextBuffer } from "./text-buffer.ts";
 
 /** `3dw`: a count, an operator, a count, and a key or a motion. */
 const COMMAND = /^([1-9]\d*)?(?:([dcy])([1-9]\d*)?)?([\s\S]*)$/;
 const TOKEN = /[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+/gu;
-const MOST_TIMES = 1000;
+const MAX_TIMES = 1000;
 
 /** Keys that the rest of the screen knows by another name. */
 const PASSED: Readonly<Record<string, string>> = { j: "down", k: "up", "/": "ctrl+r" };
@@ -75,12 +75,12 @@ export class VimKeys {
     const [, times = "1", operator = "", more = "1", rest = ""] = COMMAND.exec(this.#typed) ?? [];
     if (rest === "" || rest === "g" || (operator === "" ? rest === "r" : /^[ia]$/.test(rest))) return null;
     this.#typed = "";
-    const count = Math.min(Number(times) * Number(more), MOST_TIMES);
+    const count = Math.min(Number(times) * Number(more), MAX_TIMES);
     if (operator !== "") this.#operate(buffer, operator, { rest, count });
     else if (SHORT[rest] !== undefined)
       this.#operate(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
     else if (PASSED[rest] !== undefined) return { name: PASSED[rest], text: "" };
-    else if (!this.#insert(buffer, rest)) buffer.moveTo(placeOf(buffer, rest, count) ?? buffer.caret);
+    else if (!this.#insert(buffer, rest)) buffer.moveTo(findPosition(buffer, rest, count) ?? buffer.caret);
     return null;
   }
 
@@ -111,7 +111,7 @@ export class VimKeys {
   #operate(buffer: TextBuffer, operator: string, { rest, count }: { rest: string; count: number }): void {
     const isLine = rest === operator;
     const motion = operator === "c" && rest === "w" ? "e" : rest;
-    const range = isLine ? linesAt(buffer, count) : rangeTo(buffer, motion, count);
+    const range = isLine ? findLines(buffer, count) : findRange(buffer, motion, count);
     if (range === null) return;
     const [from, end] = range;
     const cut = buffer.text.slice(from, end);
@@ -134,12 +134,12 @@ function replaceCharacter(buffer: TextBuffer, by: string): void {
   buffer.move("left");
 }
 
-function lineStart(text: string, caret: number): number {
+function findLineStart(text: string, caret: number): number {
   return text.slice(0, caret).lastIndexOf("\n") + 1;
 }
 
-function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
-  const from = lineStart(text, caret);
+function findLines({ text, caret }: TextBuffer, count: number): [number, number] {
+  const from = findLineStart(text, caret);
   let end = from;
   for (let n = 0; n < count && end < text.length; n += 1) {
     const next = text.indexOf("\n", end);
@@ -149,16 +149,16 @@ function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
 }
 
 /** The range between the caret and a place, including the character there if the place is the end of a word. */
-function rangeTo(buffer: TextBuffer, key: string, count: number): [number, number] | null {
-  if (key === "iw" || key === "aw") return wordAt(buffer, key === "aw");
-  const place = placeOf(buffer, key, count);
+function findRange(buffer: TextBuffer, key: string, count: number): [number, number] | null {
+  if (key === "iw" || key === "aw") return findWord(buffer, key === "aw");
+  const place = findPosition(buffer, key, count);
   if (place === null) return null;
-  const last = key === "e" ? lengthOf(buffer.text.slice(place, place + 60), 1) : 0;
+  const last = key === "e" ? measureCharacters(buffer.text.slice(place, place + 60), 1) : 0;
   return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
 }
 
 /** The word at the caret, perhaps with the spaces behind it. */
-function wordAt({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, number] | null {
+function findWord({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, number] | null {
   const found = [...text.matchAll(TOKEN)].find(({ 0: word, index }) => index + word.length > caret);
   if (found === undefined || found.index > caret) return null;
   const end = found.index + found[0].length;
@@ -166,20 +166,20 @@ function wordAt({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, nu
 }
 
 /** Of so many of its first characters, as users see them, or of all but so many of its last. */
-function lengthOf(text: string, count: number): number {
-  return graphemesOf(text).slice(0, count).join("").length;
+function measureCharacters(text: string, count: number): number {
+  return splitGraphemes(text).slice(0, count).join("").length;
 }
 
 /** Where a motion leads; null when it leads nowhere. */
-function placeOf({ text, caret }: TextBuffer, key: string, count: number): number | null {
-  const line = lineStart(text, caret);
+function findPosition({ text, caret }: TextBuffer, key: string, count: number): number | null {
+  const line = findLineStart(text, caret);
   const next = text.indexOf("\n", caret);
   const lineEnd = next === -1 ? text.length : next;
   const words = [...text.matchAll(TOKEN)];
-  const ends = words.map(({ 0: word, index }) => index + lengthOf(word, -1));
-  const right = caret + lengthOf(text.slice(caret, lineEnd), count);
+  const ends = words.map(({ 0: word, index }) => index + measureCharacters(word, -1));
+  const right = caret + measureCharacters(text.slice(caret, lineEnd), count);
   const places: Readonly<Record<string, number>> = {
-    h: line + lengthOf(text.slice(line, caret), -count),
+    h: line + measureCharacters(text.slice(line, caret), -count),
     l: right,
     " ": right,
     "0": line,

@@ -1,7 +1,7 @@
 import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
-import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
-import { joiningPieces } from "./joined-text.ts";
+import { measureGrapheme, measureWidth, splitGraphemes } from "./cell-width.ts";
+import { createPieceJoiner } from "./joined-text.ts";
 
 describe("the width of a text", () => {
   it("P42 is that of its characters, for each character of the first plane", () => {
@@ -13,8 +13,8 @@ describe("the width of a text", () => {
       // Behind a letter it may belong to that letter.
       const text = `a${character}`;
       const parts = Array.from(segmenter.segment(text), ({ segment }) => segment);
-      const width = parts.reduce((sum, part) => sum + graphemeWidth(part), 0);
-      if (widthOf(text) !== width || graphemesOf(text).join("|") !== parts.join("|"))
+      const width = parts.reduce((sum, part) => sum + measureGrapheme(part), 0);
+      if (measureWidth(text) !== width || splitGraphemes(text).join("|") !== parts.join("|"))
         wrong.push(code.toString(16));
     }
     expect(wrong).toEqual([]);
@@ -25,7 +25,7 @@ describe("the width of a text", () => {
     const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
     const long = [flag, family, "e\u0301", "\u0645", "a"].flatMap((one) => Array<string>(20_000).fill(one));
     const began = performance.now();
-    expect(graphemesOf(long.join(""))).toEqual(long);
+    expect(splitGraphemes(long.join(""))).toEqual(long);
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
@@ -43,11 +43,11 @@ describe("the width of a text", () => {
   ])("P42 is what a terminal makes of letters and marks that are one cluster: %s", async (text) => {
     const terminal = new headless.Terminal({ cols: 80, rows: 2, allowProposedApi: true });
     await new Promise<void>((resolve) => terminal.write(text, resolve));
-    expect(widthOf(text)).toBe(terminal.buffer.active.cursorX);
+    expect(measureWidth(text)).toBe(terminal.buffer.active.cursorX);
   });
 });
 
 it("P42 a million joiners before a letter are looked at once", () => {
   const joiners = "\u200d".repeat(1_000_000);
-  expect(joiningPieces()(`${joiners}a`)).not.toContain("\u200d");
+  expect(createPieceJoiner()(`${joiners}a`)).not.toContain("\u200d");
 });

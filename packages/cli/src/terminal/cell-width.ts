@@ -2,7 +2,7 @@
  * Widths that differ between terminals. These values are the most common; `screen.ts` asks the terminal once such
  * a character is about to be shown. Shared by sessions: they have one terminal.
  */
-export const habits = {
+export const terminalWidths = {
   /** Cells of one emoji. */
   emoji: 2,
   /** Cells of several emoji that are joined into one picture. */
@@ -37,7 +37,7 @@ const PIECE = 1000;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits the text into characters as users see them. */
-export function graphemesOf(text: string): string[] {
+export function splitGraphemes(text: string): string[] {
   if (SINGLE.test(text)) return text.split("");
   segmenter ??= new Intl.Segmenter();
   const found: string[] = [];
@@ -52,27 +52,27 @@ export function graphemesOf(text: string): string[] {
 }
 
 /** The cells of a text without control characters. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   let width = 0;
   if (SINGLE.test(text)) {
     for (let at = 0; at < text.length; at += 1) width += text.charCodeAt(at) < FIRST_WIDE ? 1 : 2;
     return width;
   }
-  for (const grapheme of graphemesOf(text)) width += graphemeWidth(grapheme);
+  for (const grapheme of splitGraphemes(text)) width += measureGrapheme(grapheme);
   return width;
 }
 
-export function graphemeWidth(grapheme: string): number {
+export function measureGrapheme(grapheme: string): number {
   const code = grapheme.codePointAt(0) ?? 0;
   if (grapheme.length === 1 && code < 0x300) return 1;
   const isJoined = /^\p{RI}{2}|\p{EMod}$|\p{ExtPict}.*\u200d/u.test(grapheme);
   if (EMOJI.test(grapheme) || isJoined) {
-    habits.isDoubtful = true;
-    return isJoined ? joinedWidth(grapheme) : habits.emoji;
+    terminalWidths.isDoubtful = true;
+    return isJoined ? measureJoined(grapheme) : terminalWidths.emoji;
   }
   if (grapheme.includes("\ufe0f")) {
-    habits.isDoubtful = true;
-    return habits.selected;
+    terminalWidths.isDoubtful = true;
+    return terminalWidths.selected;
   }
   // Terminals count the letters of a cluster one by one.
   let width = 0;
@@ -81,10 +81,10 @@ export function graphemeWidth(grapheme: string): number {
 }
 
 /** A terminal that does not join them draws each part. */
-function joinedWidth(grapheme: string): number {
-  if (habits.joined === 2) return 2;
+function measureJoined(grapheme: string): number {
+  if (terminalWidths.joined === 2) return 2;
   const parts = [...grapheme].filter((part) => !NO_CELL.test(part));
-  return parts.reduce((sum, part) => sum + (EMOJI.test(part) ? habits.emoji : 1), 0);
+  return parts.reduce((sum, part) => sum + (EMOJI.test(part) ? terminalWidths.emoji : 1), 0);
 }
 
 function isWide(code: number): boolean {

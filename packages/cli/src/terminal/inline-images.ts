@@ -16,19 +16,20 @@ interface Size {
 /** Returns an image as rows of the screen; empty when it cannot be drawn. */
 export type DrawImage = (image: InlineData, space: ImageSpace) => Row[];
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** A small file may decompress to a picture that is too large for a terminal. */
-const MOST_PIXELS = 50_000_000;
-const MOST_ROWS = 20;
-const MOST_COLUMNS = 80;
+const MAX_PIXELS = 50_000_000;
+const MAX_ROWS = 20;
+const MAX_COLUMNS = 80;
 const INDENT = 4;
 /** The kitty protocol limits each piece of data to this many characters. */
 const PIECE = 4096;
 
 /** How the terminal with this reported name draws images; null if unknown. */
-export function drawingOf(name: string): DrawImage | null {
-  if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => rowsOf(image, space, kittyBytes);
-  if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name)) return (image, space) => rowsOf(image, space, itermBytes);
+export function findDrawing(name: string): DrawImage | null {
+  if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => buildRows(image, space, encodeKitty);
+  if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name))
+    return (image, space) => buildRows(image, space, encodeIterm);
   return null;
 }
 
@@ -39,21 +40,21 @@ interface Drawn {
 }
 
 /** The rows are written, and scrolled into view, before the image is drawn over them from the empty row below. */
-function rowsOf(
+function buildRows(
   { data = "" }: InlineData,
   space: ImageSpace,
   sequence: (image: Drawn) => string | null,
 ): Row[] {
-  const bytes = data.length * 0.75 > MOST_BYTES ? Buffer.alloc(0) : Buffer.from(data, "base64");
-  const found = measured(bytes);
+  const bytes = data.length * 0.75 > MAX_BYTES ? Buffer.alloc(0) : Buffer.from(data, "base64");
+  const found = measureImage(bytes);
   if (found === null) return [];
   const most = {
-    width: Math.min(space.columns - INDENT - 1, MOST_COLUMNS),
+    width: Math.min(space.columns - INDENT - 1, MAX_COLUMNS),
     height: Math.floor(space.rows / 2),
   };
   const columns = Math.ceil(found.width / space.cell.width);
   const rows = Math.ceil(found.height / space.cell.height);
-  const scale = Math.min(1, most.width / columns, Math.min(most.height, MOST_ROWS) / rows);
+  const scale = Math.min(1, most.width / columns, Math.min(most.height, MAX_ROWS) / rows);
   const fit = (cells: number): number => Math.max(Math.round(cells * scale), 1);
   const image = { bytes, columns: fit(columns), rows: fit(rows) };
   const drawn = most.width < 1 ? null : sequence(image);
@@ -64,8 +65,8 @@ function rowsOf(
 }
 
 /** Tells the terminal not to answer. Only PNG is supported. */
-function kittyBytes({ bytes, columns, rows }: Drawn): string | null {
-  if (!PNG.test(headOf(bytes))) return null;
+function encodeKitty({ bytes, columns, rows }: Drawn): string | null {
+  if (!PNG.test(readHead(bytes))) return null;
   const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
   return pieces
     .map((piece, index) => {
@@ -75,38 +76,38 @@ function kittyBytes({ bytes, columns, rows }: Drawn): string | null {
     .join("");
 }
 
-function itermBytes({ bytes, columns, rows }: Drawn): string {
+function encodeIterm({ bytes, columns, rows }: Drawn): string {
   const how = `inline=1;size=${bytes.length};width=${columns};height=${rows}`;
   return `\u001b]1337;File=${how}:${bytes.toString("base64")}\u0007`;
 }
 
 const PNG = /^\x89PNG\r\n/;
 
-function headOf(bytes: Buffer): string {
+function readHead(bytes: Buffer): string {
   return bytes.toString("latin1", 0, 6);
 }
 
 /** Recognizes the format by the first bytes and reads the size; null for other formats or an incomplete header. */
-function measured(bytes: Buffer): Size | null {
+function measureImage(bytes: Buffer): Size | null {
   try {
-    const found = sizeOf(bytes);
+    const found = readSize(bytes);
     const pixels = found === null ? 0 : found.width * found.height;
-    return pixels > 0 && pixels <= MOST_PIXELS ? found : null;
+    return pixels > 0 && pixels <= MAX_PIXELS ? found : null;
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
   }
 }
 
-function sizeOf(bytes: Buffer): Size | null {
-  const head = headOf(bytes);
+function readSize(bytes: Buffer): Size | null {
+  const head = readHead(bytes);
   if (PNG.test(head)) return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   if (head.startsWith("GIF8")) return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
-  return head.startsWith("\xff\xd8\xff") ? jpegSize(bytes) : null;
+  return head.startsWith("\xff\xd8\xff") ? readJpegSize(bytes) : null;
 }
 
 /** The size is in the first start-of-frame segment. */
-function jpegSize(bytes: Buffer): Size | null {
+function readJpegSize(bytes: Buffer): Size | null {
   for (let at = 2; bytes[at] === 0xff; ) {
     const marker = bytes.readUInt8(at + 1);
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))

@@ -8,7 +8,7 @@ const JOINED =
 const LOOKS_BACK = 8;
 
 /** Text from outside, safe to show, with the characters that join its letters and emoji; `before` is already shown. */
-export function withJoiners(text: string, before = ""): string {
+export function insertJoiners(text: string, before = ""): string {
   if (!/[\u200c\u200d]/.test(text)) return visibleText(text);
   const all = before + text;
   let at = before.length;
@@ -22,14 +22,14 @@ export function withJoiners(text: string, before = ""): string {
 }
 
 /** The same for a text that comes in pieces: what joins may end one, and what it joins begin the next. */
-export function joiningPieces(): (piece: string) => string {
+export function createPieceJoiner(): (piece: string) => string {
   let before = "";
   let held = "";
   return (piece) => {
     const all = held + piece;
     held = /(?<![\u200c\u200d])[\u200c\u200d]*$/.exec(all)?.[0] ?? "";
     const text = all.slice(0, all.length - held.length);
-    const shown = withJoiners(text, before);
+    const shown = insertJoiners(text, before);
     before = (before + text).slice(-LOOKS_BACK);
     return shown;
   };

@@ -52,11 +52,11 @@ const CYRILLIC = new Map(
 );
 
 /** The command that a typed letter is, by its key on an English keyboard; "" for what is pasted, which is none. */
-export function commandKey({ name, text }: Key): string {
-  return name === "text" ? englishKey(text) : "";
+export function normalizeCommandKey({ name, text }: Key): string {
+  return name === "text" ? toEnglishKey(text) : "";
 }
 
-function englishKey(text: string): string {
+function toEnglishKey(text: string): string {
   const letter = text.normalize("NFKC").toLowerCase();
   return CYRILLIC.get(letter) ?? letter;
 }
@@ -101,7 +101,7 @@ export class KeyReader {
     if (at === -1) {
       // The end mark itself may be split.
       const safe = Math.max(this.#rest.length - PASTE_END.length, 0);
-      if (this.#pastedLength < MOST_PASTED) this.#pasted?.push(this.#rest.slice(0, safe));
+      if (this.#pastedLength < MAX_PASTED) this.#pasted?.push(this.#rest.slice(0, safe));
       this.#pastedLength += safe;
       this.#rest = this.#rest.slice(safe);
       return null;
@@ -118,7 +118,7 @@ export class KeyReader {
     if (rest === "") return null;
     const plain = PLAIN.exec(rest)?.[0];
     if (plain !== undefined) return this.#took(plain.length, { name: "text", text: plain });
-    if (rest[0] !== "\u001b") return this.#took(1, controlKey(rest.charCodeAt(0)));
+    if (rest[0] !== "\u001b") return this.#took(1, readControlKey(rest.charCodeAt(0)));
     return this.#escaped(rest);
   }
 
@@ -133,7 +133,7 @@ export class KeyReader {
     if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
-    const name = isControl ? controlKey(character.charCodeAt(0)).name : englishKey(character);
+    const name = isControl ? readControlKey(character.charCodeAt(0)).name : toEnglishKey(character);
     return this.#took(1 + character.length, { name: `alt+${name}`, text: "" });
   }
 
@@ -141,7 +141,7 @@ export class KeyReader {
     const found = CSI.exec(rest);
     if (found === null) return isCutOff(rest) ? null : this.#took(2, NOTHING);
     if (found[2] === "200" && found[3] === "~") [this.#pasted, this.#pastedLength] = [[], 0];
-    return this.#took(found[0].length, sequenceKey(found));
+    return this.#took(found[0].length, readSequenceKey(found));
   }
 
   #report(rest: string): Key | null {
@@ -163,36 +163,36 @@ const NOTHING: Key = { name: "", text: "" };
 const ESCAPE: Key = { name: "escape", text: "" };
 const LONGEST_REPORT = 200;
 /** What comes behind that is left out: a paste may have no end. */
-const MOST_PASTED = 16 * 1024 * 1024;
+const MAX_PASTED = 16 * 1024 * 1024;
 
 function isCutOff(rest: string): boolean {
   return rest.length < 40 && /^[?<>=]?[\d;:]*$/.test(rest.slice(2));
 }
 
-function controlKey(code: number): Key {
+function readControlKey(code: number): Key {
   const name = CODES[code];
   if (name !== undefined) return { name, text: "" };
   if (code === 0) return { name: "ctrl+space", text: "" };
   return { name: `ctrl+${String.fromCharCode(code + (code < 27 ? 96 : 64))}`, text: "" };
 }
 
-function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray): Key {
+function readSequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray): Key {
   if (mark === ">" && letter === "c") return { name: "device", text: numbers };
   if (mark !== "") return NOTHING;
   const fields = numbers.split(";");
   const [first = "", second = "", third = ""] = fields;
   if (letter === "R" && fields.length === 2) return { name: "cursor", text: numbers };
   if (letter === "t") return first === "6" ? { name: "cell", text: numbers } : NOTHING;
-  if (letter === "u") return codeKey(first.split(":").map(Number), second);
-  if (letter === "~" && first === "27") return codeKey([Number(third)], second);
+  if (letter === "u") return readCodeKey(first.split(":").map(Number), second);
+  if (letter === "~" && first === "27") return readCodeKey([Number(third)], second);
   const name = letter === "~" ? NUMBERS[first] : LETTERS[letter];
-  return name === undefined ? NOTHING : { name: `${modifiers(second)}${name}`, text: "" };
+  return name === undefined ? NOTHING : { name: `${readModifiers(second)}${name}`, text: "" };
 }
 
 /** A key by its code, in the kitty keyboard protocol, which adds that of an English keyboard, and in xterm's. */
-function codeKey([code = 0, , english = 0]: readonly number[], modified: string): Key {
+function readCodeKey([code = 0, , english = 0]: readonly number[], modified: string): Key {
   if (!(code > 0 && code < 0x110000) || modified.endsWith(":3")) return NOTHING;
-  const before = modifiers(modified);
+  const before = readModifiers(modified);
   const known = CODES[code];
   const character = String.fromCodePoint(code);
   if (known !== undefined && !(known === "space" && before === ""))
@@ -200,13 +200,13 @@ function codeKey([code = 0, , english = 0]: readonly number[], modified: string)
   if (before === "" || before === "shift+")
     return { name: "text", text: before === "" ? character : character.toUpperCase() };
   const isOtherScript = code > 127 && english > 0 && english < 128;
-  const name = isOtherScript ? String.fromCharCode(english) : englishKey(character);
+  const name = isOtherScript ? String.fromCharCode(english) : toEnglishKey(character);
   // Elsewhere ctrl+[ is escape, and ctrl+m is enter: fingers know them as that.
-  if (before === "ctrl+" && /^[a-z[]$/.test(name)) return controlKey(name.charCodeAt(0) & 31);
+  if (before === "ctrl+" && /^[a-z[]$/.test(name)) return readControlKey(name.charCodeAt(0) & 31);
   return { name: `${before}${name}`, text: "" };
 }
 
-function modifiers(field: string): string {
+function readModifiers(field: string): string {
   const bits = Math.max(Number(field.split(":")[0] || 1) - 1, 0);
   return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}`;
 }

@@ -2,16 +2,16 @@ import type { ToolRegistry } from "@burin/core";
 import {
   type DiscoveryFailure,
   findBareLauncher,
-  nearNames,
-  nearTools,
+  findNearNames,
+  findNearTools,
   parseRule,
   type Settings,
 } from "@burin/core/internal";
-import { noteText, type Output } from "./output.ts";
+import { formatNote, type Output } from "./output.ts";
 
 /** Prints the notices of reading the settings on stderr. */
 export function noteNotices(notices: readonly string[], output: Output): void {
-  for (const notice of notices) output.note(noteText(notice));
+  for (const notice of notices) output.note(formatNote(notice));
 }
 
 /** Prints on stderr which sources have no tools, or not all of theirs. */
@@ -27,12 +27,15 @@ interface NamedTools {
 }
 
 /** What is wrong with the rules and lists of tools. */
-export async function ruleNotices(named: NamedTools, registry: ToolRegistry): Promise<string[]> {
-  return [...unknownNames(named, registry), ...(await bareLauncherNotices(named))];
+export async function listRuleNotices(named: NamedTools, registry: ToolRegistry): Promise<string[]> {
+  return [...findUnknownNames(named, registry), ...(await listBareLauncherNotices(named))];
 }
 
 /** A notice for each rule that allows whatever is handed to a shell, an interpreter or another launcher. */
-async function bareLauncherNotices({ settings: { permissions }, options }: NamedTools): Promise<string[]> {
+async function listBareLauncherNotices({
+  settings: { permissions },
+  options,
+}: NamedTools): Promise<string[]> {
   const notices = permissions.allow.map(async (text) => {
     const program = await findBareLauncher(text);
     const place = options.allow.includes(text) ? "--allow" : "permissions.allow";
@@ -42,7 +45,7 @@ async function bareLauncherNotices({ settings: { permissions }, options }: Named
 }
 
 /** A notice for each name in rules and lists that no tool has. Tools that sources add later are not known yet. */
-function unknownNames(
+function findUnknownNames(
   { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
 ): string[] {
@@ -64,7 +67,7 @@ function unknownNames(
   );
   return [...places, ...lists, ...hooked].flatMap(({ place, name }) => {
     if (known.includes(name) || /[*?{[]|__/.test(name)) return [];
-    const [near = nearNames(name, known)[0]] = nearTools(name, registry);
+    const [near = findNearNames(name, known)[0]] = findNearTools(name, registry);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
     return [`${place} ${name}: there is no tool of that name here${hint}`];
   });

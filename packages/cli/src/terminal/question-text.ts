@@ -1,8 +1,8 @@
-import { type Confirmation, describeEffects, questionView } from "@burin/core";
+import { buildQuestionView, type Confirmation, describeEffects } from "@burin/core";
 
 /** A question as lines that are safe to show. */
-export function questionText(confirmation: Confirmation): string {
-  const { title, target, lines } = questionView(confirmation);
+export function formatQuestion(confirmation: Confirmation): string {
+  const { title, target, lines } = buildQuestionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
   return [title, ...where, ...lines, ...describeEffects(confirmation)].join("\n");
 }

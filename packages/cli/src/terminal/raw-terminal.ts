@@ -79,7 +79,7 @@ export class RawTerminal implements ScreenPort {
 
   /** What the terminal shows at its tab or in the task bar, where it is known to. */
   set progress(state: "none" | "busy" | "paused") {
-    if (!showsProgress(this.#environment) || state === this.#progress) return;
+    if (!supportsProgress(this.#environment) || state === this.#progress) return;
     this.#progress = state;
     this.write(`\u001b]9;4;${{ none: 0, busy: 3, paused: 4 }[state]};0\u0007`);
   }
@@ -92,7 +92,8 @@ export class RawTerminal implements ScreenPort {
   /** Notifies a user who is looking elsewhere; the text has no control characters. */
   call(text: string, isNoticeWanted: boolean): void {
     if (this.hasFocus === true) return;
-    const notice = isNoticeWanted && this.hasFocus === false ? noticeOf(text, this.#environment) : "";
+    const notice =
+      isNoticeWanted && this.hasFocus === false ? formatNotification(text, this.#environment) : "";
     this.write(`${notice}\u0007`);
   }
 
@@ -198,7 +199,7 @@ export class RawTerminal implements ScreenPort {
 }
 
 /** Others would show the sequence as a notice. */
-function showsProgress({
+function supportsProgress({
   TMUX,
   WT_SESSION,
   ConEmuANSI,
@@ -210,7 +211,10 @@ function showsProgress({
 }
 
 /** A desktop notification in the form of this terminal; "" if none is known. */
-function noticeOf(text: string, { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv): string {
+function formatNotification(
+  text: string,
+  { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv,
+): string {
   if (rest.TMUX) return "";
   if (rest.KITTY_WINDOW_ID)
     return `\u001b]99;i=burin:d=0;Burin\u001b\\\u001b]99;i=burin:p=body;${text}\u001b\\`;

@@ -1,10 +1,10 @@
-import { messageOf, SettingsError } from "@burin/core/internal";
+import { describeError, SettingsError } from "@burin/core/internal";
 import { WorkspaceError } from "@burin/core/machine";
 import { SessionError } from "@burin/core/sessions";
 import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 
-const MOST_MESSAGE_CHARACTERS = 1000;
+const MAX_MESSAGE_CHARACTERS = 1000;
 const THEIRS = [UsageError, SettingsError, SessionError, WorkspaceError] as const;
 const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to check this machine.)";
 
@@ -17,11 +17,11 @@ interface Failed {
 
 /** Reports what the user can fix in one message; a script that asked for JSON gets a document. */
 export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
-  const message = messageIn(error);
+  const message = readMessage(error);
   const isTheirs = THEIRS.some((kind) => error instanceof kind);
   // A full disk or a missing permission is not a fault of Burin, wherever it shows.
   const isOfSystem = error instanceof Error && "syscall" in error;
-  const format = formatIn(argv);
+  const format = findFormat(argv);
   const other = isOfSystem ? "system" : "internal";
   const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : other;
   const end = { status: "error", result: "", error: { type, message } };
@@ -35,16 +35,14 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
 }
 
 /** The output format of a command line that may be invalid. */
-function formatIn(argv: readonly string[]): string | undefined {
+function findFormat(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
   if (at === -1) return argv.includes("--json") ? "json" : undefined;
   return argv[at]?.split("=")[1] ?? argv[at + 1];
 }
 
-function messageIn(error: unknown): string {
+function readMessage(error: unknown): string {
   const path = error instanceof Error && "path" in error ? `${error.path}: ` : "";
-  const message = error instanceof Error && error.message === "" ? error.name : path + messageOf(error);
-  return message.length > MOST_MESSAGE_CHARACTERS
-    ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...`
-    : message;
+  const message = error instanceof Error && error.message === "" ? error.name : path + describeError(error);
+  return message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}...` : message;
 }

@@ -1,4 +1,4 @@
-import { graphemesOf, graphemeWidth, habits } from "./cell-width.ts";
+import { measureGrapheme, splitGraphemes, terminalWidths } from "./cell-width.ts";
 
 /** A row as it is written, and its width in cells: no wider than the screen, unless it is final and left to the terminal to wrap. */
 export interface Row {
@@ -278,8 +278,8 @@ function splitAtEnd({ bytes, width }: Row, columns: number): [text: string, end:
   if (width < columns) return [bytes, ""];
   const styles = LAST_STYLES.exec(bytes)?.[0] ?? "";
   const text = bytes.slice(0, bytes.length - styles.length);
-  const last = graphemesOf(text).at(-1) ?? "";
-  const back = graphemeWidth(last) === 2 ? "\u001b[D" : "";
+  const last = splitGraphemes(text).at(-1) ?? "";
+  const back = measureGrapheme(last) === 2 ? "\u001b[D" : "";
   return [text.slice(0, text.length - last.length), `${back}${last}${styles}`];
 }
 
@@ -292,9 +292,9 @@ export const WIDTH_ANSWERS = PROBES.length;
 /** Stores the columns that the terminal reported after each probe; returns true when a width has changed. */
 export function learnWidths(columns: readonly number[]): boolean {
   const [emoji = 3, joined = 3, selected = 3] = columns;
-  const before = JSON.stringify(habits);
-  habits.emoji = emoji - 1 === 1 ? 1 : 2;
-  habits.joined = joined - 1 === 2 ? 2 : joined - 1;
-  habits.selected = selected - 1 === 1 ? 1 : 2;
-  return JSON.stringify(habits) !== before;
+  const before = JSON.stringify(terminalWidths);
+  terminalWidths.emoji = emoji - 1 === 1 ? 1 : 2;
+  terminalWidths.joined = joined - 1 === 2 ? 2 : joined - 1;
+  terminalWidths.selected = selected - 1 === 1 ? 1 : 2;
+  return JSON.stringify(terminalWidths) !== before;
 }

@@ -17,7 +17,7 @@ export function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-export function leaveKeysTo(other: boolean): void {
+export function delegateKeys(other: boolean): void {
   isAway = other;
 }
 

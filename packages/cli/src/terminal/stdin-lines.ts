@@ -1,12 +1,12 @@
 import { createInterface, type Interface } from "node:readline";
 import { Transform } from "node:stream";
-import { MOST_STDIN_BYTES } from "./read-stdin.ts";
+import { MAX_STDIN_BYTES } from "./read-stdin.ts";
 
 const NEWLINE = 0x0a;
 
 /** The lines of stdin, as long as they come. Of a line without an end the first bytes come, and no more than allowed. */
-export function stdinLines(): Interface {
-  let left = MOST_STDIN_BYTES;
+export function openStdinLines(): Interface {
+  let left = MAX_STDIN_BYTES;
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       for (let from = 0; from < chunk.length; ) {
@@ -16,7 +16,7 @@ export function stdinLines(): Interface {
         this.push(line.length <= left ? line : line.subarray(0, left));
         // The line end that a line is cut before comes all the same.
         if (line.length > left && found !== -1) this.push(Buffer.of(NEWLINE));
-        left = found === -1 ? Math.max(left - line.length, 0) : MOST_STDIN_BYTES;
+        left = found === -1 ? Math.max(left - line.length, 0) : MAX_STDIN_BYTES;
         from = end;
       }
       done();

@@ -1,5 +1,5 @@
-import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
-import { withJoiners } from "./joined-text.ts";
+import { measureGrapheme, measureWidth, splitGraphemes } from "./cell-width.ts";
+import { insertJoiners } from "./joined-text.ts";
 
 /** The roles of texts, and their looks in the sixteen colours that the user has chosen; a theme may have others. */
 export const LOOKS = {
@@ -45,44 +45,44 @@ export interface Span {
 export type Line = readonly Span[];
 
 /** Text from outside as a span that is safe for the terminal. */
-export function span(text: string, style?: Style): Span {
-  return { text: shownText(text), style };
+export function createSpan(text: string, style?: Style): Span {
+  return { text: formatText(text), style };
 }
 
 /** The same without a style: for a text that is examined first. */
-export function shownText(text: string): string {
-  const shown = withJoiners(text);
+export function formatText(text: string): string {
+  const shown = insertJoiners(text);
   return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
 }
 
 /** The lines of a text from outside, safe to show. */
-export function linesOf(text: string, style?: Style): Line[] {
+export function splitLines(text: string, style?: Style): Line[] {
   return text
     .replace(/\r\n/g, "\n")
     .split("\n")
-    .map((line) => [span(line, style)]);
+    .map((line) => [createSpan(line, style)]);
 }
 
 /** Without the spaces at its end, which are not seen. */
-export function plainText(line: Line): string {
+export function joinSpans(line: Line): string {
   return line.reduce((all, { text }) => all + text, "").trimEnd();
 }
 
-export function lineWidth(line: Line): number {
+export function measureLine(line: Line): number {
   let width = 0;
-  for (const { text } of line) width += widthOf(text);
+  for (const { text } of line) width += measureWidth(text);
   return width;
 }
 
 /** As much of the line as fits, with a mark where it is cut. */
 export function cutLine(line: Line, width: number): Line {
-  if (lineWidth(line) <= width) return line;
+  if (measureLine(line) <= width) return line;
   const kept: Span[] = [];
   let left = width - 1;
   for (const { text, style, back } of line) {
     let end = "";
-    for (const grapheme of graphemesOf(text)) {
-      const cells = graphemeWidth(grapheme);
+    for (const grapheme of splitGraphemes(text)) {
+      const cells = measureGrapheme(grapheme);
       if (cells > left) return width < 1 ? [] : [...kept, { text: `${end}…`, style, back }];
       left -= cells;
       end += grapheme;
@@ -101,8 +101,8 @@ interface Word {
 
 /** Splits the line into rows of at most `width` cells, at spaces where possible; `hang` starts further rows. */
 export function wrapLine(line: Line, width: number, hang = ""): Line[] {
-  if (lineWidth(line) <= width) return [line];
-  const first = widthOf(hang) * 2 > width ? 0 : widthOf(hang);
+  if (measureLine(line) <= width) return [line];
+  const first = measureWidth(hang) * 2 > width ? 0 : measureWidth(hang);
   const rows: Span[][] = [[]];
   let used = 0;
   const begin = (): void => {
@@ -113,21 +113,21 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
     rows.at(-1)?.push(...spans);
     used += cells;
   };
-  for (const { spans, width: cells, isBlank } of wordsOf(line)) {
+  for (const { spans, width: cells, isBlank } of splitWords(line)) {
     if (used + cells <= width) put(spans, cells);
     else if (isBlank) begin();
     else if (cells <= width - first) {
       begin();
       put(spans, cells);
     } else {
-      for (const one of spans.flatMap(graphemeSpans)) {
-        const cell = graphemeWidth(one.text);
+      for (const one of spans.flatMap(splitSpan)) {
+        const cell = measureGrapheme(one.text);
         if (used + cell > width && used > first) begin();
         put([one], cell);
       }
     }
   }
-  return rows.map(joined);
+  return rows.map(mergeSpans);
 }
 
 /** Rows of a table as a terminal shows them: what does not fit goes on below the last column, or below the row. */
@@ -138,36 +138,36 @@ export function fitRows(rows: readonly string[], isTerminal: boolean): readonly 
     const column = /^(?:.*\S)? {2,}/.exec(text)?.[0].length ?? 0;
     const hang = column * 2 > width ? text.search(/\S/) + 4 : column;
     const fitted = wrapLine([{ text }], width, " ".repeat(hang));
-    return fitted.map(plainText);
+    return fitted.map(joinSpans);
   });
 }
 
 /** The pieces in as few rows as possible; a piece that needs several rows does not share them. */
-export function sideBySide(pieces: readonly Line[], width: number): Line[] {
+export function joinColumns(pieces: readonly Line[], width: number): Line[] {
   const rows: Line[] = [];
   let isWide = false;
   for (const piece of pieces) {
     const row = isWide ? undefined : rows.at(-1);
-    isWide = lineWidth(piece) > width;
+    isWide = measureLine(piece) > width;
     const longer: Line = [...(row ?? []), { text: "   " }, ...piece];
-    if (row !== undefined && lineWidth(longer) <= width) rows[rows.length - 1] = longer;
+    if (row !== undefined && measureLine(longer) <= width) rows[rows.length - 1] = longer;
     else rows.push(...wrapLine(piece, width, "  "));
   }
   return rows;
 }
 
-function graphemeSpans({ text, ...look }: Span): Span[] {
-  return graphemesOf(text).map((grapheme) => ({ text: grapheme, ...look }));
+function splitSpan({ text, ...look }: Span): Span[] {
+  return splitGraphemes(text).map((grapheme) => ({ text: grapheme, ...look }));
 }
 
 const PIECE = / +|[^ ]+/g;
 
-function wordsOf(line: Line): Word[] {
+function splitWords(line: Line): Word[] {
   const words: Word[] = [];
   const add = (text: string, look: Omit<Span, "text">, isApart: boolean): void => {
     const isBlank = text.startsWith(" ");
     const last = words.at(-1);
-    const width = widthOf(text);
+    const width = measureWidth(text);
     if (last === undefined || last.isBlank || isBlank || isApart)
       words.push({ spans: [{ text, ...look }], width, isBlank });
     else {
@@ -178,15 +178,15 @@ function wordsOf(line: Line): Word[] {
   for (const { text, ...look } of line) {
     for (const [piece] of text.matchAll(PIECE)) {
       // Scripts without spaces may be split after any character.
-      if (widthOf(piece) === piece.length) add(piece, look, false);
-      else for (const grapheme of graphemesOf(piece)) add(grapheme, look, graphemeWidth(grapheme) === 2);
+      if (measureWidth(piece) === piece.length) add(piece, look, false);
+      else for (const grapheme of splitGraphemes(piece)) add(grapheme, look, measureGrapheme(grapheme) === 2);
     }
   }
   return words;
 }
 
 /** Joins neighbours of the same style into one span. */
-function joined(row: readonly Span[]): Line {
+function mergeSpans(row: readonly Span[]): Line {
   const spans: (Omit<Span, "text"> & { text: string })[] = [];
   for (const { text, ...look } of row) {
     const last = spans.at(-1);

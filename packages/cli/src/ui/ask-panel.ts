@@ -1,15 +1,15 @@
 import type { Decision } from "@burin/core";
-import { type AskedQuestion, answerNames } from "@burin/core/internal";
+import { buildAnswerNames, type ChoiceQuestion } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import type { Key } from "../terminal/keys.ts";
-import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
-import { editKey } from "./edit-keys.ts";
-import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
-import { promptView } from "./prompt-view.ts";
+import { cutLine, formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
+import { applyEditKey } from "./edit-keys.ts";
+import { drawKeyHints, KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
+import { drawPrompt } from "./prompt-view.ts";
 
-interface AskNeeds {
-  readonly questions: readonly AskedQuestion[];
+interface AskOptions {
+  readonly questions: readonly ChoiceQuestion[];
   readonly answer: (decision: Decision) => void;
 }
 
@@ -22,18 +22,18 @@ interface Given {
 }
 
 interface Asked {
-  readonly question: AskedQuestion;
+  readonly question: ChoiceQuestion;
   readonly given: Given;
 }
 
 /** Questions of the model: one after the other in one panel, each with its choices and a row for other words. */
-export class AskPanel extends Standing implements Panel {
-  readonly #needs: AskNeeds;
+export class AskPanel extends KeyGuard implements Panel {
+  readonly #needs: AskOptions;
   readonly #given: readonly Given[];
   readonly #scroll = new Scroll();
   #at = 0;
 
-  constructor(needs: AskNeeds) {
+  constructor(needs: AskOptions) {
     super();
     this.#needs = needs;
     this.#given = needs.questions.map(() => ({ picked: new Set(), words: new TextBuffer(), at: 0 }));
@@ -45,7 +45,7 @@ export class AskPanel extends Standing implements Panel {
     const [question, given] = [questions[this.#at], this.#given[this.#at]];
     if (question === undefined || given === undefined) return { title: say("ask.title"), lines: [] };
     const count = questions.length > 1 ? ` ${this.#at + 1}/${questions.length}` : "";
-    const head = wrapLine([{ text: shownText(question.question), style: "strong" }], width);
+    const head = wrapLine([{ text: formatText(question.question), style: "strong" }], width);
     const choices = question.choices.flatMap((_, index) =>
       this.#choiceLines({ question, given }, index, width),
     );
@@ -54,9 +54,9 @@ export class AskPanel extends Standing implements Panel {
       { text: isWriting ? "› " : "  ", style: "accent" },
       { text: `${say("ask.words")} `, style: isWriting ? "strong" : "dim" },
     ];
-    const input = promptView(given.words, width, 3);
+    const input = drawPrompt(given.words, width, 3);
     const words = given.words.isEmpty && !isWriting ? [mark] : [mark, ...input.lines];
-    const keys = keyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
+    const keys = drawKeyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
     const content = [...this.#earlier(width), ...head, ...choices, ...words];
     const page = Math.max(height - keys.length, 2);
     this.#scroll.from = Number.MAX_SAFE_INTEGER;
@@ -108,8 +108,8 @@ export class AskPanel extends Standing implements Panel {
     const mark = question.multiple ? (isPicked ? "[x] " : "[ ] ") : isPicked ? "(•) " : "( ) ";
     const line: Line = [
       { text: isAt ? "› " : "  ", style: "accent" },
-      { text: `${index + 1} ${mark}${shownText(label)}`, style: isAt ? "strong" : undefined },
-      { text: description === "" ? "" : `  ${shownText(description)}`, style: "dim" },
+      { text: `${index + 1} ${mark}${formatText(label)}`, style: isAt ? "strong" : undefined },
+      { text: description === "" ? "" : `  ${formatText(description)}`, style: "dim" },
     ];
     return wrapLine(line, width, "        ");
   }
@@ -122,26 +122,26 @@ export class AskPanel extends Standing implements Panel {
       const said = [...picked].sort().map((one) => choices[one]?.label ?? "");
       const all = [...said, words.content.trim()].filter((one) => one !== "").join(", ");
       return cutLine(
-        [{ text: `${shownText(question)} `, style: "dim" }, { text: shownText(all || "–") }],
+        [{ text: `${formatText(question)} `, style: "dim" }, { text: formatText(all || "–") }],
         width,
       );
     });
     return rows.length === 0 ? [] : [...rows, []];
   }
 
-  #pick(question: AskedQuestion, { picked }: Given, index: number): void {
+  #pick(question: ChoiceQuestion, { picked }: Given, index: number): void {
     if (!question.multiple) picked.clear();
     if (!picked.delete(index)) picked.add(index);
   }
 
-  #number(question: AskedQuestion, given: Given, index: number): void {
+  #number(question: ChoiceQuestion, given: Given, index: number): void {
     given.at = index;
     if (question.multiple) this.#pick(question, given, index);
     else this.#enter(question, given);
   }
 
   /** Takes the row, where nothing was picked before, and goes on; after the last question all is sent. */
-  #enter(question: AskedQuestion, given: Given): void {
+  #enter(question: ChoiceQuestion, given: Given): void {
     const isWriting = given.at === question.choices.length;
     if (isWriting && !question.multiple && !given.words.isEmpty) given.picked.clear();
     if (!isWriting && (!question.multiple || given.picked.size === 0)) {
@@ -160,7 +160,7 @@ export class AskPanel extends Standing implements Panel {
     const values: Record<string, unknown> = {};
     for (const [index, { choices, multiple }] of this.#needs.questions.entries()) {
       const { picked, words } = this.#given[index] ?? { picked: new Set<number>(), words: new TextBuffer() };
-      const names = answerNames(index);
+      const names = buildAnswerNames(index);
       const labels = [...picked].sort().map((one) => choices[one]?.label);
       if (labels.length > 0) values[names.choice] = multiple ? labels : labels[0];
       if (words.content.trim() !== "") values[names.words] = words.content.trim();
@@ -171,5 +171,5 @@ export class AskPanel extends Standing implements Panel {
 
 function writeKey(words: TextBuffer, key: Key): void {
   if (key.name === "paste") words.insert(key.text.trim());
-  else editKey(words, key);
+  else applyEditKey(words, key);
 }

@@ -1,5 +1,5 @@
-import { widthOf } from "../terminal/cell-width.ts";
-import { cutLine, type Line, lineWidth, shownText } from "../terminal/styled-line.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
+import { cutLine, formatText, type Line, measureLine } from "../terminal/styled-line.ts";
 
 export interface Choice {
   /** The result when it is chosen. */
@@ -43,20 +43,20 @@ export class ChoiceList {
     const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.choices.length - most));
     const shown = this.choices.slice(from, from + most);
     const widest = (texts: readonly string[]): number =>
-      Math.max(0, ...texts.map((text) => widthOf(shownText(text))));
+      Math.max(0, ...texts.map((text) => measureWidth(formatText(text))));
     const beside = widest(shown.map(({ more = "" }) => more));
     const room = Math.max(Math.floor((width - 4) / 2), width - 4 - beside);
     const column = Math.min(widest(shown.map(({ value, label = value }) => label)), room);
     return shown.map(({ value, label = value, more = "" }, index) => {
       const isChosen = from + index === this.#at;
       const style = isChosen ? "strong" : undefined;
-      const name = cutLine([{ text: shownText(label), style }], more === "" ? width : column);
-      const gap = more === "" ? "" : " ".repeat(Math.max(column - lineWidth(name), 0) + 2);
+      const name = cutLine([{ text: formatText(label), style }], more === "" ? width : column);
+      const gap = more === "" ? "" : " ".repeat(Math.max(column - measureLine(name), 0) + 2);
       return cutLine(
         [
           { text: isChosen ? "› " : "  ", style: "accent" },
           ...name,
-          { text: gap + shownText(more), style: "dim" },
+          { text: gap + formatText(more), style: "dim" },
         ],
         width,
       );

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { choose } from "./choice-panel.ts";
+import { openChoicePanel } from "./choice-panel.ts";
 import type { Panel } from "./panel.ts";
 
 it("a list in which nothing matches stays open when enter is pressed, and has its choices again without the words", () => {
   const shown: (Panel | null)[] = [];
   const chosen: string[] = [];
   const choices = [{ value: "first", label: "First", more: "" }];
-  choose(
+  openChoicePanel(
     { show: (panel) => shown.push(panel) },
     { title: "Which?", choices, chosen: (one) => chosen.push(one) },
   );

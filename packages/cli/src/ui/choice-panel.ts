@@ -1,10 +1,10 @@
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { type Choice, ChoiceList } from "./choice-list.ts";
-import { editKey } from "./edit-keys.ts";
+import { applyEditKey } from "./edit-keys.ts";
 import type { Panel } from "./panel.ts";
-import { promptView } from "./prompt-view.ts";
+import { drawPrompt } from "./prompt-view.ts";
 
 interface Desk {
   show(panel: Panel | null): void;
@@ -24,9 +24,9 @@ interface Choosing {
   readonly preview?: (value: string, width: number) => readonly Line[];
 }
 
-const MOST_ROWS = 20;
+const MAX_ROWS = 20;
 /** In a lower window the list has all rows. */
-const LEAST_WITH_PREVIEW = 12;
+const MIN_WITH_PREVIEW = 12;
 const STEPS: Readonly<Record<string, number>> = {
   up: -1,
   down: 1,
@@ -38,8 +38,8 @@ const STEPS: Readonly<Record<string, number>> = {
 };
 
 /** Shows a list in place of the prompt, filtered by typing; it closes when the user chooses an entry or cancels. */
-export function choose(desk: Desk, { title, choices = [], current, ...choosing }: Choosing): void {
-  const { find = (typed: string) => containing(choices, typed), chosen, none, moved, preview } = choosing;
+export function openChoicePanel(desk: Desk, { title, choices = [], current, ...choosing }: Choosing): void {
+  const { find = (typed: string) => filterChoices(choices, typed), chosen, none, moved, preview } = choosing;
   const words = new TextBuffer();
   let list = new ChoiceList(find(""), current);
   const close = (then: () => void = () => {}): void => {
@@ -48,15 +48,15 @@ export function choose(desk: Desk, { title, choices = [], current, ...choosing }
   };
   desk.show({
     view: ({ width, height }) => {
-      const input = promptView(words, width, 1);
+      const input = drawPrompt(words, width, 1);
       const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], width);
       const at = list.chosen?.value;
-      const more = (at !== undefined && height >= LEAST_WITH_PREVIEW && preview?.(at, width)) || [];
+      const more = (at !== undefined && height >= MIN_WITH_PREVIEW && preview?.(at, width)) || [];
       const room = height - 1 - hint.length - more.length;
-      const found = list.lines(width, Math.max(Math.min(MOST_ROWS, room), 1));
+      const found = list.lines(width, Math.max(Math.min(MAX_ROWS, room), 1));
       const nothing: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
       const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...more, ...hint];
-      return { title: shownText(title), lines, caret: input.caret };
+      return { title: formatText(title), lines, caret: input.caret };
     },
     key: (key) => {
       const { name } = key;
@@ -70,7 +70,7 @@ export function choose(desk: Desk, { title, choices = [], current, ...choosing }
         tellMove();
       } else if (name === "escape") close(none);
       else if (name === "enter" || name === "tab") value !== undefined && close(() => chosen(value));
-      else if (editKey(words, key)) {
+      else if (applyEditKey(words, key)) {
         list = new ChoiceList(find(words.content));
         tellMove();
       }
@@ -78,7 +78,7 @@ export function choose(desk: Desk, { title, choices = [], current, ...choosing }
   });
 }
 
-function containing(choices: readonly Choice[], typed: string): readonly Choice[] {
+function filterChoices(choices: readonly Choice[], typed: string): readonly Choice[] {
   const wanted = typed.toLowerCase().split(/\s+/);
   return choices.filter(({ value, label = value, more = "" }) => {
     const text = `${label} ${more}`.toLowerCase();
@@ -86,7 +86,7 @@ function containing(choices: readonly Choice[], typed: string): readonly Choice[
   });
 }
 
-interface InputNeeds {
+interface InputOptions {
   readonly title: string;
   /** What to write, and why. */
   readonly hint: string;
@@ -97,13 +97,13 @@ interface InputNeeds {
 }
 
 /** Asks for a text in place of the prompt. */
-export function inputPanel({ title, hint: words, isSecret, done }: InputNeeds): Panel {
+export function createInputPanel({ title, hint: words, isSecret, done }: InputOptions): Panel {
   const text = new TextBuffer();
   return {
     view: ({ width }) => {
       const dots = new TextBuffer();
       dots.set("•".repeat(Math.min(text.text.length, 40)));
-      const { lines, caret } = promptView(isSecret ? dots : text, width, 3);
+      const { lines, caret } = drawPrompt(isSecret ? dots : text, width, 3);
       const hint = wrapLine([{ text: words }], width);
       const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], width);
       const place = { row: hint.length + caret.row, column: caret.column };
@@ -113,7 +113,7 @@ export function inputPanel({ title, hint: words, isSecret, done }: InputNeeds): 
       if (key.name === "escape") done(null);
       else if (key.name === "enter") done(text.content.trim());
       else if (key.name === "paste") text.insert(key.text.trim());
-      else editKey(text, key);
+      else applyEditKey(text, key);
     },
   };
 }

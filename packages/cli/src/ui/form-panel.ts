@@ -1,47 +1,49 @@
 import type { Confirmation, Decision, JsonSchema } from "@burin/core";
-import { schemaError } from "@burin/core/internal";
+import { findSchemaError } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import { commandKey, type Key } from "../terminal/keys.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import {
+  createSpan,
   cutLine,
+  formatText,
+  joinColumns,
   type Line,
-  linesOf,
-  lineWidth,
+  measureLine,
   type Span,
-  shownText,
-  sideBySide,
-  span,
+  splitLines,
   wrapLine,
 } from "../terminal/styled-line.ts";
-import { editKey } from "./edit-keys.ts";
-import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
-import { promptView } from "./prompt-view.ts";
+import { applyEditKey } from "./edit-keys.ts";
+import { drawKeyHints, KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
+import { drawPrompt } from "./prompt-view.ts";
 
-interface FormNeeds {
+interface FormOptions {
   readonly form: Extract<Confirmation, { kind: "form" }>;
   /** null: the user declines to answer. */
   readonly answer: (decision: Decision | null) => void;
 }
 
 /** A form of an MCP server: a field for each value, and two answers below them. */
-export class FormPanel extends Standing implements Panel {
-  readonly #needs: FormNeeds;
+export class FormPanel extends KeyGuard implements Panel {
+  readonly #needs: FormOptions;
   readonly #fields: readonly FormField[];
   /** The field that has the keys; the two answers follow the last field. */
   #at = 0;
   readonly #scroll = new Scroll();
 
-  constructor(needs: FormNeeds) {
+  constructor(needs: FormOptions) {
     super();
     this.#needs = needs;
-    this.#fields = fieldsOf(needs.form.schema);
+    this.#fields = buildFields(needs.form.schema);
   }
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
     const { server, message } = this.#needs.form;
-    const head = [[span(server, "strong")], ...linesOf(message)].flatMap((line) => wrapLine(line, width));
+    const head = [[createSpan(server, "strong")], ...splitLines(message)].flatMap((line) =>
+      wrapLine(line, width),
+    );
     const rows: Line[] = [];
     let caret: PanelView["caret"];
     for (const [index, field] of this.#fields.entries()) {
@@ -49,7 +51,7 @@ export class FormPanel extends Standing implements Panel {
       if (index === this.#at) caret = { row: rows.length, column: column ?? 0 };
       rows.push(...lines, ...this.#below(field, index, width));
     }
-    const foot = [...this.#answers(width), ...keyHints(say("form.keys"), width)];
+    const foot = [...this.#answers(width), ...drawKeyHints(say("form.keys"), width)];
     const most = Math.max(height - foot.length - 1, 3);
     const content = [...head, ...rows];
     const wanted = head.length + (caret?.row ?? rows.length);
@@ -105,11 +107,11 @@ export class FormPanel extends Standing implements Panel {
         { text, style: isChosen ? "chosen" : "strong" },
       ];
     };
-    return sideBySide([answer(say("form.send"), 0), answer(say("form.decline"), 1)], width);
+    return joinColumns([answer(say("form.send"), 0), answer(say("form.decline"), 1)], width);
   }
 }
 
-function fieldsOf({ properties = {}, required }: JsonSchema): FormField[] {
+function buildFields({ properties = {}, required }: JsonSchema): FormField[] {
   const needed = [required].flat();
   return Object.entries(properties).map(
     ([name, schema]) => new FormField(name, typeof schema === "object" ? schema : {}, needed.includes(name)),
@@ -140,7 +142,7 @@ export class FormField {
     this.isRequired = isRequired;
     this.#schema = schema;
     this.#takesMany = schema.type === "array";
-    this.#choices = choicesOf(schema);
+    this.#choices = readChoices(schema);
     for (const value of [schema.default].flat()) {
       const index = this.#choices.findIndex((choice) => choice.value === value);
       if (index !== -1) this.#pick(index);
@@ -149,11 +151,11 @@ export class FormField {
   }
 
   get label(): string {
-    return shownText(typeof this.#schema.title === "string" ? this.#schema.title : this.name);
+    return formatText(typeof this.#schema.title === "string" ? this.#schema.title : this.name);
   }
 
   get description(): string {
-    return typeof this.#schema.description === "string" ? shownText(this.#schema.description) : "";
+    return typeof this.#schema.description === "string" ? formatText(this.#schema.description) : "";
   }
 
   /** undefined when nothing was entered. */
@@ -173,8 +175,8 @@ export class FormField {
     if (value === undefined) this.fault = this.isRequired ? say("form.required") : "";
     else {
       const properties = { [name]: this.#schema };
-      const fault = schemaError({ type: "object", properties }, { [name]: value });
-      this.fault = shownText(fault ?? formatFault(this.#schema.format, value));
+      const fault = findSchemaError({ type: "object", properties }, { [name]: value });
+      this.fault = formatText(fault ?? findFormatFault(this.#schema.format, value));
     }
     return this.fault === "";
   }
@@ -187,8 +189,8 @@ export class FormField {
     ];
     if (this.#choices.length > 0)
       return { lines: wrapLine([...head, ...this.#choiceSpans(isChosen)], width, "    "), column: null };
-    const before = lineWidth(head);
-    const { lines, caret } = promptView(this.#text, Math.max(width - before + 2, 8), 1);
+    const before = measureLine(head);
+    const { lines, caret } = drawPrompt(this.#text, Math.max(width - before + 2, 8), 1);
     const [, ...written] = lines[0] ?? [];
     return { lines: [cutLine([...head, ...written], width)], column: before + caret.column - 2 };
   }
@@ -197,9 +199,9 @@ export class FormField {
     this.fault = "";
     if (this.#choices.length === 0) {
       if (key.name === "paste") this.#text.insert(key.text.trim().replace(/\s*\n\s*/g, " "));
-      else editKey(this.#text, key);
+      else applyEditKey(this.#text, key);
     } else if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
-    else if (/^ +$/.test(commandKey(key))) for (const _space of key.text) this.#space();
+    else if (/^ +$/.test(normalizeCommandKey(key))) for (const _space of key.text) this.#space();
   }
 
   #move(by: number): void {
@@ -225,7 +227,7 @@ export class FormField {
       const isPicked = this.#picked.has(index);
       const mark = this.#takesMany ? (isPicked ? "[x] " : "[ ] ") : isPicked ? "(•) " : "( ) ";
       const style = isChosen && index === this.#at ? "chosen" : isPicked ? "strong" : undefined;
-      return [{ text: index === 0 ? "" : "  " }, { text: mark + shownText(label), style }];
+      return [{ text: index === 0 ? "" : "  " }, { text: mark + formatText(label), style }];
     });
   }
 }
@@ -238,13 +240,13 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": (text) => /^\d{4}-\d{2}-\d{2}[Tt ]/.test(text) && !Number.isNaN(Date.parse(text)),
 };
 
-function formatFault(format: unknown, value: unknown): string {
+function findFormatFault(format: unknown, value: unknown): string {
   if (typeof format !== "string" || typeof value !== "string") return "";
   return FORMATS[format]?.(value.trim()) === false ? say("form.format", { format }) : "";
 }
 
 /** The possible values; empty for a text or a number. */
-function choicesOf(schema: JsonSchema): Choice[] {
+function readChoices(schema: JsonSchema): Choice[] {
   if (schema.type === "boolean")
     return [
       { value: true, label: say("question.yes") },

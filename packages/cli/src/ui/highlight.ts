@@ -17,14 +17,14 @@ const TOKEN =
 const LONGEST = 500;
 
 /** Marks strings, numbers, words and comments in one line of a program; works for most languages. */
-export function highlighted(text: string, language: string): Span[] {
+export function highlightCode(text: string, language: string): Span[] {
   const name = language.toLowerCase();
-  if (name === "diff" || name === "patch") return [{ text, style: diffStyle(text) }];
+  if (name === "diff" || name === "patch") return [{ text, style: findDiffStyle(text) }];
   if (PROSE.has(name) || text.length > LONGEST) return [{ text }];
   const spans: Span[] = [];
   let from = 0;
   for (const found of text.matchAll(TOKEN)) {
-    const style = styleOf(found, name, text[found.index - 1] ?? "");
+    const style = findStyle(found, name, text[found.index - 1] ?? "");
     if (style === undefined || found.index < from) continue;
     if (found.index > from) spans.push({ text: text.slice(from, found.index) });
     const isRest = style === "comment" && found[4]?.startsWith("/*") !== true;
@@ -35,7 +35,7 @@ export function highlighted(text: string, language: string): Span[] {
   return from === 0 ? [{ text }] : [...spans, { text: text.slice(from) }];
 }
 
-function styleOf(found: RegExpMatchArray, language: string, before: string): Style | undefined {
+function findStyle(found: RegExpMatchArray, language: string, before: string): Style | undefined {
   const [, string, number, word, slashes, hash, dashes] = found;
   if (string !== undefined) return "string";
   if (number !== undefined) return "number";
@@ -48,7 +48,7 @@ function styleOf(found: RegExpMatchArray, language: string, before: string): Sty
   return isComment ? "comment" : undefined;
 }
 
-function diffStyle(text: string): Style | undefined {
+function findDiffStyle(text: string): Style | undefined {
   if (text.startsWith("+")) return "added";
   if (text.startsWith("-")) return "removed";
   return text.startsWith("@@") ? "dim" : undefined;

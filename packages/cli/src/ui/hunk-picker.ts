@@ -1,11 +1,11 @@
 import type { FileDiff } from "@burin/core";
-import { hunksOf, splitHunk } from "@burin/core/internal";
+import { findHunks, splitHunk } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import { commandKey, type Key } from "../terminal/keys.ts";
-import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
-import { diffLines } from "./displays/file-diff.ts";
-import { editKey } from "./edit-keys.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
+import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
+import { drawDiff } from "./displays/file-diff.ts";
+import { applyEditKey } from "./edit-keys.ts";
 
 interface Part {
   readonly hunk: string;
@@ -15,7 +15,7 @@ interface Part {
 }
 
 /** What the user took of a change, what they left, and what they said to each part. */
-export type ChosenParts = readonly Readonly<Part>[];
+export type PickedParts = readonly Readonly<Part>[];
 
 /** The parts of a change, to be taken one by one. */
 export class HunkPicker {
@@ -30,14 +30,14 @@ export class HunkPicker {
 
   constructor(path: string, diff: FileDiff) {
     this.#path = path;
-    this.#parts = hunksOf(diff).map((hunk) => ({ hunk, isTaken: true, note: "" }));
+    this.#parts = findHunks(diff).map((hunk) => ({ hunk, isTaken: true, note: "" }));
   }
 
   get count(): number {
     return this.#parts.length;
   }
 
-  get parts(): ChosenParts {
+  get parts(): PickedParts {
     return this.#parts;
   }
 
@@ -56,10 +56,10 @@ export class HunkPicker {
         { text: `[${isTaken ? "x" : " "}] ${index + 1}/${this.#parts.length}`, style: "strong" },
       ]);
       if (note !== "") {
-        const words: Line = [{ text: `      └ "${shownText(note)}"`, style: "warning" }];
+        const words: Line = [{ text: `      └ "${formatText(note)}"`, style: "warning" }];
         rows.push(...wrapLine(words, width, "         "));
       }
-      rows.push(...diffLines(hunk, width, this.#path));
+      rows.push(...drawDiff(hunk, width, this.#path));
       return row;
     });
     return rows;
@@ -77,7 +77,7 @@ export class HunkPicker {
     else if (key.name === "escape") return "back";
     else if (key.name === "enter") return "send";
     else if (key.name === "up" || key.name === "down") this.#move(key.name === "up" ? -1 : 1);
-    else this.#change(commandKey(key));
+    else this.#change(normalizeCommandKey(key));
     return null;
   }
 
@@ -101,7 +101,7 @@ export class HunkPicker {
 
   /** What is commented on is left, unless the user takes it all the same. */
   #writeWords(words: TextBuffer, key: Key): void {
-    if (key.name !== "enter" && key.name !== "escape") return void editKey(words, key);
+    if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(words, key);
     const part = this.#parts[this.#at];
     if (key.name === "enter" && part !== undefined) {
       part.note = words.content.trim();

@@ -43,10 +43,10 @@ const EDIT_KEYS: readonly KeyRow[] = [
 type KeyRow = readonly [keys: string, text: TextKey];
 
 /** Every key of the screen, and the text that says what it does. */
-export const KEY_LIST: readonly KeyRow[] = keyList((action) => [ACTION_KEYS[action]]);
+export const KEY_LIST: readonly KeyRow[] = buildKeyList((action) => [ACTION_KEYS[action]]);
 
 /** The same with the keys that do it for this user. */
-export function keyList(keysOf: (action: KeyAction) => readonly string[]): readonly KeyRow[] {
+export function buildKeyList(keysOf: (action: KeyAction) => readonly string[]): readonly KeyRow[] {
   const actions = Object.keys(ACTION_TEXTS) as KeyAction[];
   const bound = actions.flatMap((action): KeyRow[] => {
     const keys = keysOf(action).join(", ");

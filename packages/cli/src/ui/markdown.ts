@@ -1,14 +1,14 @@
-import { widthOf } from "../terminal/cell-width.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
 import {
+  formatText,
+  joinSpans,
   type Line,
-  lineWidth,
-  plainText,
+  measureLine,
   type Span,
   type Style,
-  shownText,
   wrapLine,
 } from "../terminal/styled-line.ts";
-import { highlighted } from "./highlight.ts";
+import { highlightCode } from "./highlight.ts";
 import { look } from "./look.ts";
 
 const SPECIAL = /[`*_~[\]\\<!]/;
@@ -18,7 +18,7 @@ const INLINE =
 const LONGEST_MARKED = 5000;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const RULE_ROW = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
-const MOST_TABLE_ROWS = 200;
+const MAX_TABLE_ROWS = 200;
 /** An unfinished line is drawn permanently in pieces of so many rows. */
 const ROWS_AT_ONCE = 6;
 /** A longer unfinished line of code is drawn in pieces too. */
@@ -69,23 +69,23 @@ export class MarkdownStream {
 
   /** The line that is still being written, and a table that is not complete. */
   tail(rest: string, width: number): Line[] {
-    const table = tableLines(this.#table, width, this.#keepsMarks);
+    const table = drawTable(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
-    if (this.#isTableRow(rest)) return [...table, [{ text: shownText(rest).slice(0, width) }]];
+    if (this.#isTableRow(rest)) return [...table, [{ text: formatText(rest).slice(0, width) }]];
     return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
   }
 
   /** Where a row ends, so that none is short in the middle of a paragraph. Code has no rows: the terminal wraps it. */
   #cutPlace(text: string, width: number): number {
     // The last row is not whole, and more text may move the last word of the one before.
-    const whole = this.#fence === null ? cellsIn(this.#drawn(text, width).slice(0, -2)) : 0;
+    const whole = this.#fence === null ? countCells(this.#drawn(text, width).slice(0, -2)) : 0;
     let [cut, end] = [0, whole === 0 ? 0 : text.length];
     while (end - cut > 1) {
       const middle = (cut + end) >> 1;
-      if (cellsIn(this.#drawn(text.slice(0, middle), width)) > whole) end = middle;
+      if (countCells(this.#drawn(text.slice(0, middle), width)) > whole) end = middle;
       else cut = middle;
     }
-    return cut === 0 ? wordEnd(text, text.length - width) : cut;
+    return cut === 0 ? findWordEnd(text, text.length - width) : cut;
   }
 
   #isTableRow(line: string): boolean {
@@ -94,7 +94,7 @@ export class MarkdownStream {
 
   #line(line: string, width: number): Line[] {
     const source = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (this.#isTableRow(source) && this.#table.length < MOST_TABLE_ROWS) {
+    if (this.#isTableRow(source) && this.#table.length < MAX_TABLE_ROWS) {
       this.#table.push(source);
       return [];
     }
@@ -115,42 +115,42 @@ export class MarkdownStream {
   }
 
   #endTable(width: number): Line[] {
-    return tableLines(this.#table.splice(0), width, this.#keepsMarks);
+    return drawTable(this.#table.splice(0), width, this.#keepsMarks);
   }
 
   #drawn(source: string, width: number): Line[] {
-    const text = shownText(source);
+    const text = formatText(source);
     if (!this.#isWithin && FENCE.test(text)) return [[{ text, style: "dim" }]];
-    if (this.#fence !== null) return [highlighted(text, this.#language)];
-    if (this.#isWithin) return wrapLine(inline(text, this.#keepsMarks), width);
-    return blockLines(text, width, this.#keepsMarks);
+    if (this.#fence !== null) return [highlightCode(text, this.#language)];
+    if (this.#isWithin) return wrapLine(drawInline(text, this.#keepsMarks), width);
+    return drawBlock(text, width, this.#keepsMarks);
   }
 }
 
 /** Markdown that is complete. */
-export function markdownLines(text: string, width: number, keepsMarks: boolean): Line[] {
+export function drawMarkdown(text: string, width: number, keepsMarks: boolean): Line[] {
   const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/(?<!\n)\n+$/, ""), true, width);
   return rows.flatMap((row) => wrapLine(row, width));
 }
 
-function cellsIn(rows: readonly Line[]): number {
-  return rows.reduce((sum, row) => sum + widthOf(plainText(row)), 0);
+function countCells(rows: readonly Line[]): number {
+  return rows.reduce((sum, row) => sum + measureWidth(joinSpans(row)), 0);
 }
 
 /** After a space if there is one, so that no word is split. */
-function wordEnd(text: string, most: number): number {
+function findWordEnd(text: string, most: number): number {
   const blank = text.lastIndexOf(" ", most);
   if (blank > most / 2) return blank + 1;
   const code = text.charCodeAt(most);
   return code >= 0xdc00 && code < 0xe000 ? most - 1 : most;
 }
 
-function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
+function drawBlock(text: string, width: number, keepsMarks: boolean): Line[] {
   const [, lead = "", mark = "", rest = ""] = /^(\s*)([#>*+-]{1,6}|\d{1,3}[.)])?(.*)$/s.exec(text) ?? [];
   if (mark === "" || !/^\s/.test(rest)) {
     if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text) && !look.isSpoken)
       return [[{ text: "─".repeat(Math.min(width, 40)), style: "dim" }]];
-    return wrapLine(inline(text, keepsMarks), width, lead);
+    return wrapLine(drawInline(text, keepsMarks), width, lead);
   }
   const words = rest.trimStart();
   if (/^#+$/.test(mark)) {
@@ -159,29 +159,33 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
   }
   if (/^>+$/.test(mark)) {
     const bar: Span = { text: `${lead}${look.isSpoken ? ">" : "│"} `, style: "dim" };
-    const inner = wrapLine(inline(words, keepsMarks), Math.max(width - widthOf(bar.text), 1));
+    const inner = wrapLine(drawInline(words, keepsMarks), Math.max(width - measureWidth(bar.text), 1));
     return inner.map((line) => [bar, ...line]);
   }
   const bullet = /^[*+-]$/.test(mark) ? "•" : mark;
   const box = { "[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ " }[words.slice(0, 4)];
   const content = box === undefined ? words : box + words.slice(4);
   const head = `${lead}${bullet} `;
-  return wrapLine([{ text: head }, ...inline(content, keepsMarks)], width, " ".repeat(widthOf(head)));
+  return wrapLine(
+    [{ text: head }, ...drawInline(content, keepsMarks)],
+    width,
+    " ".repeat(measureWidth(head)),
+  );
 }
 
-function inline(text: string, keepsMarks: boolean): Span[] {
+function drawInline(text: string, keepsMarks: boolean): Span[] {
   if (keepsMarks || text.length > LONGEST_MARKED || !SPECIAL.test(text)) return [{ text }];
   const spans: Span[] = [];
   let from = 0;
   for (const found of text.matchAll(INLINE)) {
     if (found.index > from) spans.push({ text: text.slice(from, found.index) });
-    spans.push(...inlineSpans(found));
+    spans.push(...drawInlineMatch(found));
     from = found.index + found[0].length;
   }
   return [...spans, { text: text.slice(from) }].filter((span) => span.text !== "");
 }
 
-function inlineSpans(found: RegExpMatchArray): Span[] {
+function drawInlineMatch(found: RegExpMatchArray): Span[] {
   const [, , code, strong, strongToo, emphasis, emphasisToo, struck, label, address, escaped] = found;
   if (code !== undefined) return [{ text: code.replace(/^ (.+) $/, "$1"), style: "code" }];
   const marked: readonly (readonly [string | undefined, Style])[] = [
@@ -190,7 +194,8 @@ function inlineSpans(found: RegExpMatchArray): Span[] {
     [struck, "dim"],
   ];
   for (const [words, outer] of marked) {
-    if (words !== undefined) return inline(words, false).map(({ text, style = outer }) => ({ text, style }));
+    if (words !== undefined)
+      return drawInline(words, false).map(({ text, style = outer }) => ({ text, style }));
   }
   if (address !== undefined) {
     const place: Span = { text: address, style: "link" };
@@ -199,26 +204,30 @@ function inlineSpans(found: RegExpMatchArray): Span[] {
   return [{ text: escaped ?? found[0] }];
 }
 
-function tableLines(rows: readonly string[], width: number, keepsMarks: boolean): Line[] {
+function drawTable(rows: readonly string[], width: number, keepsMarks: boolean): Line[] {
   const isTable = rows[1] !== undefined && RULE_ROW.test(rows[1]);
-  if (!isTable) return rows.flatMap((row) => wrapLine(inline(shownText(row), keepsMarks), width));
+  if (!isTable) return rows.flatMap((row) => wrapLine(drawInline(formatText(row), keepsMarks), width));
   const cells = rows
     .filter((_row, index) => index !== 1)
-    .map((row) => cellsOf(row).map((cell) => inline(cell, keepsMarks)));
+    .map((row) => splitCells(row).map((cell) => drawInline(cell, keepsMarks)));
   const columns = Math.max(...cells.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
-    Math.max(1, ...cells.map((row) => lineWidth(row[at] ?? []))),
+    Math.max(1, ...cells.map((row) => measureLine(row[at] ?? []))),
   );
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
   // A table that does not fit gets one line per cell, because cut cells could not be read. So does one for a
   // screen reader: bars and dashes mean nothing when read aloud.
-  if (total > width || look.isSpoken) return narrowTable(cells, width);
+  if (total > width || look.isSpoken) return drawNarrowTable(cells, width);
   const drawn = cells.map((row, index) =>
     widths.flatMap((one, at): Span[] => {
       const cell = row[at] ?? [];
       const styled = index === 0 ? cell.map(({ text }): Span => ({ text, style: "strong" })) : cell;
       const isLast = at === columns - 1;
-      return [...styled, { text: isLast ? "" : " ".repeat(one - lineWidth(cell)) }, ...(isLast ? [] : [BAR])];
+      return [
+        ...styled,
+        { text: isLast ? "" : " ".repeat(one - measureLine(cell)) },
+        ...(isLast ? [] : [BAR]),
+      ];
     }),
   );
   const [head = [], ...body] = drawn;
@@ -228,7 +237,7 @@ function tableLines(rows: readonly string[], width: number, keepsMarks: boolean)
 
 const BAR: Span = { text: " │ ", style: "dim" };
 
-function narrowTable(cells: readonly (readonly Line[])[], width: number): Line[] {
+function drawNarrowTable(cells: readonly (readonly Line[])[], width: number): Line[] {
   const [head = [], ...body] = cells;
   return body.flatMap((row) =>
     row.flatMap((cell, at) => {
@@ -238,7 +247,7 @@ function narrowTable(cells: readonly (readonly Line[])[], width: number): Line[]
   );
 }
 
-function cellsOf(row: string): string[] {
-  const inner = shownText(row).trim().replace(/^\|/, "").replace(/\|$/, "");
+function splitCells(row: string): string[] {
+  const inner = formatText(row).trim().replace(/^\|/, "").replace(/\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replace(/\\\|/g, "|"));
 }

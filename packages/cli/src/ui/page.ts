@@ -1,8 +1,8 @@
 import type { ToolCall } from "@burin/core/sessions";
 import type { Line, Style } from "../terminal/styled-line.ts";
-import { callsInFull } from "./displays/call-lines.ts";
-import { highlighted } from "./highlight.ts";
-import { markdownLines } from "./markdown.ts";
+import { drawCallsInFull } from "./displays/call-lines.ts";
+import { highlightCode } from "./highlight.ts";
+import { drawMarkdown } from "./markdown.ts";
 
 /** A part of a session as a page shows it. */
 export type PageBlock =
@@ -20,19 +20,19 @@ interface PageHead {
 
 /** Lines are wrapped by the browser. */
 const WIDE = 100_000;
-const MOST_ROWS = 2000;
+const MAX_ROWS = 2000;
 
 /** A session as one file that a browser shows, in light and dark, with nothing from elsewhere. */
-export function pageOf({ title, about, language }: PageHead, blocks: readonly PageBlock[]): string {
-  const body = blocks.map(blockHtml).join("\n");
+export function renderPage({ title, about, language }: PageHead, blocks: readonly PageBlock[]): string {
+  const body = blocks.map(renderBlock).join("\n");
   return `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
-<header><h1>${escaped(title)}</h1><p>${escaped(about)}</p></header>
+<header><h1>${escapeHtml(title)}</h1><p>${escapeHtml(about)}</p></header>
 <main>
 ${body}
 </main>
@@ -40,29 +40,29 @@ ${body}
 `;
 }
 
-function blockHtml(block: PageBlock): string {
-  if (block.kind === "user") return `<section class="you">${paragraphs(block.text)}</section>`;
-  if (block.kind === "model") return `<section class="said">${markdownHtml(block.text)}</section>`;
-  if (block.kind === "note") return `<p class="note">${escaped(block.text)}</p>`;
-  const [head = [], ...rows] = callsInFull([block.call], WIDE);
+function renderBlock(block: PageBlock): string {
+  if (block.kind === "user") return `<section class="you">${renderParagraphs(block.text)}</section>`;
+  if (block.kind === "model") return `<section class="said">${renderMarkdown(block.text)}</section>`;
+  if (block.kind === "note") return `<p class="note">${escapeHtml(block.text)}</p>`;
+  const [head = [], ...rows] = drawCallsInFull([block.call], WIDE);
   const shown = rows
-    .slice(0, MOST_ROWS)
-    .map((line) => rowHtml(line))
+    .slice(0, MAX_ROWS)
+    .map((line) => renderRow(line))
     .join("");
-  if (rows.length === 0) return `<p class="call">${lineHtml(head)}</p>`;
+  if (rows.length === 0) return `<p class="call">${renderLine(head)}</p>`;
   // What changed a file is what a reader looks for.
   const { call } = block;
   const isDiff =
     call.status === "success" &&
     typeof call.returnDisplay !== "string" &&
     call.returnDisplay.kind === "file_diff";
-  return `<details class="call"${isDiff ? " open" : ""}><summary>${lineHtml(head)}</summary><pre>${shown}</pre></details>`;
+  return `<details class="call"${isDiff ? " open" : ""}><summary>${renderLine(head)}</summary><pre>${shown}</pre></details>`;
 }
 
-function paragraphs(text: string): string {
+function renderParagraphs(text: string): string {
   return text
     .split(/\n{2,}/)
-    .map((part) => `<p>${escaped(part).replaceAll("\n", "<br>")}</p>`)
+    .map((part) => `<p>${escapeHtml(part).replaceAll("\n", "<br>")}</p>`)
     .join("");
 }
 
@@ -77,7 +77,7 @@ type ReadBlock = (
 ) => { readonly html: string; readonly end: number } | null;
 
 /** The blocks of Markdown that models write; what is in a line is drawn as on the screen. */
-function markdownHtml(text: string): string {
+function renderMarkdown(text: string): string {
   const lines = text.replace(/\r\n/g, "\n").split("\n");
   const html: string[] = [];
   for (let at = 0; at < lines.length; ) {
@@ -91,7 +91,7 @@ function markdownHtml(text: string): string {
 }
 
 /** The first line from there on for which this does not hold. */
-function endWhile(lines: readonly string[], from: number, holds: (line: string) => boolean): number {
+function findEnd(lines: readonly string[], from: number, holds: (line: string) => boolean): number {
   const found = lines.findIndex((line, index) => index >= from && !holds(line));
   return found === -1 ? lines.length : found;
 }
@@ -99,8 +99,8 @@ function endWhile(lines: readonly string[], from: number, holds: (line: string) 
 const readFence: ReadBlock = (lines, at) => {
   const [whole, , mark = "", language = ""] = FENCE.exec(lines[at] ?? "") ?? [];
   if (whole === undefined) return null;
-  const end = endWhile(lines, at + 1, (line) => !line.trim().startsWith(mark));
-  const code = lines.slice(at + 1, end).map((line) => rowHtml(highlighted(line, language)));
+  const end = findEnd(lines, at + 1, (line) => !line.trim().startsWith(mark));
+  const code = lines.slice(at + 1, end).map((line) => renderRow(highlightCode(line, language)));
   return { html: `<pre class="code">${code.join("")}</pre>`, end: end + 1 };
 };
 
@@ -109,7 +109,7 @@ const readHeading: ReadBlock = (lines, at) => {
   if (marks === undefined) return null;
   // The title of the page is the only one of the first level.
   const level = Math.min(marks.length + 1, 6);
-  return { html: `<h${level}>${inlineHtml(text)}</h${level}>`, end: at + 1 };
+  return { html: `<h${level}>${renderInline(text)}</h${level}>`, end: at + 1 };
 };
 
 const readRule: ReadBlock = (lines, at) =>
@@ -117,25 +117,25 @@ const readRule: ReadBlock = (lines, at) =>
 
 const readTable: ReadBlock = (lines, at) => {
   if (lines[at]?.includes("|") !== true || !TABLE_RULE.test(lines[at + 1] ?? "")) return null;
-  const end = endWhile(lines, at, (line) => line.includes("|"));
-  return { html: tableHtml(lines.slice(at, end)), end };
+  const end = findEnd(lines, at, (line) => line.includes("|"));
+  return { html: renderTable(lines.slice(at, end)), end };
 };
 
 const readList: ReadBlock = (lines, at) => {
   if (!ITEM.test(lines[at] ?? "")) return null;
-  const end = endWhile(lines, at, (line) => ITEM.test(line) || /^\s+\S/.test(line));
-  return { html: listHtml(lines.slice(at, end)), end };
+  const end = findEnd(lines, at, (line) => ITEM.test(line) || /^\s+\S/.test(line));
+  return { html: renderList(lines.slice(at, end)), end };
 };
 
 const readQuote: ReadBlock = (lines, at) => {
-  const end = endWhile(lines, at, (line) => line.startsWith(">"));
-  const quoted = lines.slice(at, end).map((line) => inlineHtml(line.replace(/^>\s?/, "")));
+  const end = findEnd(lines, at, (line) => line.startsWith(">"));
+  const quoted = lines.slice(at, end).map((line) => renderInline(line.replace(/^>\s?/, "")));
   return end === at ? null : { html: `<blockquote>${quoted.join("<br>")}</blockquote>`, end };
 };
 
 const readParagraph: ReadBlock = (lines, at) => {
-  const end = endWhile(lines, at, isProse);
-  return end === at ? null : { html: `<p>${lines.slice(at, end).map(inlineHtml).join(" ")}</p>`, end };
+  const end = findEnd(lines, at, isProse);
+  return end === at ? null : { html: `<p>${lines.slice(at, end).map(renderInline).join(" ")}</p>`, end };
 };
 
 function isProse(line: string): boolean {
@@ -143,7 +143,7 @@ function isProse(line: string): boolean {
 }
 
 /** Items by their indentation; a line without a mark belongs to the item above it. */
-function listHtml(lines: readonly string[]): string {
+function renderList(lines: readonly string[]): string {
   const items: { depth: number; isNumbered: boolean; text: string }[] = [];
   for (const line of lines) {
     const [, indent = "", number, text = ""] = ITEM.exec(line) ?? [];
@@ -159,13 +159,13 @@ function listHtml(lines: readonly string[]): string {
       open.push({ depth, tag: isNumbered ? "ol" : "ul" });
       html += `<${open.at(-1)?.tag}>`;
     } else html += "</li>";
-    html += `<li>${inlineHtml(text)}`;
+    html += `<li>${renderInline(text)}`;
   }
   while (open.length > 0) html += `</li></${open.pop()?.tag}>`;
   return html;
 }
 
-function tableHtml([head = "", rule = "", ...rows]: readonly string[]): string {
+function renderTable([head = "", rule = "", ...rows]: readonly string[]): string {
   const cellsOf = (row: string): string[] =>
     row
       .trim()
@@ -177,25 +177,25 @@ function tableHtml([head = "", rule = "", ...rows]: readonly string[]): string {
   );
   const rowHtmlOf = (tag: string) => (row: string) =>
     `<tr>${cellsOf(row)
-      .map((cell, index) => `<${tag} class="${sides[index] ?? "left"}">${inlineHtml(cell)}</${tag}>`)
+      .map((cell, index) => `<${tag} class="${sides[index] ?? "left"}">${renderInline(cell)}</${tag}>`)
       .join("")}</tr>`;
   return `<table>${rowHtmlOf("th")(head)}${rows.map(rowHtmlOf("td")).join("")}</table>`;
 }
 
 /** Code, emphasis and links in a line, as the screen reads them. */
-function inlineHtml(text: string): string {
-  return markdownLines(text.trim(), WIDE, false).map(lineHtml).join(" ");
+function renderInline(text: string): string {
+  return drawMarkdown(text.trim(), WIDE, false).map(renderLine).join(" ");
 }
 
-function rowHtml(line: Line): string {
+function renderRow(line: Line): string {
   const style =
     line.length > 0 && line.every((span) => /^(?:added|removed)/.test(span.style ?? "added"))
-      ? signOf(line)
+      ? readSign(line)
       : "";
-  return `<span class="row${style}">${lineHtml(line)}\n</span>`;
+  return `<span class="row${style}">${renderLine(line)}\n</span>`;
 }
 
-function signOf(line: Line): string {
+function readSign(line: Line): string {
   const known = line.find(
     ({ style }) =>
       style === "added" || style === "removed" || style === "addedWord" || style === "removedWord",
@@ -203,16 +203,17 @@ function signOf(line: Line): string {
   return known === undefined ? "" : ` is-${known.style?.replace("Word", "")}`;
 }
 
-function lineHtml(line: Line): string {
-  return line.map(({ text, style }) => spanHtml(text, style)).join("");
+function renderLine(line: Line): string {
+  return line.map(({ text, style }) => renderSpan(text, style)).join("");
 }
 
-function spanHtml(text: string, style: Style | undefined): string {
-  if (style === "link" && /^https?:\/\//.test(text)) return `<a href="${escaped(text)}">${escaped(text)}</a>`;
-  return style === undefined ? escaped(text) : `<span class="${style}">${escaped(text)}</span>`;
+function renderSpan(text: string, style: Style | undefined): string {
+  if (style === "link" && /^https?:\/\//.test(text))
+    return `<a href="${escapeHtml(text)}">${escapeHtml(text)}</a>`;
+  return style === undefined ? escapeHtml(text) : `<span class="${style}">${escapeHtml(text)}</span>`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 

@@ -1,7 +1,7 @@
 import { say } from "../locales/say.ts";
-import { commandKey, type Key } from "../terminal/keys.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import type { Caret } from "../terminal/screen.ts";
-import { type Line, lineWidth, type Span, sideBySide, wrapLine } from "../terminal/styled-line.ts";
+import { joinColumns, type Line, measureLine, type Span, wrapLine } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
 export interface PanelSpace {
@@ -32,7 +32,7 @@ export interface Panel {
 const DEAF_MS = 300;
 
 /** A question that accepts keys only after it has been visible for a while in which nothing was written. */
-export abstract class Standing {
+export abstract class KeyGuard {
   #since: number | null = null;
   #last = "";
 
@@ -52,7 +52,7 @@ export abstract class Standing {
 }
 
 /** A panel below a line as wide as the window; the sides are open, so that text can be copied. */
-export function framed(panel: Panel, { width, height }: PanelSpace): Omit<PanelView, "title"> {
+export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<PanelView, "title"> {
   const space = { width: Math.max(width - 2, 8), height: height - 2 };
   const { title, warning = [], lines, caret } = panel.view(space);
   if (look.isSpoken) {
@@ -61,7 +61,7 @@ export function framed(panel: Panel, { width, height }: PanelSpace): Omit<PanelV
     return { lines: [...head, ...lines], caret: { row: row + head.length, column } };
   }
   const rule: Line = [{ text: "─".repeat(width), style: "accent" }];
-  const head = titleLines(title, warning, width);
+  const head = drawTitle(title, warning, width);
   // A warning below the title takes a row of what is asked.
   const taken = head.length === 1 ? lines : panel.view({ ...space, height: height - 1 - head.length }).lines;
   return {
@@ -73,9 +73,9 @@ export function framed(panel: Panel, { width, height }: PanelSpace): Omit<PanelV
 const EDGE: Span = { text: " " };
 
 /** The warning at the right end if there is room, else in a line of its own. */
-function titleLines(title: string, warning: Line, width: number): Line[] {
+function drawTitle(title: string, warning: Line, width: number): Line[] {
   const head: Line = [EDGE, { text: title, style: "strong" }];
-  const gap = width - 1 - lineWidth(head) - lineWidth(warning);
+  const gap = width - 1 - measureLine(head) - measureLine(warning);
   if (warning.length === 0) return [head];
   return gap > 2
     ? [[...head, { text: " ".repeat(gap) }, ...warning]]
@@ -83,9 +83,9 @@ function titleLines(title: string, warning: Line, width: number): Line[] {
 }
 
 /** What the keys of a panel do, as texts that are apart by several spaces. */
-export function keyHints(hints: string, width: number): Line[] {
+export function drawKeyHints(hints: string, width: number): Line[] {
   const pieces = hints.split(/ {3,}/).map((text): Line => [{ text, style: "dim" }]);
-  return sideBySide(pieces, width);
+  return joinColumns(pieces, width);
 }
 
 /** Lines of which a page is visible. */
@@ -115,7 +115,7 @@ export class Scroll {
   }
 }
 
-interface TextNeeds {
+interface TextOptions {
   readonly title: string;
   readonly lines: (width: number) => readonly Line[];
   /** Where reading starts; the end of a log, the top of a page. */
@@ -124,7 +124,7 @@ interface TextNeeds {
 }
 
 /** A long text to read, one page at a time. */
-export function textPanel({ title, lines: draw, from = "end", close }: TextNeeds): Panel {
+export function createTextPanel({ title, lines: draw, from = "end", close }: TextOptions): Panel {
   const scroll = new Scroll();
   if (from === "end") scroll.from = Number.MAX_SAFE_INTEGER;
   return {
@@ -135,7 +135,7 @@ export function textPanel({ title, lines: draw, from = "end", close }: TextNeeds
       return { title, lines: [...shown, [{ text: `${hint}${say("panel.close")}`, style: "dim" }]] };
     },
     key: (key) => {
-      const command = commandKey(key);
+      const command = normalizeCommandKey(key);
       const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
       if (scroll.key(command === " " ? "pagedown" : key.name, steps)) return;
       if (["escape", "ctrl+o", "enter"].includes(key.name) || command === "q") close();

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { KeyReader } from "../terminal/keys.ts";
 import { FormField } from "./form-panel.ts";
-import { textPanel } from "./panel.ts";
-import { reviewPanel } from "./review-panel.ts";
+import { createTextPanel } from "./panel.ts";
+import { createReviewPanel } from "./review-panel.ts";
 
 const read = (text: string) => new KeyReader().read(Buffer.from(text));
 const pasted = (text: string) => read(`\u001b[200~${text}\u001b[201~`);
@@ -19,9 +19,9 @@ it.each([
     const hunk = "@@ -1 +1 @@\n-a\n+b";
     const changes = [{ kind: "place", file: "a.txt", call: "edit", hunk, isTakenBack: false } as const];
     const takeBack = () => void done.push(`review ${letter}`);
-    press(reviewPanel({ changes, takeBack, close: () => void done.push("review closed") }), letter);
+    press(createReviewPanel({ changes, takeBack, close: () => void done.push("review closed") }), letter);
   }
-  press(textPanel({ title: "", lines: () => [], close: () => void done.push("text closed") }), "q");
+  press(createTextPanel({ title: "", lines: () => [], close: () => void done.push("text closed") }), "q");
   const field = new FormField("sure", { type: "boolean" }, false);
   press(field, " ");
   if (field.value !== undefined) done.push("choice");

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { useTexts } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import { habits } from "../terminal/cell-width.ts";
-import { promptView } from "./prompt-view.ts";
+import { terminalWidths } from "../terminal/cell-width.ts";
+import { drawPrompt } from "./prompt-view.ts";
 
 it("P43 shows a text after a change in one of its lines as if it were laid out anew, caret included", () => {
   const text = "two words\n\n日本語のテキストが長く続きます\né👩‍👩‍👧 x\n\n".repeat(4);
   const buffer = new TextBuffer();
   buffer.set(text);
-  promptView(buffer, 20, 30);
+  drawPrompt(buffer, 20, 30);
   for (const at of [0, 3, 9, 10, 11, 14, 27, text.length]) {
     buffer.moveTo(at);
     for (const change of ["y", "本", "\n", "wider than the row that it is in "]) {
@@ -17,12 +17,12 @@ it("P43 shows a text after a change in one of its lines as if it were laid out a
         const fresh = new TextBuffer();
         fresh.set(buffer.text);
         fresh.moveTo(buffer.caret);
-        expect(promptView(buffer, width, 30)).toEqual(promptView(fresh, width, 30));
+        expect(drawPrompt(buffer, width, 30)).toEqual(drawPrompt(fresh, width, 30));
       }
     }
   }
   buffer.set("é\n日本 x");
-  expect(promptView(buffer, 20, 2).caret).toEqual({ row: 1, column: 8 });
+  expect(drawPrompt(buffer, 20, 2).caret).toEqual({ row: 1, column: 8 });
 });
 
 it("P43 lays a text out anew when the terminal has told its widths, and in another language", async () => {
@@ -30,13 +30,13 @@ it("P43 lays a text out anew when the terminal has told its widths, and in anoth
   const buffer = new TextBuffer();
   buffer.set(text);
   buffer.paste("a line\n".repeat(20));
-  const rowsOf = () => promptView(buffer, 20, 30).lines.map((line) => line.map((span) => span.text).join(""));
+  const rowsOf = () => drawPrompt(buffer, 20, 30).lines.map((line) => line.map((span) => span.text).join(""));
   const before = rowsOf();
-  habits.emoji = 1;
+  terminalWidths.emoji = 1;
   try {
     expect(rowsOf()[0]).toBe(`> ${"🚀".repeat(17)}`);
   } finally {
-    habits.emoji = 2;
+    terminalWidths.emoji = 2;
   }
   expect(rowsOf()).toEqual(before);
   await useTexts("fr");

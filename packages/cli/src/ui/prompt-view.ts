@@ -1,8 +1,8 @@
-import { language, say } from "../locales/say.ts";
+import { currentLanguage, say } from "../locales/say.ts";
 import type { TextBuffer } from "../state/text-buffer.ts";
-import { graphemesOf, habits, widthOf } from "../terminal/cell-width.ts";
+import { measureWidth, splitGraphemes, terminalWidths } from "../terminal/cell-width.ts";
 import type { Caret } from "../terminal/screen.ts";
-import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
+import { formatText, type Line, type Span } from "../terminal/styled-line.ts";
 
 /** A row, and where it starts and ends in the text. */
 interface PromptRow {
@@ -12,7 +12,7 @@ interface PromptRow {
 }
 
 /** The text as it is edited: as many rows as fit, around the caret. */
-export function promptView(buffer: TextBuffer, width: number, most: number) {
+export function drawPrompt(buffer: TextBuffer, width: number, most: number) {
   const { rows, caret } = layOut(buffer, width);
   const from = Math.max(0, Math.min(caret.row, rows.length - most));
   const isShell = isShellPrompt(buffer.text);
@@ -30,14 +30,14 @@ export function isShellPrompt(text: string): boolean {
 }
 
 /** The place in the row above or below at the caret's column; null when there is no such row. */
-export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
+export function findCaretBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
   const { rows, caret } = layOut(buffer, width);
   const row = rows[caret.row + by];
   if (row === undefined) return null;
   let column = 0;
   let at = row.from;
-  for (const grapheme of graphemesOf(buffer.text.slice(row.from, row.end))) {
-    column += shownAs(grapheme, buffer).width;
+  for (const grapheme of splitGraphemes(buffer.text.slice(row.from, row.end))) {
+    column += drawGrapheme(grapheme, buffer).width;
     if (column > caret.column) break;
     at += grapheme.length;
   }
@@ -50,26 +50,26 @@ const laidOut = new WeakMap<TextBuffer, { ground: string; lines: Map<string, rea
 function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
   const room = Math.max(width - 3, 1);
   // The terminal tells its widths, and the user changes the language, while a text stands there.
-  const ground = JSON.stringify([room, habits, language()]);
+  const ground = JSON.stringify([room, terminalWidths, currentLanguage()]);
   const last = laidOut.get(buffer);
   const lines = new Map<string, readonly PromptRow[]>();
   const rows: PromptRow[] = [];
   let start = 0;
   for (const line of buffer.text.split("\n")) {
     const known = lines.get(line) ?? (last?.ground === ground ? last.lines.get(line) : undefined);
-    const own = known ?? rowsOf(line, room, buffer);
+    const own = known ?? splitRows(line, room, buffer);
     lines.set(line, own);
     for (const { from, end, spans } of own) rows.push({ from: from + start, end: end + start, spans });
     start += line.length + 1;
   }
   laidOut.set(buffer, { ground, lines });
   const row = rows.findLastIndex(({ from }) => from <= buffer.caret);
-  const before = graphemesOf(buffer.text.slice(rows[row]?.from, buffer.caret));
-  const column = before.reduce((sum, grapheme) => sum + shownAs(grapheme, buffer).width, 0);
+  const before = splitGraphemes(buffer.text.slice(rows[row]?.from, buffer.caret));
+  const column = before.reduce((sum, grapheme) => sum + drawGrapheme(grapheme, buffer).width, 0);
   return { rows, caret: { row, column } };
 }
 
-function rowsOf(line: string, room: number, buffer: TextBuffer): PromptRow[] {
+function splitRows(line: string, room: number, buffer: TextBuffer): PromptRow[] {
   const rows: PromptRow[] = [];
   let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
   let at = 0;
@@ -78,8 +78,8 @@ function rowsOf(line: string, room: number, buffer: TextBuffer): PromptRow[] {
     rows.push({ from: row.from, end: at, spans: row.spans });
     row = { from: at, spans: [], text: "", column: 0 };
   };
-  for (const grapheme of graphemesOf(line)) {
-    const { shown, width, isMark } = shownAs(grapheme, buffer);
+  for (const grapheme of splitGraphemes(line)) {
+    const { shown, width, isMark } = drawGrapheme(grapheme, buffer);
     if (row.column + width > room && row.column > 0) end();
     row.column += width;
     if (isMark) {
@@ -92,10 +92,13 @@ function rowsOf(line: string, room: number, buffer: TextBuffer): PromptRow[] {
   return rows;
 }
 
-function shownAs(grapheme: string, buffer: TextBuffer): { shown: string; width: number; isMark: boolean } {
+function drawGrapheme(
+  grapheme: string,
+  buffer: TextBuffer,
+): { shown: string; width: number; isMark: boolean } {
   const folded = buffer.foldedBy(grapheme);
   const isMark = folded !== undefined;
   const count = folded?.split(/\n(?!$)/).length ?? 0;
-  const shown = isMark ? say("prompt.pasted", { count }) : shownText(grapheme);
-  return { shown, width: widthOf(shown), isMark };
+  const shown = isMark ? say("prompt.pasted", { count }) : formatText(grapheme);
+  return { shown, width: measureWidth(shown), isMark };
 }

@@ -1,35 +1,35 @@
 import { isAbsolute, relative } from "node:path";
 import {
+  buildQuestionView,
   type Confirmation,
   type Decision,
   type Question,
   type QuestionView,
-  questionView,
 } from "@burin/core";
 import { type GrantScope, type GrantWidth, splitHunk } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import { commandKey, type Key } from "../terminal/keys.ts";
-import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
-import { diffLines, diffSummary } from "./displays/file-diff.ts";
-import { editKey } from "./edit-keys.ts";
-import { type ChosenParts, HunkPicker } from "./hunk-picker.ts";
-import { markdownLines } from "./markdown.ts";
-import { type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
-import { promptView } from "./prompt-view.ts";
-import { limitLines, reachLines, subjectInWords, subjectsInWords, warningLine } from "./question-reach.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
+import { formatText, joinColumns, type Line, wrapLine } from "../terminal/styled-line.ts";
+import { drawDiff, drawDiffSummary } from "./displays/file-diff.ts";
+import { applyEditKey } from "./edit-keys.ts";
+import { HunkPicker, type PickedParts } from "./hunk-picker.ts";
+import { drawMarkdown } from "./markdown.ts";
+import { KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
+import { drawPrompt } from "./prompt-view.ts";
+import { describeSubject, describeSubjects, drawLimits, drawReach, drawWarning } from "./question-reach.ts";
 
 /** Shows all of it, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
 /** More rules are counted among the answers, and listed where the user says for how long. */
-const MOST_RULES = 4;
+const MAX_RULES = 4;
 
 /** What is asked has so many rows at least, one of them the hint that there are more. */
-const LEAST_ROWS = 4;
+const MIN_ROWS = 4;
 
 /** Answers that leave fewer rows than this for what is asked share theirs. */
-const LEAST_BESIDE_ANSWERS = 6;
+const MIN_BESIDE_ANSWERS = 6;
 
 /** In a window that is lower than this beside the answers, they are scrolled to as well. */
 const ROWS_BESIDE_ANSWERS = 3;
@@ -44,7 +44,7 @@ export interface Explanation {
   readonly reasons: readonly string[];
 }
 
-interface QuestionNeeds {
+interface QuestionOptions {
   readonly question: Question;
   /** The folder of all work. */
   readonly root: string;
@@ -59,7 +59,7 @@ interface QuestionNeeds {
   readonly answer: (decision: Decision) => void;
   readonly explain: () => Promise<Explanation>;
   /** Answers with what was chosen of a change. */
-  readonly takeParts: (parts: ChosenParts) => void;
+  readonly takeParts: (parts: PickedParts) => void;
   /** Opens the proposal in the user's editor; the edited text is the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** Refuses the call and ends the run. */
@@ -67,8 +67,8 @@ interface QuestionNeeds {
 }
 
 /** A question with everything that would happen, the worst first, and its answers. */
-export class QuestionPanel extends Standing implements Panel {
-  readonly #needs: QuestionNeeds;
+export class QuestionPanel extends KeyGuard implements Panel {
+  readonly #needs: QuestionOptions;
   readonly #view: QuestionView;
   readonly #words = new TextBuffer();
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
@@ -87,11 +87,11 @@ export class QuestionPanel extends Standing implements Panel {
   /** null: the whole is taken or refused. */
   readonly #picker: HunkPicker | null;
 
-  constructor(needs: QuestionNeeds) {
+  constructor(needs: QuestionOptions) {
     super();
     this.#needs = needs;
     const { confirmation } = needs.question;
-    this.#view = questionView(confirmation, ALL);
+    this.#view = buildQuestionView(confirmation, ALL);
     const { grants, widths = [] } = this.#view;
     this.#width = widths.findLast((one) => one.grants.join() === grants.join())?.width;
     this.#picker = confirmation.kind === "edit" ? new HunkPicker(confirmation.path, confirmation.diff) : null;
@@ -101,10 +101,10 @@ export class QuestionPanel extends Standing implements Panel {
     this.begin();
     const facts = this.#factLines(width);
     this.#isLow = false;
-    this.#isLow = facts.length + this.#keyLines(width, 0).length + LEAST_ROWS > height;
+    this.#isLow = facts.length + this.#keyLines(width, 0).length + MIN_ROWS > height;
     const content = [...this.#middle(width), ...(this.#isLow ? facts : [])];
     const words = this.#state === "reason" ? this.#words : this.#state === "hunks" && this.#picker?.words;
-    const input = words ? promptView(words, width, 4) : null;
+    const input = words ? drawPrompt(words, width, 4) : null;
     const keys = this.#isFull
       ? wrapLine([{ text: say("question.full"), style: "dim" }], width)
       : [...(this.#isLow ? [] : facts), ...this.#keyLines(width, height - (this.#isLow ? 0 : facts.length))];
@@ -119,7 +119,7 @@ export class QuestionPanel extends Standing implements Panel {
     const rows = [...shown, ...place, ...below];
     return {
       title: this.#title(),
-      warning: warningLine(this.#view),
+      warning: drawWarning(this.#view),
       lines: [...rows, ...(input?.lines ?? [])],
       caret: input?.caret && { row: rows.length + input.caret.row, column: input.caret.column },
     };
@@ -128,14 +128,14 @@ export class QuestionPanel extends Standing implements Panel {
   key(key: Key): void {
     if (key.name === "ctrl+f") this.#isFull = !this.#isFull && this.#state !== "reason";
     else if (this.#scroll.key(key.name, this.#isFull ? { up: -1, down: 1 } : {})) return;
-    else if (this.#isFull) this.#isFull = key.name !== "escape" && commandKey(key) !== "q";
+    else if (this.#isFull) this.#isFull = key.name !== "escape" && normalizeCommandKey(key) !== "q";
     else if (this.#state === "reason") this.#reasonKey(key);
     else if (this.#state === "hunks") this.#hunkKey(key);
     else this.#answerKey(key);
   }
 
   get #listsRules(): boolean {
-    return this.#state === "scope" && (this.#isLow || this.#view.subjects.length > MOST_RULES);
+    return this.#state === "scope" && (this.#isLow || this.#view.subjects.length > MAX_RULES);
   }
 
   #title(): string {
@@ -148,25 +148,25 @@ export class QuestionPanel extends Standing implements Panel {
   #middle(width: number): Line[] {
     if (this.#state === "hunks") return this.#picker?.lines(width) ?? [];
     if (this.#listsRules) {
-      const each = this.#view.subjects.map(subjectInWords);
+      const each = this.#view.subjects.map(describeSubject);
       return each.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "));
     }
-    const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: shownText(text) }));
+    const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: formatText(text) }));
     return [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
   }
 
   #content(width: number): Line[] {
     const { confirmation } = this.#needs.question;
-    if (confirmation.kind === "plan") return markdownLines(confirmation.plan, width, false);
+    if (confirmation.kind === "plan") return drawMarkdown(confirmation.plan, width, false);
     const { target, lines } = this.#view;
     if (confirmation.kind === "exec") return this.#commandLines(confirmation, width);
-    const named = target.flatMap((text) => wrapLine([{ text: shownText(text), style: "strong" }], width));
+    const named = target.flatMap((text) => wrapLine([{ text: formatText(text), style: "strong" }], width));
     if (confirmation.kind === "edit")
       return [
         ...this.#fileLines(confirmation, width),
-        ...diffLines(confirmation.diff.fileDiff, width, confirmation.path),
+        ...drawDiff(confirmation.diff.fileDiff, width, confirmation.path),
       ];
-    return [...named, ...lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "))];
+    return [...named, ...lines.flatMap((text) => wrapLine([{ text: formatText(text) }], width, "  "))];
   }
 
   /** The file, from the folder of all work, and how much changes. */
@@ -174,7 +174,7 @@ export class QuestionPanel extends Standing implements Panel {
     const place = relative(this.#needs.root, path);
     const [name = ""] = place.startsWith("..") || isAbsolute(place) ? this.#view.target : [place];
     return wrapLine(
-      [{ text: shownText(name), style: "strong" }, { text: "  " }, ...diffSummary(diff)],
+      [{ text: formatText(name), style: "strong" }, { text: "  " }, ...drawDiffSummary(diff)],
       width,
     );
   }
@@ -185,12 +185,12 @@ export class QuestionPanel extends Standing implements Panel {
     const place = relative(this.#needs.root, directory);
     const isElsewhere = isAbsolute(place) || place !== "";
     const where = isElsewhere
-      ? say("question.folder", { folder: shownText(place.startsWith("..") ? directory : place) })
+      ? say("question.folder", { folder: formatText(place.startsWith("..") ? directory : place) })
       : "";
-    const reach = reachLines(this.#view, width);
+    const reach = drawReach(this.#view, width);
     return [
       ...lines.flatMap((text) =>
-        wrapLine([{ text: `  ${shownText(text)}`, style: "strong" }], width, "    "),
+        wrapLine([{ text: `  ${formatText(text)}`, style: "strong" }], width, "    "),
       ),
       ...(where === "" ? [] : wrapLine([{ text: `  ${where}`, style: "dim" }], width, "    ")),
       ...(this.#view.reach.length > 1 ? [[]] : []),
@@ -204,19 +204,19 @@ export class QuestionPanel extends Standing implements Panel {
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
     const hosts = isCommand ? (confirmation.hosts ?? []) : [];
-    const writes = isCommand ? (confirmation.writes ?? []).map(({ path }) => shownText(path)) : [];
+    const writes = isCommand ? (confirmation.writes ?? []).map(({ path }) => formatText(path)) : [];
     // What is listed part by part is not said again.
     const isSaidBelow = this.#isExplained && this.#explanation.reasons.some((one) => reason.endsWith(one));
     const isPlain = isCommand && !this.#view.reach.some(({ effects }) => effects.length > 0);
     const facts = [
       confirmation.kind === "edit" && this.#needs.keepsUndo ? say("reach.undo") : "",
-      asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
+      asker === "" ? "" : say("question.asker", { agent: formatText(asker) }),
       isCommand && confirmation.exception === "network" ? say("question.network") : "",
       writes.length > 0 ? say("question.writes", { names: writes.join(", ") }) : "",
-      (isPlain || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
+      (isPlain || this.#isExplained) && !isSaidBelow ? formatText(reason) : "",
     ].filter((text) => text !== "");
     const said = facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
-    return [...limitLines(this.#view, hosts, width), ...said];
+    return [...drawLimits(this.#view, hosts, width), ...said];
   }
 
   #keyLines(width: number, height: number): Line[] {
@@ -232,12 +232,12 @@ export class QuestionPanel extends Standing implements Panel {
     const last: Line = [{ text: say("question.scope"), style: "dim" }];
     if (this.#listsRules && widths.length < 2) return [last];
     if (widths.length < 2) {
-      const rule = subjectsInWords(subjects, MOST_RULES);
+      const rule = describeSubjects(subjects, MAX_RULES);
       return [...wrapLine([{ text: say("question.always", { rule }) }], width), last];
     }
     const rows = widths.flatMap((one, index) => {
       const isChosen = one.width === this.#width;
-      const text = `${isChosen ? "›" : " "} ${index + 1} ${subjectsInWords(one.subjects, MOST_RULES)}`;
+      const text = `${isChosen ? "›" : " "} ${index + 1} ${describeSubjects(one.subjects, MAX_RULES)}`;
       return wrapLine([{ text, style: isChosen ? "accent" : "dim" }], width, "    ");
     });
     return [...wrapLine([{ text: say("question.width") }], width), ...rows, last];
@@ -257,8 +257,8 @@ export class QuestionPanel extends Standing implements Panel {
       ];
     });
     const list = lines.flatMap((line) => wrapLine(line, width, "    "));
-    return this.#listsRules || list.length + 1 + LEAST_BESIDE_ANSWERS > height
-      ? sideBySide(lines, width)
+    return this.#listsRules || list.length + 1 + MIN_BESIDE_ANSWERS > height
+      ? joinColumns(lines, width)
       : [[], ...list];
   }
 
@@ -283,7 +283,7 @@ export class QuestionPanel extends Standing implements Panel {
         ["n", say("question.remove"), () => answer({ outcome: "cancel" })],
         end,
       ];
-    const rule = subjectsInWords(this.#view.subjects, MOST_RULES);
+    const rule = describeSubjects(this.#view.subjects, MAX_RULES);
     const answers: readonly (Answer | false)[] = [
       ...this.#yesAnswers(),
       ["n", say("question.no"), go("reason")],
@@ -340,7 +340,7 @@ export class QuestionPanel extends Standing implements Panel {
       return;
     }
     const isGiven = key.name === "enter" && (this.#hasMoved || !this.#needs.isTyping());
-    const pressed = key.name === "escape" ? "esc" : key.text.length === 1 ? commandKey(key) : "";
+    const pressed = key.name === "escape" ? "esc" : key.text.length === 1 ? normalizeCommandKey(key) : "";
     const [, , act] = (isGiven ? answers[this.#chosen] : answers.find(([one]) => one === pressed)) ?? [];
     act?.();
   }
@@ -362,7 +362,7 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #reasonKey(key: Key): void {
-    if (key.name !== "enter" && key.name !== "escape") return void editKey(this.#words, key);
+    if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(this.#words, key);
     const reason = key.name === "enter" ? this.#words.content.trim() : "";
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
   }

@@ -1,92 +1,101 @@
 import type { QuestionView } from "@burin/core";
-import { type CommandLimits, type Effect, type PartReach, warningFor } from "@burin/core/internal";
+import { type CommandLimits, type CommandPart, classifyWarning, type Effect } from "@burin/core/internal";
 import type { TextKey } from "../locales/en.ts";
 import { say } from "../locales/say.ts";
-import { type Line, lineWidth, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
+import {
+  formatText,
+  type Line,
+  measureLine,
+  type Span,
+  type Style,
+  wrapLine,
+} from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
 /** Beside a longer command its effect would stand too far away. */
 const WIDEST_PART = 44;
 
 /** More parts that need no question are only counted. */
-const MOST_ALLOWED = 3;
+const MAX_ALLOWED = 3;
 
 type Subject = QuestionView["subjects"][number];
 
 /** What each part would do, the worst first; what destroys or leaves the project is marked, with and without colour. */
-export function reachLines({ reach }: QuestionView, width: number): Line[] {
+export function drawReach({ reach }: QuestionView, width: number): Line[] {
   const [only] = reach;
   if (only === undefined) return [];
   if (reach.length === 1) {
-    const words = effectsInWords(only);
-    return words === "" ? [] : wrapLine([markOf(only), { text: words, style: styleOf(only) }], width, "  ");
+    const words = describeEffects(only);
+    return words === ""
+      ? []
+      : wrapLine([drawMark(only), { text: words, style: chooseStyle(only) }], width, "  ");
   }
   const allowed = reach.filter(({ asks }) => !asks);
-  const shown = allowed.length > MOST_ALLOWED ? reach.filter(({ asks }) => asks) : reach;
-  const column = Math.min(Math.max(...shown.map(({ text }) => shownText(text).length)), WIDEST_PART);
-  const rows = shown.flatMap((part) => partLines(part, column, width));
+  const shown = allowed.length > MAX_ALLOWED ? reach.filter(({ asks }) => asks) : reach;
+  const column = Math.min(Math.max(...shown.map(({ text }) => formatText(text).length)), WIDEST_PART);
+  const rows = shown.flatMap((part) => drawPart(part, column, width));
   if (shown.length === reach.length) return rows;
   const more = `  ${say("reach.ok")} ${say("reach.more", { count: allowed.length })}`;
   return [...rows, ...wrapLine([{ text: more, style: "dim" }], width, "  ")];
 }
 
-function partLines(part: PartReach, column: number, width: number): Line[] {
+function drawPart(part: CommandPart, column: number, width: number): Line[] {
   const state = say(part.asks ? "reach.ask" : "reach.ok").padEnd(say("reach.ask").length);
-  const head: Line = [markOf(part), { text: `${state}  `, style: "dim" }, { text: shownText(part.text) }];
-  const effect: Span = { text: effectsInWords(part), style: styleOf(part) };
-  const lead = lineWidth(head) - shownText(part.text).length;
-  const gap = " ".repeat(Math.max(lead + column + 3 - lineWidth(head), 0));
+  const head: Line = [drawMark(part), { text: `${state}  `, style: "dim" }, { text: formatText(part.text) }];
+  const effect: Span = { text: describeEffects(part), style: chooseStyle(part) };
+  const lead = measureLine(head) - formatText(part.text).length;
+  const gap = " ".repeat(Math.max(lead + column + 3 - measureLine(head), 0));
   const beside: Line = [...head, { text: gap }, effect];
-  if (gap !== "" && lineWidth(beside) <= width) return [beside];
+  if (gap !== "" && measureLine(beside) <= width) return [beside];
   const hang = " ".repeat(lead);
   return [...wrapLine(head, width, hang), ...wrapLine([{ text: hang }, effect], width, hang)];
 }
 
-function markOf(part: PartReach): Span {
-  const isBad = part.effects.some((effect) => warningFor(effect) !== null);
+function drawMark(part: CommandPart): Span {
+  const isBad = part.effects.some((effect) => classifyWarning(effect) !== null);
   return { text: isBad ? "! " : "  ", style: "bad" };
 }
 
-function styleOf({ asks, effects }: PartReach): Style | undefined {
-  if (effects.some((effect) => warningFor(effect) !== null)) return "bad";
+function chooseStyle({ asks, effects }: CommandPart): Style | undefined {
+  if (effects.some((effect) => classifyWarning(effect) !== null)) return "bad";
   return asks && effects.some(({ kind }) => kind === "network") ? "warning" : "dim";
 }
 
-function effectsInWords({ asks, effects, rule }: PartReach): string {
-  if (effects.length > 0) return effects.map(effectInWords).join("; ");
+function describeEffects({ asks, effects, rule }: CommandPart): string {
+  if (effects.length > 0) return effects.map(describeEffect).join("; ");
   if (asks) return "";
   return say(rule === undefined ? "reach.reads" : "reach.rule");
 }
 
-function effectInWords({ kind, on, isOutside }: Effect): string {
+function describeEffect({ kind, on, isOutside }: Effect): string {
   const named = on.length > 0;
   const where = isOutside && kind !== "sends" ? "Outside" : "";
   const key = `effect.${kind}${where}${named || !HAVE_BARE.has(kind) ? "" : "Bare"}` as TextKey;
-  return say(key, { on: on.map(shownText).join(", ") });
+  return say(key, { on: on.map(formatText).join(", ") });
 }
 
 /** Effects that can come without anything that they name. */
 const HAVE_BARE: ReadonlySet<Effect["kind"]> = new Set(["sends", "changes", "reads", "network"]);
 
 /** What the sandbox lets a command do, as far as that is known. */
-export function limitLines({ limits }: QuestionView, hosts: readonly string[], width: number): Line[] {
+export function drawLimits({ limits }: QuestionView, hosts: readonly string[], width: number): Line[] {
   if (limits === undefined) return [];
   if (limits.writes === "everywhere") {
     const why = limits.reason;
-    const text = why === undefined ? say("question.unlimited") : say("sandbox.off", { why: shownText(why) });
+    const text = why === undefined ? say("question.unlimited") : say("sandbox.off", { why: formatText(why) });
     return wrapLine([{ text, style: "warning" }], width);
   }
-  const facts = [say(`sandbox.${limits.writes}`), networkInWords(limits, hosts)];
+  const facts = [say(`sandbox.${limits.writes}`), describeNetwork(limits, hosts)];
   return wrapLine([{ text: say("sandbox.facts", { facts: facts.join(" · ") }), style: "dim" }], width);
 }
 
-function networkInWords({ network }: CommandLimits, hosts: readonly string[]): string {
-  if (network === "hosts") return say("sandbox.hosts", { hosts: hosts.map(shownText).join(", ") });
+function describeNetwork({ network }: CommandLimits, hosts: readonly string[]): string {
+  if (network === "hosts") return say("sandbox.hosts", { hosts: hosts.map(formatText).join(", ") });
   return say(`sandbox.${network === "offered" ? "none" : network}`);
 }
 
 /** How many parts do the worst kind of thing, for the line of the title. */
-export function warningLine({ warning }: QuestionView): Line {
+export function drawWarning({ warning }: QuestionView): Line {
   if (warning === null) return [];
   const { kind, count, all } = warning;
   const what = say(`warn.${kind}`);
@@ -95,12 +104,12 @@ export function warningLine({ warning }: QuestionView): Line {
 }
 
 /** What an "always" would be about. */
-export function subjectsInWords(subjects: readonly Subject[], most: number): string {
+export function describeSubjects(subjects: readonly Subject[], most: number): string {
   const shown = subjects.slice(0, subjects.length > most ? most - 1 : most);
   const more = subjects.length > shown.length ? [`… +${subjects.length - shown.length}`] : [];
-  return [...shown.map(subjectInWords), ...more].join(", ");
+  return [...shown.map(describeSubject), ...more].join(", ");
 }
 
-export function subjectInWords({ kind, what }: Subject): string {
-  return say(`grant.${kind}`, { what: shownText(what) });
+export function describeSubject({ kind, what }: Subject): string {
+  return say(`grant.${kind}`, { what: formatText(what) });
 }

@@ -1,11 +1,11 @@
 import { say } from "../locales/say.ts";
-import { commandKey } from "../terminal/keys.ts";
-import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
-import { diffLines } from "./displays/file-diff.ts";
-import { keyHints, type Panel, Scroll } from "./panel.ts";
+import { normalizeCommandKey } from "../terminal/keys.ts";
+import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
+import { drawDiff } from "./displays/file-diff.ts";
+import { drawKeyHints, type Panel, Scroll } from "./panel.ts";
 
 /** One place in a file that a call changed with a file tool. */
-export interface ChangedPlace {
+export interface ChangedPart {
   readonly kind: "place";
   readonly file: string;
   /** What the call was meant to do. */
@@ -27,9 +27,9 @@ export interface WholeCall {
   isTakenBack: boolean;
 }
 
-export type Change = ChangedPlace | WholeCall;
+export type Change = ChangedPart | WholeCall;
 
-interface ReviewNeeds {
+interface ReviewOptions {
   readonly changes: readonly Change[];
   /** Undoes these, latest first; the panel is then drawn again. */
   readonly takeBack: (changes: readonly Change[]) => void;
@@ -39,7 +39,7 @@ interface ReviewNeeds {
 const STEPS: Readonly<Record<string, number>> = { up: -1, down: 1, left: -1, right: 1 };
 
 /** The changes of a session, one place in a file, or one call, after the other. */
-export function reviewPanel({ changes, takeBack, close }: ReviewNeeds): Panel {
+export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): Panel {
   let at = 0;
   const scroll = new Scroll();
   return {
@@ -49,18 +49,18 @@ export function reviewPanel({ changes, takeBack, close }: ReviewNeeds): Panel {
       const count = { at: at + 1, all: changes.length };
       const state = change.isTakenBack ? `  ${say("changes.takenBack")}` : "";
       const head: Line = [
-        { text: shownText(nameOf(change)), style: "strong" },
+        { text: formatText(formatName(change)), style: "strong" },
         { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
       ];
-      const what: Line = [{ text: shownText(change.call), style: "dim" }];
-      const keys = keyHints(say("changes.keys"), width);
-      const shown = scroll.cut(linesOf(change, width), height - 2 - keys.length);
+      const what: Line = [{ text: formatText(change.call), style: "dim" }];
+      const keys = drawKeyHints(say("changes.keys"), width);
+      const shown = scroll.cut(drawChange(change, width), height - 2 - keys.length);
       return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
     },
     key: (key) => {
       const change = changes[at];
       const step = STEPS[key.name];
-      const command = commandKey(key);
+      const command = normalizeCommandKey(key);
       if (step !== undefined) {
         at = Math.max(0, Math.min(at + step, changes.length - 1));
         scroll.from = 0;
@@ -73,15 +73,15 @@ export function reviewPanel({ changes, takeBack, close }: ReviewNeeds): Panel {
   };
 }
 
-function nameOf(change: Change): string {
+function formatName(change: Change): string {
   if (change.kind === "place") return change.file;
   const count = change.files.length;
   return `${change.maker}  ${say(count === 1 ? "receipt.changedOne" : "receipt.changed", { count })}`;
 }
 
-function linesOf(change: Change, width: number): readonly Line[] {
-  if (change.kind === "place") return diffLines(change.hunk, width, change.file);
-  return change.files.flatMap((file) => wrapLine([{ text: shownText(file) }], width));
+function drawChange(change: Change, width: number): readonly Line[] {
+  if (change.kind === "place") return drawDiff(change.hunk, width, change.file);
+  return change.files.flatMap((file) => wrapLine([{ text: formatText(file) }], width));
 }
 
 function isSameFile(one: Change, other: Change | undefined): boolean {

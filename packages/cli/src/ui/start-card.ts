@@ -1,6 +1,6 @@
 import { say } from "../locales/say.ts";
 import type { StartFacts } from "../state/start-facts.ts";
-import { cutLine, type Line, lineWidth, shownText } from "../terminal/styled-line.ts";
+import { cutLine, formatText, type Line, measureLine } from "../terminal/styled-line.ts";
 
 /** Always as many rows as this while facts still come, so that the prompt below stays where it is. */
 const ROWS = 5;
@@ -17,19 +17,19 @@ interface CardSpace {
  * The card at the start: where Burin works, what is there, who answers, and what to ask first. Before anything is known
  * (undefined) its rows are kept free; with null there is none.
  */
-export function startCardLines(
+export function drawStartCard(
   facts: StartFacts | null | undefined,
   { width, isOpen, isLow }: CardSpace,
 ): Line[] {
   if (facts === undefined) return isOpen ? Array.from({ length: isLow ? 1 : ROWS }, () => []) : [];
   if (facts === null) return [];
-  if (isLow) return [cutLine(headLine(facts), width)];
+  if (isLow) return [cutLine(drawHead(facts), width)];
   const rows = [
-    headLine(facts),
-    partsLine(projectParts(facts)),
-    partsLine(modelParts(facts)),
+    drawHead(facts),
+    drawParts(listProjectParts(facts)),
+    drawParts(listModelParts(facts)),
     [],
-    suggestionLine(facts.suggestions ?? [], width),
+    drawSuggestions(facts.suggestions ?? [], width),
   ].map((line) => cutLine(line, width));
   if (isOpen) return rows;
   // What never came leaves no gap.
@@ -37,14 +37,14 @@ export function startCardLines(
   return facts.suggestions === undefined ? known : [...known.slice(0, -1), [], ...known.slice(-1)];
 }
 
-function headLine({ version, folder }: StartFacts): Line {
+function drawHead({ version, folder }: StartFacts): Line {
   return [
     { text: `Burin ${version}`, style: "strong" },
-    { text: ` · ${shownText(folder)}`, style: "dim" },
+    { text: ` · ${formatText(folder)}`, style: "dim" },
   ];
 }
 
-function projectParts({ branch, changes, tests }: StartFacts): string[] {
+function listProjectParts({ branch, changes, tests }: StartFacts): string[] {
   const changed = changes === 1 ? say("start.changed") : say("start.changes", { count: changes ?? 0 });
   return [
     branch ?? "",
@@ -53,22 +53,22 @@ function projectParts({ branch, changes, tests }: StartFacts): string[] {
   ];
 }
 
-function modelParts({ model, mode, context }: StartFacts): string[] {
+function listModelParts({ model, mode, context }: StartFacts): string[] {
   const file = context === null ? say("start.noContext") : (context ?? "");
   return [model ?? "", mode ?? "", file];
 }
 
-function partsLine(parts: readonly string[]): Line {
+function drawParts(parts: readonly string[]): Line {
   const text = parts.filter((part) => part !== "").join(" · ");
-  return text === "" ? [] : [{ text: `  ${shownText(text)}`, style: "dim" }];
+  return text === "" ? [] : [{ text: `  ${formatText(text)}`, style: "dim" }];
 }
 
 /** As many suggestions as fit whole. */
-function suggestionLine(suggestions: readonly string[], width: number): Line {
+function drawSuggestions(suggestions: readonly string[], width: number): Line {
   let line: Line = [{ text: `  ${say("start.try")}`, style: "dim" }];
   for (const [index, text] of suggestions.entries()) {
     const more: Line = [{ text: `  ${index + 1} `, style: "accent" }, { text }];
-    if (lineWidth([...line, ...more]) > width && index > 0) break;
+    if (measureLine([...line, ...more]) > width && index > 0) break;
     line = [...line, ...more];
   }
   return suggestions.length === 0 ? [] : line;

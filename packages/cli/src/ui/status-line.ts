@@ -1,6 +1,6 @@
 import { say } from "../locales/say.ts";
-import { cutLine, type Line, lineWidth, type Span, shownText } from "../terminal/styled-line.ts";
-import { duration } from "./displays/call-lines.ts";
+import { cutLine, formatText, type Line, measureLine, type Span } from "../terminal/styled-line.ts";
+import { formatDuration } from "./displays/call-lines.ts";
 
 export interface Status {
   readonly model: string;
@@ -18,17 +18,17 @@ export interface Status {
 }
 
 /** One line: the model, the mode, how full, how expensive and how long; and at its end what the keys do. */
-export function statusLine(status: Status, hasPanel: boolean, width: number): Line {
+export function drawStatusLine(status: Status, hasPanel: boolean, width: number): Line {
   const { model, mode, filled = null, money = 0, milliseconds = 0, isWorking, message = "" } = status;
   const more = [
     filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
     money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",
-    milliseconds >= 1000 ? duration(milliseconds) : "",
+    milliseconds >= 1000 ? formatDuration(milliseconds) : "",
   ].filter((part) => part !== "");
   const leftWith = (count: number): Line => [
     { text: isWorking ? "◐ " : "  ", style: "accent" },
     {
-      text: shownText([model, mode, ...more.slice(0, count)].filter((part) => part !== "").join(" · ")),
+      text: formatText([model, mode, ...more.slice(0, count)].filter((part) => part !== "").join(" · ")),
       style: mode === "yolo" ? "warning" : "dim",
     },
   ];
@@ -39,7 +39,7 @@ export function statusLine(status: Status, hasPanel: boolean, width: number): Li
   // In a narrow window, what the keys do is more important than the cost.
   for (let count = more.length; count >= 0; count -= 1) {
     const whole: Line = [...leftWith(count), { text: "  " }, right];
-    if (lineWidth(whole) < width) return whole;
+    if (measureLine(whole) < width) return whole;
   }
   return cutLine(message !== "" ? [{ text: "  " }, right] : leftWith(0), width - 1);
 }

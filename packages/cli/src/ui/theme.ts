@@ -1,5 +1,5 @@
 import type { Row } from "../terminal/screen.ts";
-import { type Back, type Line, LOOKS, lineWidth, type Style } from "../terminal/styled-line.ts";
+import { type Back, type Line, LOOKS, measureLine, type Style } from "../terminal/styled-line.ts";
 
 export type ColorDepth = "none" | "16" | "256" | "full";
 
@@ -69,7 +69,7 @@ const EFFECTS = new Map(Object.entries({ bold: "1", dim: "2", italic: "3", under
 const STEPS = [0, 95, 135, 175, 215, 255];
 
 /** The colours that the environment asks for; NO_COLOR and FORCE_COLOR override what the terminal can do. */
-export function colorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
+export function detectColorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   const { NO_COLOR, FORCE_COLOR, COLORTERM = "", TERM = "" } = environment;
   if (NO_COLOR) return "none";
   const forced = { "0": "none", false: "none", "1": "16", true: "16", "2": "256", "3": "full" } as const;
@@ -89,7 +89,7 @@ export function isLightBackground(report: string): boolean {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 0.5;
 }
 
-export interface Wishes {
+export interface ThemeOptions {
   readonly name: ThemeName;
   readonly isLight: boolean;
   /** The user's own looks. */
@@ -98,7 +98,7 @@ export interface Wishes {
 
 /** The theme, and which of the user's own looks are not valid. `auto` is light or dark, like the background. */
 export function mixTheme(
-  { name, isLight, colors }: Wishes,
+  { name, isLight, colors }: ThemeOptions,
   depth: ColorDepth,
 ): { theme: Theme; faults: string[] } {
   if (depth === "none") return { theme: {}, faults: [] };
@@ -107,22 +107,22 @@ export function mixTheme(
   const tints = depth === "256" && (known === "light" || known === "dark") ? TINTS_OF_256[known] : {};
   const words = Object.entries({ ...LOOKS, ...own, ...tints });
   const theme = Object.fromEntries(
-    words.map(([style, look]) => [style, lookOf([look].flat().join(" "), depth)]),
+    words.map(([style, look]) => [style, formatLook([look].flat().join(" "), depth)]),
   );
   const faults: string[] = [];
   for (const [style, look] of Object.entries(colors)) {
-    const found = Object.hasOwn(LOOKS, style) ? lookOf(look, depth) : null;
+    const found = Object.hasOwn(LOOKS, style) ? formatLook(look, depth) : null;
     if (found === null) faults.push(`ui.colors.${style}: ${look}`);
     else theme[style] = found;
   }
   return { theme, faults };
 }
 
-function lookOf(look: string, depth: ColorDepth): string | null {
+function formatLook(look: string, depth: ColorDepth): string | null {
   const codes: string[] = [];
   let isBack = false;
   for (const word of look.trim().toLowerCase().split(/\s+/)) {
-    const code = EFFECTS.get(word) ?? colorOf(word, depth, isBack);
+    const code = EFFECTS.get(word) ?? formatColor(word, depth, isBack);
     isBack = word === "on" || (isBack && EFFECTS.has(word));
     if (code !== null) codes.push(code);
     else if (word !== "on") return null;
@@ -131,7 +131,7 @@ function lookOf(look: string, depth: ColorDepth): string | null {
 }
 
 /** The code of a colour, or of the nearest one that the terminal has. */
-function colorOf(word: string, depth: ColorDepth, isBack: boolean): string | null {
+function formatColor(word: string, depth: ColorDepth, isBack: boolean): string | null {
   const shift = isBack ? 10 : 0;
   const [, bright, name = ""] = /^(bright)?(\w+)$/.exec(word) ?? [];
   const index = NAMES.indexOf(name);
@@ -142,12 +142,12 @@ function colorOf(word: string, depth: ColorDepth, isBack: boolean): string | nul
   const whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
   const parts = (whole.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   if (depth === "full") return `${38 + shift};2;${parts.join(";")}`;
-  const [red = 0, green = 0, blue = 0] = parts.map(stepOf);
+  const [red = 0, green = 0, blue = 0] = parts.map(findStep);
   if (depth === "256") return `${38 + shift};5;${16 + 36 * red + 6 * green + blue}`;
   return String(30 + shift + (red > 2 ? 1 : 0) + (green > 2 ? 2 : 0) + (blue > 2 ? 4 : 0));
 }
 
-function stepOf(part: number): number {
+function findStep(part: number): number {
   const away = STEPS.map((step) => Math.abs(step - part));
   return away.indexOf(Math.min(...away));
 }
@@ -166,7 +166,7 @@ const TINTS: Readonly<Record<Back, Style>> = {
 /** A line that fits, as bytes for the terminal; what was not made safe to show before is left out of it. */
 export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
-  const seen = withoutUntinted(line, theme);
+  const seen = removeUntinted(line, theme);
   for (const { text: given, style, back } of seen) {
     const text = given.replace(DRIVES, "");
     const tint = back && theme[TINTS[back]];
@@ -174,11 +174,11 @@ export function paint(line: Line, theme: Theme): Row {
     const look = tint ? [style && theme[style], tint].filter(Boolean).join(";") : role && theme[role];
     bytes += !look || text === "" ? text : `\u001b[${look}m${text}\u001b[m`;
   }
-  return { bytes, width: lineWidth(seen) };
+  return { bytes, width: measureLine(seen) };
 }
 
 /** A tint reaches to the end of a row; without it spaces there would only be copied along. */
-function withoutUntinted(line: Line, theme: Theme): Line {
+function removeUntinted(line: Line, theme: Theme): Line {
   const last = line.at(-1);
   const isUnseen = last?.back !== undefined && !theme[TINTS[last.back]] && last.text.trim() === "";
   return isUnseen ? line.slice(0, -1) : line;

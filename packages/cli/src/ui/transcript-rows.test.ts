@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import type { ToolCall } from "@burin/core/sessions";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
-import { type Line, plainText } from "../terminal/styled-line.ts";
-import { diffLines } from "./displays/file-diff.ts";
-import { MarkdownStream, markdownLines } from "./markdown.ts";
+import { joinSpans, type Line } from "../terminal/styled-line.ts";
+import { drawDiff } from "./displays/file-diff.ts";
+import { drawMarkdown, MarkdownStream } from "./markdown.ts";
 import { TranscriptRows } from "./transcript-rows.ts";
 
 const TABLE = "| name | words |\n| --- | --- |\n| a.txt | 1 |\n";
@@ -68,24 +68,24 @@ it.each([80, 57, 41])(
         rest = taken.rest;
       }
       rows.push(...stream.take(rest, true, width).rows);
-      const plain = (lines: readonly Line[]) => lines.map(plainText);
-      expect(plain(rows)).toEqual(plain(markdownLines(text, width, true)));
+      const plain = (lines: readonly Line[]) => lines.map(joinSpans);
+      expect(plain(rows)).toEqual(plain(drawMarkdown(text, width, true)));
     }
   },
 );
 
 it.each([
-  ["line ends before a word", () => markdownLines(`a${"\n".repeat(100_000)}b`, 80, false)],
-  ["spaces in a heading", () => markdownLines(`# a${" ".repeat(300_000)}b`, 80, true)],
+  ["line ends before a word", () => drawMarkdown(`a${"\n".repeat(100_000)}b`, 80, false)],
+  ["spaces in a heading", () => drawMarkdown(`# a${" ".repeat(300_000)}b`, 80, true)],
   [
     "spaces in the rule of a table",
-    () => markdownLines(`|a|\n|${" ".repeat(2000)}-${" ".repeat(300_000)}b|`, 80, true),
+    () => drawMarkdown(`|a|\n|${" ".repeat(2000)}-${" ".repeat(300_000)}b|`, 80, true),
   ],
-  ["brackets that never close", () => markdownLines("[".repeat(100_000), 80, false)],
-  ["emoji", () => markdownLines("\u{1f600}".repeat(50_000), 80, false)],
+  ["brackets that never close", () => drawMarkdown("[".repeat(100_000), 80, false)],
+  ["emoji", () => drawMarkdown("\u{1f600}".repeat(50_000), 80, false)],
   [
     "lines that are changed one by one",
-    () => diffLines(`@@ -1,15000 +1,15000 @@\n${"-a\n+b\n c\n".repeat(15_000)}`, 80),
+    () => drawDiff(`@@ -1,15000 +1,15000 @@\n${"-a\n+b\n c\n".repeat(15_000)}`, 80),
   ],
 ])("P30 draws very many %s in time", (_what, draw) => {
   const began = performance.now();
@@ -95,6 +95,6 @@ it.each([
 
 it("P30 does not draw a change again that is drawn with each key", () => {
   const change = "@@ -1,1 +1,1 @@\n-a\n+b\n";
-  expect(diffLines(change, 80)).toBe(diffLines(change, 80));
-  expect(diffLines(change, 40)).not.toBe(diffLines(change, 80));
+  expect(drawDiff(change, 80)).toBe(drawDiff(change, 80));
+  expect(drawDiff(change, 40)).not.toBe(drawDiff(change, 80));
 });

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { type ConnectionOptions, connect } from "node:tls";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { describe, expect, it } from "vitest";
 import { readClientHello } from "./client-hello.ts";
 
 /** What this computer's own TLS sends first. */
 async function helloOf(options: ConnectionOptions): Promise<Buffer> {
   const server = createServer();
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   const client = connect({ host: "127.0.0.1", port, ...options });
   client.on("error", () => {});
   const [socket] = (await once(server, "connection")) as [import("node:net").Socket];

@@ -1,60 +1,63 @@
-/** What the first bytes of a connection show: more are needed, they are not TLS, or TLS for a name (null: for none). */
-export type Hello =
+/**
+ * What the first bytes of a connection are: too few to tell (`more`), not TLS (`other`), or a TLS ClientHello with its
+ * server name (null if it names none).
+ */
+export type ClientHello =
   | { readonly kind: "more" }
   | { readonly kind: "other" }
   | { readonly kind: "tls"; readonly name: string | null };
 
-const MORE: Hello = { kind: "more" };
-const OTHER: Hello = { kind: "other" };
+const NEEDS_MORE: ClientHello = { kind: "more" };
+const NOT_TLS: ClientHello = { kind: "other" };
 
 const [HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME] = [22, 1, 0, 0];
 const RECORD_HEAD = 5;
 const MESSAGE_HEAD = 4;
 /** RFC 8446: no record is longer. */
-const MOST_RECORD_BYTES = 16_384;
+const MAX_RECORD_BYTES = 16_384;
 
 /**
- * Reads the server name in a TLS ClientHello, also when it is split over records. Anything that a strict reader
- * would not accept counts as `other`: the server could read another name in it.
+ * Reads the server name from a TLS ClientHello, even one split over several records. Whatever a strict parser would
+ * reject counts as `other`: a lenient server might read a different name from it.
  */
-export function readClientHello(bytes: Buffer): Hello {
+export function readClientHello(bytes: Buffer): ClientHello {
   const message = joinRecords(bytes);
   if (!Buffer.isBuffer(message)) return message;
   try {
     return { kind: "tls", name: readServerName(new Reader(message)) };
   } catch (error) {
-    if (error instanceof RangeError) return OTHER;
+    if (error instanceof RangeError) return NOT_TLS;
     throw error;
   }
 }
 
-/** The one handshake message at the start, out of as many records as it fills. */
-function joinRecords(bytes: Buffer): Buffer | Hello {
+/** Joins the first handshake message from as many records as it spans. */
+function joinRecords(bytes: Buffer): Buffer | ClientHello {
   let message = Buffer.alloc(0);
   for (let at = 0; at <= bytes.length; ) {
-    const length = recordLength(bytes.subarray(at, at + RECORD_HEAD));
+    const length = readRecordLength(bytes.subarray(at, at + RECORD_HEAD));
     if (typeof length !== "number") return length;
     message = Buffer.concat([message, bytes.subarray(at + RECORD_HEAD, at + RECORD_HEAD + length)]);
-    if (message[0] !== undefined && message[0] !== CLIENT_HELLO) return OTHER;
+    if (message[0] !== undefined && message[0] !== CLIENT_HELLO) return NOT_TLS;
     const end =
       message.length < MESSAGE_HEAD ? Number.POSITIVE_INFINITY : MESSAGE_HEAD + message.readUIntBE(1, 3);
-    // A second message behind the hello would be one that this does not read.
-    if (message.length > end) return OTHER;
+    // Bytes after the hello could be a second message, which this parser does not read.
+    if (message.length > end) return NOT_TLS;
     if (message.length === end) return message.subarray(MESSAGE_HEAD);
     at += RECORD_HEAD + length;
   }
-  return MORE;
+  return NEEDS_MORE;
 }
 
-function recordLength(head: Buffer): number | Hello {
-  if (head.length > 0 && head[0] !== HANDSHAKE) return OTHER;
-  if (head.length > 1 && head[1] !== 3) return OTHER;
-  if (head.length < RECORD_HEAD) return MORE;
+function readRecordLength(head: Buffer): number | ClientHello {
+  if (head.length > 0 && head[0] !== HANDSHAKE) return NOT_TLS;
+  if (head.length > 1 && head[1] !== 3) return NOT_TLS;
+  if (head.length < RECORD_HEAD) return NEEDS_MORE;
   const length = head.readUInt16BE(3);
-  return length === 0 || length > MOST_RECORD_BYTES ? OTHER : length;
+  return length === 0 || length > MAX_RECORD_BYTES ? NOT_TLS : length;
 }
 
-/** Throws a RangeError where the hello does not keep its form. */
+/** Throws a RangeError when the hello is malformed. */
 function readServerName(hello: Reader): string | null {
   hello.take(2 + 32);
   hello.block(1);
@@ -71,7 +74,7 @@ function readServerName(hello: Reader): string | null {
     const names = content.block(2);
     const kind = names.number(1);
     const text = names.block(2).rest().toString("latin1");
-    // Servers differ in which of two names they take.
+    // Reject two names: servers differ in which of them they use.
     if (name !== null || kind !== HOST_NAME || !names.isAtEnd || !content.isAtEnd) {
       throw new RangeError("more than one server name");
     }
@@ -108,7 +111,7 @@ class Reader {
     return this.take(width).readUIntBE(0, width);
   }
 
-  /** What is behind its own length. */
+  /** Reads a block that is preceded by its own length. */
   block(width: number): Reader {
     return new Reader(this.take(this.number(width)));
   }

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
-import { EgressRoom, LOGIN } from "../../tests/egress-room.ts";
+import { EgressFixture, LOGIN } from "../../tests/egress-room.ts";
 
-const rooms: EgressRoom[] = [];
-const open = async (...given: Parameters<EgressRoom["open"]>): Promise<EgressRoom> => {
-  const room = new EgressRoom();
+const rooms: EgressFixture[] = [];
+const open = async (...given: Parameters<EgressFixture["open"]>): Promise<EgressFixture> => {
+  const room = new EgressFixture();
   rooms.push(room);
   return room.open(...given);
 };
@@ -282,7 +282,7 @@ describe("P50 a proxy that leads out of the user's network", () => {
         onward.pipe(socket).pipe(onward);
       });
     });
-    const port = await portOf(upstream);
+    const port = await listenOnFreePort(upstream);
     const proxied = await open({
       environment: {
         HTTPS_PROXY: `http://127.0.0.1:${port}`,

@@ -1,31 +1,37 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { messageOf } from "@burin/contract/text/error-message";
-import { type HostPlace, hostPlaceText, readHostPlace } from "@burin/shell-judge";
+import { describeError } from "@burin/contract/text/error-message";
+import { formatHostEndpoint, type HostEndpoint, parseHostEndpoint } from "@burin/shell-judge";
 import { forwardRequest } from "./forward-request.ts";
-import { type Onward, openOnward, PrivatePlace } from "./open-onward.ts";
+import { type ApprovedRoute, openApprovedRoute, PrivateHostError } from "./open-onward.ts";
 import {
+  buildRefusalHeaders,
+  createPrivateRefusal,
   type EgressRefusal,
-  RefusedConnection,
-  refusalHeaders,
-  refusalPhrase,
-  refusalText,
-  refusedPlace,
+  formatRefusal,
+  formatStatusText,
+  RefusedConnectionError,
 } from "./refusal.ts";
 import { joinSockets, readHello, UNRECOGNIZED_NAME } from "./tunnel.ts";
 
 export interface EgressOptions {
-  /** Whether this client may reach the place: null, or the sentence why not. May take as long as the user needs. */
-  readonly judge: (place: HostPlace, client: string, signal: AbortSignal) => Promise<string | null>;
-  /** Returns the name of the client that has this login; null when nobody has. */
-  readonly clientOf: (user: string, password: string) => string | null;
+  /**
+   * Decides whether this client may reach the place. Resolves to null if it may, otherwise to a sentence that says why
+   * not. May wait for the user.
+   */
+  readonly judge: (place: HostEndpoint, client: string, signal: AbortSignal) => Promise<string | null>;
+  /** Returns the name of the client with this login, or null if no client has it. */
+  readonly findClient: (user: string, password: string) => string | null;
   /** `host:port` on this machine, in a private network or on another port that the user has named. */
   readonly named?: (client: string) => readonly string[];
-  /** Whether the user wants a place that turned out to be in a private network. Without it, such a place is refused. */
-  readonly judgePrivate?: (place: HostPlace, client: string, signal: AbortSignal) => Promise<boolean>;
+  /**
+   * Asks whether the user allows a place that resolved to a private network. Without this function, such places are
+   * refused.
+   */
+  readonly judgePrivate?: (place: HostEndpoint, client: string, signal: AbortSignal) => Promise<boolean>;
   readonly onRefusal?: (refusal: EgressRefusal) => void;
-  /** Names the proxy that leads out of this network. */
+  /** Names the upstream proxy, if there is one. */
   readonly environment: NodeJS.ProcessEnv;
   readonly resolve?: (host: string) => Promise<readonly string[]>;
   readonly limits?: Partial<EgressLimits>;
@@ -34,12 +40,12 @@ export interface EgressOptions {
 export interface EgressLimits {
   readonly mostConnections: number;
   readonly mostHeadBytes: number;
-  /** How long a program may take for the head of a request, and for the first bytes in a tunnel. */
+  /** How long a client may take to send a request's head, or the first bytes in a tunnel. */
   readonly headMs: number;
   readonly dialMs: number;
-  /** How long nothing may come on a connection. */
+  /** How long a connection may be idle. */
   readonly idleMs: number;
-  /** Of one connection, in both directions. */
+  /** The most bytes per connection, in both directions together. */
   readonly mostBytes: number;
 }
 
@@ -52,43 +58,43 @@ const EGRESS_LIMITS: EgressLimits = {
   mostBytes: 64 * 1024 ** 3,
 };
 
-/** A tunnel to a place without TLS: its requests are read like others, and must be for this place. */
-interface Bound {
-  readonly place: HostPlace;
+/** A tunnel that carries plain HTTP. Its requests are parsed like any other and must be for the same place. */
+interface TunnelTarget {
+  readonly place: HostEndpoint;
   readonly client: string;
 }
 
 /**
- * A proxy that leads commands to the hosts that are allowed, and to no others: CONNECT, and requests with a whole
- * address. A place is judged by its name first and looked up only then, all its addresses are judged, and exactly
- * these are dialled. In a tunnel with TLS the name in the first message must be the name that was asked for.
+ * A proxy that lets commands reach the allowed hosts and no others. It serves CONNECT and requests with an absolute
+ * URL. It judges the name before it looks it up, then judges every address and dials only those. In a TLS tunnel, the
+ * server name in the ClientHello must be the name in the CONNECT request.
  */
 export class EgressProxy {
   readonly #options: EgressOptions;
   readonly #limits: EgressLimits;
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
-  readonly #bound = new WeakMap<Duplex, Bound>();
+  readonly #bound = new WeakMap<Duplex, TunnelTarget>();
   readonly #listeners = new Set<NetServer>();
   readonly #heads = new Map<Duplex, NodeJS.Timeout>();
 
   constructor(options: EgressOptions) {
     this.#options = options;
     this.#limits = { ...EGRESS_LIMITS, ...options.limits };
-    // A repeated Host or Content-Length is an error, as the parser reads it.
+    // The parser rejects a repeated Host or Content-Length.
     this.#server = createServer({ requestTimeout: 0, maxHeaderSize: this.#limits.mostHeadBytes });
     this.#server.on("request", (request, response) => void this.#onRequest(request, response));
     this.#server.on("connect", (request, socket, head) => void this.#onConnect(request, socket, head));
     this.#server.on("clientError", (_error, socket) => {
-      if (socket.writable) socket.end(refusalText(400, "This is not a request that a proxy understands."));
+      if (socket.writable) socket.end(formatRefusal(400, "This is not a request that a proxy understands."));
       else socket.destroy();
     });
   }
 
-  /** Serves the connections of a listening socket, which may be one of another network namespace. */
+  /** Serves a listening socket, which may belong to another network namespace. */
   serve(listener: NetServer): void {
     this.#listeners.add(listener);
-    // A program may end its side first and still wait for the answer.
+    // A client may close its sending side and still wait for the response.
     Object.assign(listener, { allowHalfOpen: true });
     listener.on("connection", (socket) => this.#accept(socket));
   }
@@ -107,7 +113,7 @@ export class EgressProxy {
   #accept(socket: Socket): void {
     if (this.#sockets.size >= this.#limits.mostConnections) {
       socket.on("error", () => {});
-      socket.end(refusalText(503, "Burin's proxy has too many open connections."));
+      socket.end(formatRefusal(503, "Burin's proxy has too many open connections."));
       return;
     }
     this.#sockets.add(socket);
@@ -124,11 +130,11 @@ export class EgressProxy {
     this.#server.emit("connection", socket);
   }
 
-  /** A head that does not come whole ends its connection. */
+  /** Closes a connection whose head does not arrive in full in time. */
   #waitForHead(socket: Duplex): void {
     this.#stopWaiting(socket);
     const late = () =>
-      socket.end(refusalText(408, "The head of the request took too long."), () => socket.destroy());
+      socket.end(formatRefusal(408, "The head of the request took too long."), () => socket.destroy());
     this.#heads.set(socket, setTimeout(late, this.#limits.headMs));
   }
 
@@ -154,11 +160,11 @@ export class EgressProxy {
     let client: string | null = null;
     try {
       if (this.#bound.has(socket))
-        throw new RefusedConnection(400, "A tunnel cannot be opened inside a tunnel.");
+        throw new RefusedConnectionError(400, "A tunnel cannot be opened inside a tunnel.");
       client = this.#client(request);
-      const place = readHostPlace(asked);
+      const place = parseHostEndpoint(asked);
       if (place === null)
-        throw new RefusedConnection(400, `"${asked}" is not the name of a host and a port.`);
+        throw new RefusedConnectionError(400, `"${asked}" is not the name of a host and a port.`);
       const onward = await this.#open(place, client, gone);
       const target = place.port === 80 ? null : await onward.dial();
       stop();
@@ -169,19 +175,19 @@ export class EgressProxy {
       stop();
       if (gone.aborted) return void socket.destroy();
       const refusal = this.#refuse(asked, client, error);
-      socket.end(refusalText(refusal.status, refusal.reason));
+      socket.end(formatRefusal(refusal.status, refusal.reason));
       socket.resume();
     }
   }
 
-  /** Decides by the first bytes: TLS for the name that was asked for goes on as it is, HTTP is read. */
+  /** Looks at the first bytes: TLS for the requested name is passed through unchanged, HTTP is parsed. */
   async #useTunnel(
     socket: Duplex,
-    { place, client, target }: Bound & { target: Socket | null },
+    { place, client, target }: TunnelTarget & { target: Socket | null },
   ): Promise<void> {
     const { hello, bytes } = await readHello(socket, this.#limits);
     const isNamed =
-      hello.kind === "tls" && (hello.name === null ? place.isAddress : sameName(hello.name, place));
+      hello.kind === "tls" && (hello.name === null ? place.isAddress : isSameName(hello.name, place));
     if (target !== null && isNamed) {
       target.write(bytes);
       joinSockets(socket, target, this.#limits);
@@ -196,8 +202,8 @@ export class EgressProxy {
           : hello.name === null
             ? "without a server name"
             : `for "${hello.name}"`;
-      const reason = `A tunnel to ${hostPlaceText(place)} was opened and then used ${said}.`;
-      this.#refuse(hostPlaceText(place), client, new RefusedConnection(403, reason));
+      const reason = `A tunnel to ${formatHostEndpoint(place)} was opened and then used ${said}.`;
+      this.#refuse(formatHostEndpoint(place), client, new RefusedConnectionError(403, reason));
       socket.end(hello.kind === "tls" ? UNRECOGNIZED_NAME : "");
       socket.resume();
       return;
@@ -220,14 +226,18 @@ export class EgressProxy {
     let client = bound?.client ?? null;
     try {
       client ??= this.#client(request);
-      const { place, path } = bound === undefined ? targetOf(request) : targetInTunnel(request, bound.place);
-      asked = hostPlaceText(place);
+      const { place, path } =
+        bound === undefined ? readTarget(request) : readTunnelTarget(request, bound.place);
+      asked = formatHostEndpoint(place);
       const onward = await this.#open(place, client, gone.signal);
       await forwardRequest({ request, response, place, path, onward }, this.#limits);
     } catch (error) {
       if (gone.signal.aborted || response.headersSent) return void response.destroy();
       const { status, reason } = this.#refuse(asked, client, error);
-      response.writeHead(status, refusalPhrase(reason), { ...refusalHeaders(status), connection: "close" });
+      response.writeHead(status, formatStatusText(reason), {
+        ...buildRefusalHeaders(status),
+        connection: "close",
+      });
       response.end(`${reason}\n`);
     }
   }
@@ -235,79 +245,79 @@ export class EgressProxy {
   #client({ headers }: IncomingMessage): string {
     const [, encoded = ""] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers["proxy-authorization"] ?? "") ?? [];
     const [user = "", ...password] = Buffer.from(encoded, "base64").toString().split(":");
-    const client = this.#options.clientOf(user, password.join(":"));
+    const client = this.#options.findClient(user, password.join(":"));
     if (client !== null) return client;
-    throw new RefusedConnection(
+    throw new RefusedConnectionError(
       407,
       "Only commands that were allowed to use the network reach Burin's proxy.",
     );
   }
 
-  /** Judges the place, and only then looks it up. Throws a RefusedConnection. */
-  async #open(place: HostPlace, client: string, signal: AbortSignal): Promise<Onward> {
+  /** Judges the place, and only then looks it up. Throws a RefusedConnectionError. */
+  async #open(place: HostEndpoint, client: string, signal: AbortSignal): Promise<ApprovedRoute> {
     const named = this.#options.named?.(client) ?? [];
-    const text = hostPlaceText(place);
+    const text = formatHostEndpoint(place);
     const isNamed = named.includes(text);
-    if (!isNamed && place.isAddress) throw refusedPlace(place, "is an address without a name");
+    if (!isNamed && place.isAddress) throw createPrivateRefusal(place, "is an address without a name");
     if (!isNamed && place.port !== 443 && place.port !== 80) {
-      throw refusedPlace(place, "is on another port than 443 and 80");
+      throw createPrivateRefusal(place, "is on another port than 443 and 80");
     }
     const fault = await this.#options.judge(place, client, signal);
-    if (fault !== null) throw new RefusedConnection(403, fault);
+    if (fault !== null) throw new RefusedConnectionError(403, fault);
     signal.throwIfAborted();
     const { environment, resolve, judgePrivate } = this.#options;
     const needs = { environment, resolve, dialMs: this.#limits.dialMs };
     try {
-      return await openOnward(place, { ...needs, named });
+      return await openApprovedRoute(place, { ...needs, named });
     } catch (error) {
-      if (!(error instanceof PrivatePlace) || !(await judgePrivate?.(place, client, signal))) throw error;
+      if (!(error instanceof PrivateHostError) || !(await judgePrivate?.(place, client, signal))) throw error;
       signal.throwIfAborted();
-      return openOnward(place, { ...needs, named: [...named, text] });
+      return openApprovedRoute(place, { ...needs, named: [...named, text] });
     }
   }
 
   #refuse(place: string, client: string | null, error: unknown): EgressRefusal {
-    const isOurs = error instanceof RefusedConnection;
-    const reason = isOurs ? error.message : `${place} could not be reached: ${messageOf(error)}`;
+    const isOurs = error instanceof RefusedConnectionError;
+    const reason = isOurs ? error.message : `${place} could not be reached: ${describeError(error)}`;
     const refusal = { status: isOurs ? error.status : (502 as const), place, reason, client };
     this.#options.onRefusal?.(refusal);
     return refusal;
   }
 }
 
-/** Compares the name in TLS, where some programs write capitals or a dot at the end. */
-function sameName(name: string, { host, port }: HostPlace): boolean {
-  return readHostPlace(`${name}:${port}`)?.host === host;
+/** Compares the name in the ClientHello, where some programs use capitals or a trailing dot. */
+function isSameName(name: string, { host, port }: HostEndpoint): boolean {
+  return parseHostEndpoint(`${name}:${port}`)?.host === host;
 }
 
 /** What a request asks for: where, and the path as it was written. */
 interface Target {
-  readonly place: HostPlace;
+  readonly place: HostEndpoint;
   readonly path: string;
 }
 
-function targetOf({ url = "" }: IncomingMessage): Target {
+function readTarget({ url = "" }: IncomingMessage): Target {
   const [, authority = "", path = ""] = /^http:\/\/([^/?#@\\\s]+)((?:[/?][^\s#]*)?)$/i.exec(url) ?? [];
-  const place = readHostPlace(withPort(authority, 80));
+  const place = parseHostEndpoint(ensurePort(authority, 80));
   if (place !== null) return { place, path: path.startsWith("/") ? path : `/${path}` };
   const advice = "This is a proxy: it takes CONNECT host:443, and requests for a whole http:// address.";
-  throw new RefusedConnection(400, advice);
+  throw new RefusedConnectionError(400, advice);
 }
 
-/** A request in a tunnel names its host once more; another name would reach another site of the same server. */
-function targetInTunnel({ url = "", headers }: IncomingMessage, place: HostPlace): Target {
-  const asked = readHostPlace(withPort(headers.host ?? "", place.port));
-  const isSame = asked !== null && hostPlaceText(asked) === hostPlaceText(place);
+/** A request in a tunnel repeats its host. A different host could reach another site on the same server. */
+function readTunnelTarget({ url = "", headers }: IncomingMessage, place: HostEndpoint): Target {
+  const asked = parseHostEndpoint(ensurePort(headers.host ?? "", place.port));
+  const isSame = asked !== null && formatHostEndpoint(asked) === formatHostEndpoint(place);
   if (isSame && /^\/[^\s#]*$/.test(url)) return { place, path: url };
-  const told = `A tunnel to ${hostPlaceText(place)} was opened and then used for "${headers.host ?? url}".`;
-  throw new RefusedConnection(403, told);
+  const told = `A tunnel to ${formatHostEndpoint(place)} was opened and then used for "${headers.host ?? url}".`;
+  throw new RefusedConnectionError(403, told);
 }
 
-function withPort(authority: string, port: number): string {
+function ensurePort(authority: string, port: number): string {
   return /:\d+$/.test(authority.replace(/^\[.*\]/, "")) ? authority : `${authority}:${port}`;
 }
 
-/** Notices that the program has given up: nobody else reads the socket while a user is asked. */
+/** Notices that the client has closed the connection: nothing else reads the socket while the user is being asked. */
 function watchSocket(socket: Duplex): { readonly gone: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const over = () => controller.abort();

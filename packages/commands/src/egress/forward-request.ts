@@ -5,18 +5,18 @@ import {
   type ServerResponse,
 } from "node:http";
 import { request as openSecureRequest } from "node:https";
-import { messageOf } from "@burin/contract/text/error-message";
-import { type HostPlace, hostPlaceText } from "@burin/shell-judge";
-import type { Onward } from "./open-onward.ts";
-import { RefusedConnection } from "./refusal.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { formatHostEndpoint, type HostEndpoint } from "@burin/shell-judge";
+import type { ApprovedRoute } from "./open-onward.ts";
+import { RefusedConnectionError } from "./refusal.ts";
 
-interface Forwarded {
+interface ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly place: HostPlace;
+  readonly place: HostEndpoint;
   /** As it was written. */
   readonly path: string;
-  readonly onward: Onward;
+  readonly onward: ApprovedRoute;
 }
 
 interface ForwardLimits {
@@ -25,21 +25,24 @@ interface ForwardLimits {
   readonly mostBytes: number;
 }
 
-/** They describe one connection, not the message; Host and the frame of the body are written again here. */
-const OF_CONNECTION = new Set(
+/**
+ * Hop-by-hop headers: they describe one connection, not the message. Host and the body's framing are written again
+ * below.
+ */
+const HOP_BY_HOP_HEADERS = new Set(
   "connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer upgrade host expect content-length transfer-encoding".split(
     " ",
   ),
 );
 
 /**
- * Sends the request on as a new one, on a connection of its own: only what was understood is written, so that the
- * server cannot read another request in it. Rejects when no answer came.
+ * Sends the request to its target on a new connection. Only parsed fields are written, so the server cannot read a
+ * second request from them. Rejects when no response arrived.
  */
-export async function forwardRequest(forwarded: Forwarded, limits: ForwardLimits): Promise<void> {
+export async function forwardRequest(forwarded: ForwardedRequest, limits: ForwardLimits): Promise<void> {
   const { request, response, place, onward } = forwarded;
   const open = onward.route.protocol === "https:" ? openSecureRequest : openRequest;
-  const sending = open(requestOptions(forwarded));
+  const sending = open(buildRequestOptions(forwarded));
   response.once("close", () => sending.destroy());
   let bytes = 0;
   const count = (piece: Buffer) => {
@@ -50,26 +53,31 @@ export async function forwardRequest(forwarded: Forwarded, limits: ForwardLimits
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     sending.setTimeout(limits.idleMs, () => sending.destroy(new Error("nothing came for too long")));
     sending.on("error", (error) =>
-      reject(new RefusedConnection(502, `${hostPlaceText(place)} could not be reached: ${messageOf(error)}`)),
+      reject(
+        new RefusedConnectionError(
+          502,
+          `${formatHostEndpoint(place)} could not be reached: ${describeError(error)}`,
+        ),
+      ),
     );
     sending.once("response", resolve);
   });
   const { statusCode = 502, statusMessage = "" } = answer;
-  response.writeHead(statusCode, statusMessage, endToEnd(answer.rawHeaders, ["content-length"]));
+  response.writeHead(statusCode, statusMessage, filterHeaders(answer.rawHeaders, ["content-length"]));
   answer.on("error", () => response.destroy());
   answer.on("data", count).pipe(response);
 }
 
-function requestOptions({ request, place, path, onward }: Forwarded): RequestOptions {
+function buildRequestOptions({ request, place, path, onward }: ForwardedRequest): RequestOptions {
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
   const coded = coding === undefined ? [] : ["transfer-encoding", "chunked"];
-  // The parser has refused a request with both, and a length that is not one.
+  // The parser has already rejected a request with both headers, and an invalid length.
   const frame = length === undefined ? coded : ["content-length", length];
   const { headers: login = {}, ...route } = onward.route;
   const more = Object.entries(login).filter(([name]) => name !== "host");
-  const host = place.port === 80 ? hostPlaceText(place).replace(/:80$/, "") : hostPlaceText(place);
+  const host = place.port === 80 ? formatHostEndpoint(place).replace(/:80$/, "") : formatHostEndpoint(place);
   const headers = [
-    ...endToEnd(request.rawHeaders),
+    ...filterHeaders(request.rawHeaders),
     "host",
     host,
     ...frame,
@@ -84,14 +92,15 @@ function requestOptions({ request, place, path, onward }: Forwarded): RequestOpt
   const found = onward.addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
-    // Later, like a real lookup: an address out of reach would fail before the socket has a listener.
+    // Answer asynchronously, as a real lookup does: an unreachable address would otherwise fail before the socket has a
+    // listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { ...whole, lookup };
 }
 
-/** The headers for the other end, in their order; those that `Connection` names belong to this connection. */
-function endToEnd(raw: readonly string[], kept: readonly string[] = []): string[] {
+/** Returns the end-to-end headers in order, without those that `Connection` lists. */
+function filterHeaders(raw: readonly string[], kept: readonly string[] = []): string[] {
   const pairs = raw.flatMap((name, index) =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? ""] as const] : [],
   );
@@ -106,7 +115,7 @@ function endToEnd(raw: readonly string[], kept: readonly string[] = []): string[
   return pairs
     .filter(([name]) => {
       const lower = name.toLowerCase();
-      return kept.includes(lower) || !(OF_CONNECTION.has(lower) || named.includes(lower));
+      return kept.includes(lower) || !(HOP_BY_HOP_HEADERS.has(lower) || named.includes(lower));
     })
     .flat();
 }

@@ -4,8 +4,8 @@ import { findHelper } from "../processes/helper-program.ts";
 import { receiveListener } from "../processes/run-process.ts";
 import type { CommandSpace } from "../sandbox/sandbox.ts";
 
-/** A network namespace without any way out, and the one socket in it that this process listens on. */
-export interface NetworkSpace {
+/** A network namespace with no way out, and the one socket in it on which this process listens. */
+export interface NetworkNamespace {
   readonly listener: NetServer;
   /** Of the socket, on the loopback of the namespace. */
   readonly port: number;
@@ -14,27 +14,27 @@ export interface NetworkSpace {
   close(): void;
 }
 
-/** Runs inside, and only as long as it takes to hand the socket over. */
-const LISTEN = `const server = require("node:net").createServer();
+/** Runs inside the namespace, only until it has handed the socket over. */
+const LISTEN_SCRIPT = `const server = require("node:net").createServer();
 server.listen(0, "127.0.0.1", () => process.send({ pid: process.pid, port: server.address().port }, server));
 process.on("disconnect", () => process.exit());`;
 
 /** Puts the socket into the network that the commands of a session share. */
-export async function openInSharedSpace(space: CommandSpace): Promise<NetworkSpace> {
-  const [nsenter, ...words] = space.enter(false, [process.execPath, "-e", LISTEN]);
+export async function openInSharedNamespace(space: CommandSpace): Promise<NetworkNamespace> {
+  const [nsenter, ...words] = space.enter(false, [process.execPath, "-e", LISTEN_SCRIPT]);
   const { listener, message, letGo } = await receiveListener(nsenter, words);
   await letGo();
   return { listener, port: (message as { port: number }).port, enter: [], close: () => listener.close() };
 }
 
 /**
- * Makes the namespace. Nothing of ours stays in it: the socket is handed to this process, and open descriptors keep
- * the namespace. Rejects when this system does not allow that.
+ * Creates the namespace. No process of ours stays in it: it hands its socket to this process, and open descriptors keep
+ * the namespace alive. Rejects when this system does not allow that.
  */
-export async function openNetworkSpace(
+export async function openNetworkNamespace(
   path: string | undefined,
   isRoot = process.getuid?.() === 0,
-): Promise<NetworkSpace> {
+): Promise<NetworkNamespace> {
   const [bubblewrap, nsenter] = ["bwrap", "nsenter"].map((name) => findHelper(name, path));
   if (!bubblewrap || !nsenter) throw new Error("bwrap and nsenter are needed for a network of its own");
   const spaces = [...(isRoot ? [] : ["--unshare-user"]), "--unshare-net", "--cap-drop", "ALL"];
@@ -47,7 +47,7 @@ export async function openNetworkSpace(
     "--",
     process.execPath,
     "-e",
-    LISTEN,
+    LISTEN_SCRIPT,
   ];
   const { listener, message, letGo } = await receiveListener(bubblewrap, words);
   const open: number[] = [];

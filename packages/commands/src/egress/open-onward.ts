@@ -1,69 +1,69 @@
 import { connect, isIP, type Socket } from "node:net";
-import { allowedAddresses, type Resolve } from "@burin/net/guard-host";
-import { type Route, routeTo, tunnelTo } from "@burin/net/proxy";
+import { type ResolveHost, resolveAllowedAddresses } from "@burin/net/guard-host";
+import { createTunnelDialer, findProxyRoute, type ProxyRoute } from "@burin/net/proxy";
 import { WebError } from "@burin/net/web-error";
-import { type HostPlace, hostPlaceText } from "@burin/shell-judge";
-import { RefusedConnection, refusedPlace } from "./refusal.ts";
+import { formatHostEndpoint, type HostEndpoint } from "@burin/shell-judge";
+import { createPrivateRefusal, RefusedConnectionError } from "./refusal.ts";
 
-/** The way to a place that was judged. */
-export interface Onward {
+/** The route to a place that was judged and allowed. */
+export interface ApprovedRoute {
   /** A connection for a tunnel. */
   dial(): Promise<Socket>;
   /** What a request over plain HTTP needs: the proxy of the environment, or the judged addresses. */
-  readonly route: Route;
+  readonly route: ProxyRoute;
   readonly addresses: readonly string[];
 }
 
-interface OnwardNeeds {
+interface RouteOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly resolve: Resolve | undefined;
+  readonly resolve: ResolveHost | undefined;
   readonly named: readonly string[];
   readonly dialMs: number;
 }
 
-/** Looks the place up once and judges all its addresses. Throws a RefusedConnection. */
-export async function openOnward(place: HostPlace, needs: OnwardNeeds): Promise<Onward> {
+/** Looks the place up once and judges all its addresses. Throws a RefusedConnectionError. */
+export async function openApprovedRoute(place: HostEndpoint, needs: RouteOptions): Promise<ApprovedRoute> {
   const { environment, resolve, named, dialMs } = needs;
   const isPlain = place.port === 80;
-  const url = new URL(`${isPlain ? "http" : "https"}://${hostPlaceText(place)}/`);
-  const tunnel = tunnelTo(url, environment);
+  const url = new URL(`${isPlain ? "http" : "https"}://${formatHostEndpoint(place)}/`);
+  const tunnel = createTunnelDialer(url, environment);
   const guard = resolve === undefined ? { named } : { named, resolve };
-  const addresses = await allowedAddresses(url, guard, tunnel !== null).catch((error: unknown) => {
-    throw asRefusal(place, error);
+  const addresses = await resolveAllowedAddresses(url, guard, tunnel !== null).catch((error: unknown) => {
+    throw toRefusal(place, error);
   });
   return {
     addresses: tunnel === null ? addresses : [],
-    route: routeTo(new URL(`http://${hostPlaceText(place)}/`), environment),
+    route: findProxyRoute(new URL(`http://${formatHostEndpoint(place)}/`), environment),
     dial: async () => tunnel?.() ?? dialAddresses(addresses, place.port, dialMs),
   };
 }
 
-/** The place is on this machine or in its network; only the user can know whether that is meant. */
-export class PrivatePlace extends RefusedConnection {
-  constructor(place: HostPlace) {
-    const { status, message } = refusedPlace(place, "is on this machine or in a private network");
+/** The place is on this machine or in its network, and only the user knows whether that is intended. */
+export class PrivateHostError extends RefusedConnectionError {
+  constructor(place: HostEndpoint) {
+    const { status, message } = createPrivateRefusal(place, "is on this machine or in a private network");
     super(status, message);
   }
 }
 
-function asRefusal(place: HostPlace, error: unknown): unknown {
+function toRefusal(place: HostEndpoint, error: unknown): unknown {
   if (!(error instanceof WebError)) return error;
   switch (error.type) {
     case "private_address":
-      return new PrivatePlace(place);
+      return new PrivateHostError(place);
     case "forbidden_address":
-      return new RefusedConnection(403, error.message.replace("fetched", "reached"));
+      return new RefusedConnectionError(403, error.message.replace("fetched", "reached"));
     default:
-      return new RefusedConnection(502, error.message);
+      return new RefusedConnectionError(502, error.message);
   }
 }
 
-/** Tries one after the other, as their order says. */
+/** Tries one address after the other, in the given order. */
 async function dialAddresses(addresses: readonly string[], port: number, dialMs: number): Promise<Socket> {
   const until = performance.now() + dialMs;
   let fault: unknown = new Error("it has no address");
   for (const [index, address] of addresses.entries()) {
-    // A dead address must not take the time of all.
+    // One dead address must not use up the time for all.
     const share = (until - performance.now()) / (addresses.length - index);
     if (share <= 0) break;
     try {

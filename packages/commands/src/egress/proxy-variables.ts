@@ -1,11 +1,11 @@
 /** Where the variable points: `proxy` is an address with a login, `none` the hosts that need no proxy. */
-type Value = "proxy" | "none" | "1";
+type ProxyValue = "proxy" | "none" | "1";
 
 /**
- * What makes programs use a proxy. Those of one program stand above its own settings files, which may name a proxy
- * that a command cannot reach.
+ * Variables that make programs use the proxy. A program's own variables override its settings files, which may name a
+ * proxy that a command cannot reach.
  */
-const PROXY_VARIABLES: readonly (readonly [variables: string, value: Value, readers: string])[] = [
+const PROXY_VARIABLES: readonly (readonly [variables: string, value: ProxyValue, readers: string])[] = [
   ["HTTP_PROXY HTTPS_PROXY ALL_PROXY", "proxy", "most programs"],
   ["http_proxy https_proxy all_proxy", "proxy", "curl and wget, which read HTTP_PROXY in lower case only"],
   ["NO_PROXY no_proxy", "none", "most programs"],
@@ -21,15 +21,15 @@ const PROXY_VARIABLES: readonly (readonly [variables: string, value: Value, read
   ["NODE_USE_ENV_PROXY", "1", "Node from version 24: fetch and http"],
 ];
 
-/** For git, whose own `http.proxy` is stronger than a variable. */
+/** Git's own `http.proxy` setting takes precedence over the variables. */
 const GIT_KEYS = ["http.proxy"];
 
-/** This machine as a command sees it, which is only the command's own. */
-const OWN = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,[::1]";
+/** The loopback addresses, which in a command's namespace belong to the command alone. */
+const LOCAL_HOSTS = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,[::1]";
 
 /** The environment of a command that reaches the network through the proxy at that address. */
-export function proxyEnvironment(proxy: string): Record<string, string> {
-  const values: Readonly<Record<Value, string>> = { proxy, none: OWN, 1: "1" };
+export function buildProxyEnvironment(proxy: string): Record<string, string> {
+  const values: Readonly<Record<ProxyValue, string>> = { proxy, none: LOCAL_HOSTS, 1: "1" };
   const rows = PROXY_VARIABLES.flatMap(([names, value]) =>
     names.split(" ").map((name) => [name, values[value]] as const),
   );

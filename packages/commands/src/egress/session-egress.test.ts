@@ -2,33 +2,33 @@ import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { promisify } from "node:util";
-import { portOf } from "@burin/testing/fake-model-server";
-import { needs } from "@burin/testing/needs";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
-import { openNetworkSpace } from "./network-space.ts";
-import type { HostAnswer, HostWish } from "./session-egress.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
+import { openNetworkNamespace } from "./network-space.ts";
+import type { HostAnswer, HostRequest } from "./session-egress.ts";
 
 const FETCH = (url: string) => `curl -sS -m 20 -w '%{http_code}' ${url} 2>&1; true`;
 
-describe("P53 the network of a session's commands", needs("bwrap", "curl"), () => {
-  let room: SandboxRoom;
+describe("P53 the network of a session's commands", requirePrograms("bwrap", "curl"), () => {
+  let room: SandboxFixture;
   let server: ReturnType<typeof createServer>;
   let place: string;
   const seen: string[] = [];
-  const wishes: HostWish[] = [];
+  const wishes: HostRequest[] = [];
   let allow: string[] = [];
-  let answer: (wish: HostWish) => Promise<HostAnswer> = async () => "no";
+  let answer: (wish: HostRequest) => Promise<HostAnswer> = async () => "no";
 
   beforeEach(async () => {
-    room = new SandboxRoom();
+    room = new SandboxFixture();
     seen.length = 0;
     wishes.length = 0;
     server = createServer(({ headers, url }, response) => {
       seen.push(`${headers.host}${url}`);
       response.end("from outside ");
     });
-    place = `packages.test:${await portOf(server)}`;
+    place = `packages.test:${await listenOnFreePort(server)}`;
     allow = [];
     room.open("workspace-write", false, {
       rules: async () => ({ allow, deny: ["denied.test"] }),
@@ -115,7 +115,7 @@ describe("P53 the network of a session's commands", needs("bwrap", "curl"), () =
   });
 
   it("P53 an ordinary user has such a network, too", async () => {
-    const space = await openNetworkSpace(process.env.PATH, false);
+    const space = await openNetworkNamespace(process.env.PATH, false);
     space.listener.on("connection", (socket) => socket.end("from outside"));
     const [program = "", ...words] = [...space.enter, "bash", "-c", `cat < /dev/tcp/127.0.0.1/${space.port}`];
     expect((await promisify(execFile)(program, words)).stdout).toBe("from outside");

@@ -1,31 +1,41 @@
-import { unlessAborted } from "@burin/contract/async/wait";
-import { messageOf } from "@burin/contract/text/error-message";
+import { rejectOnAbort } from "@burin/contract/async/wait";
+import { describeError } from "@burin/contract/text/error-message";
 import { randomName } from "@burin/files/disk/random-name";
-import { type HostPlace, type HostRules, hostPlaceText, judgeHost, namedPlaces } from "@burin/shell-judge";
+import {
+  formatHostEndpoint,
+  type HostEndpoint,
+  type HostRules,
+  judgeHost,
+  listExplicitEndpoints,
+} from "@burin/shell-judge";
 import type { CommandSpace } from "../sandbox/sandbox.ts";
 import { type EgressOptions, EgressProxy } from "./egress-proxy.ts";
-import { type NetworkSpace, openInSharedSpace, openNetworkSpace } from "./network-space.ts";
-import { proxyEnvironment } from "./proxy-variables.ts";
+import { type NetworkNamespace, openInSharedNamespace, openNetworkNamespace } from "./network-space.ts";
+import { buildProxyEnvironment } from "./proxy-variables.ts";
 import type { EgressRefusal } from "./refusal.ts";
 
 /** A command wants a host that no rule names. */
-export interface HostWish {
+export interface HostRequest {
   /** Without the port if it is a common one, except in a private network. */
   readonly host: string;
   readonly isPrivate: boolean;
   readonly command: string;
 }
 
-/** `yes`: for this command. `unasked`: nobody is there to answer. After a lasting yes the rules allow the host. */
+/**
+ * `yes` is for this command only. `unasked` means that nobody can answer. A lasting yes changes the rules themselves.
+ */
 export type HostAnswer = "yes" | "no" | "unasked";
 
 export interface SessionEgressOptions extends Pick<EgressOptions, "environment" | "resolve" | "limits"> {
-  /** What settings and grants say now. */
+  /** Returns the current rules from settings and grants. */
   readonly rules: () => Promise<HostRules>;
-  /** Resolves to the space that the commands share, in whose network the proxy then is; to null where there is none. */
+  /**
+   * Resolves to the space that the commands share, in whose network the proxy then listens; to null if there is none.
+   */
   readonly space?: () => Promise<CommandSpace | null>;
   /** Asks the user. Rejects when the signal aborts. */
-  readonly ask?: (wish: HostWish, signal: AbortSignal) => Promise<HostAnswer>;
+  readonly ask?: (wish: HostRequest, signal: AbortSignal) => Promise<HostAnswer>;
 }
 
 /** What a command needs to reach the proxy, until it has ended. */
@@ -54,14 +64,14 @@ interface Client extends LeaseRequest {
   readonly ended: AbortController;
   /** One question for a host, however many connections wait for it. */
   readonly answers: Map<string, Promise<HostAnswer>>;
-  /** Open questions, since when there is one, and how long there were some before. */
+  /** How many questions are open, since when at least one has been open, and how long there were some before that. */
   questions: number;
   waitsSince: number;
   waitedMs: number;
 }
 
 /** The most refusals that are kept for one command. */
-const MOST_REFUSALS = 100;
+const MAX_REFUSALS = 100;
 
 /** The network of one session's commands: a namespace, its proxy, and who may reach which host. */
 export class SessionEgress {
@@ -69,7 +79,7 @@ export class SessionEgress {
   readonly #clients = new Map<string, Client>();
   #named: readonly string[] = [];
   #close = () => {};
-  #opening: Promise<NetworkSpace> | null = null;
+  #opening: Promise<NetworkNamespace> | null = null;
   #shared: CommandSpace | null = null;
   #count = 0;
 
@@ -77,8 +87,8 @@ export class SessionEgress {
     this.#options = options;
   }
 
-  /** Again when the shared space has ended and the session has another. */
-  async #open(): Promise<NetworkSpace> {
+  /** Opens the namespace again when the session has a new shared space. */
+  async #open(): Promise<NetworkNamespace> {
     const shared = (await this.#options.space?.()) ?? null;
     if (this.#opening === null || this.#shared !== shared) {
       this.#close();
@@ -88,18 +98,20 @@ export class SessionEgress {
     return this.#opening;
   }
 
-  async #openIn(shared: CommandSpace | null): Promise<NetworkSpace> {
+  async #openIn(shared: CommandSpace | null): Promise<NetworkNamespace> {
     const { environment, resolve, limits } = this.#options;
-    const space = await (shared === null ? openNetworkSpace(environment.PATH) : openInSharedSpace(shared));
+    const space = await (shared === null
+      ? openNetworkNamespace(environment.PATH)
+      : openInSharedNamespace(shared));
     const proxy = new EgressProxy({
       environment,
       ...(resolve && { resolve }),
       ...(limits && { limits }),
       judge: (place, client) => this.#judge(place, client),
-      clientOf: (user, password) => (this.#clients.get(user)?.password === password ? user : null),
+      findClient: (user, password) => (this.#clients.get(user)?.password === password ? user : null),
       judgePrivate: async (place, name) =>
-        (await this.#answerFor(hostPlaceText(place), name, true)) === "yes",
-      named: (name) => [...this.#named, ...namedPlaces(this.#clients.get(name)?.hosts ?? [])],
+        (await this.#answerFor(formatHostEndpoint(place), name, true)) === "yes",
+      named: (name) => [...this.#named, ...listExplicitEndpoints(this.#clients.get(name)?.hosts ?? [])],
       onRefusal: (refusal) => this.#note(refusal),
     });
     proxy.serve(space.listener);
@@ -113,7 +125,7 @@ export class SessionEgress {
   /** Rejects when this system has no network namespace for it. */
   async lease(request: LeaseRequest): Promise<EgressLease> {
     const { port, enter } = await this.#open();
-    this.#named = namedPlaces((await this.#options.rules()).allow);
+    this.#named = listExplicitEndpoints((await this.#options.rules()).allow);
     this.#count += 1;
     const name = `run_${this.#count}`;
     const client: Client = {
@@ -128,7 +140,7 @@ export class SessionEgress {
     };
     this.#clients.set(name, client);
     return {
-      env: proxyEnvironment(`http://${name}:${client.password}@127.0.0.1:${port}`),
+      env: buildProxyEnvironment(`http://${name}:${client.password}@127.0.0.1:${port}`),
       within: enter,
       refusals: client.refusals,
       waitedMs: () => client.waitedMs + (client.questions === 0 ? 0 : Date.now() - client.waitsSince),
@@ -147,13 +159,13 @@ export class SessionEgress {
 
   #note(refusal: EgressRefusal): void {
     const refusals = this.#clients.get(refusal.client ?? "")?.refusals;
-    if (refusals === undefined || refusals.length >= MOST_REFUSALS) return;
+    if (refusals === undefined || refusals.length >= MAX_REFUSALS) return;
     if (!refusals.some(({ reason }) => reason === refusal.reason)) refusals.push(refusal);
   }
 
-  async #judge(place: HostPlace, name: string): Promise<string | null> {
+  async #judge(place: HostEndpoint, name: string): Promise<string | null> {
     const client = this.#clients.get(name);
-    const host = hostOf(place);
+    const host = formatHost(place);
     if (client === undefined) return `The command that asked for ${host} has ended.`;
     const rules = await this.#options.rules();
     const verdict = judgeHost(place, { ...rules, allow: [...rules.allow, ...client.hosts] });
@@ -162,7 +174,7 @@ export class SessionEgress {
     const answer = await this.#answerFor(host, name, false);
     if (answer === "yes") {
       // The answer may have changed the rules.
-      this.#named = namedPlaces((await this.#options.rules()).allow);
+      this.#named = listExplicitEndpoints((await this.#options.rules()).allow);
       return null;
     }
     const why =
@@ -182,17 +194,17 @@ export class SessionEgress {
     return asked;
   }
 
-  async #ask(wish: HostWish, client: Client): Promise<HostAnswer> {
+  async #ask(wish: HostRequest, client: Client): Promise<HostAnswer> {
     const { ask } = this.#options;
     if (ask === undefined || !client.mayAsk) return "unasked";
     const { signal } = client.ended;
     if (client.questions === 0) client.waitsSince = Date.now();
     client.questions += 1;
     try {
-      return await unlessAborted(ask(wish, signal), signal);
+      return await rejectOnAbort(ask(wish, signal), signal);
     } catch (error) {
       if (signal.aborted) return "no";
-      throw new Error(`the question about ${wish.host} failed: ${messageOf(error)}`);
+      throw new Error(`the question about ${wish.host} failed: ${describeError(error)}`);
     } finally {
       client.questions -= 1;
       if (client.questions === 0) client.waitedMs += Date.now() - client.waitsSince;
@@ -200,7 +212,7 @@ export class SessionEgress {
   }
 }
 
-/** As rules and questions name it. */
-function hostOf(place: HostPlace): string {
-  return place.port === 443 || place.port === 80 ? place.host : hostPlaceText(place);
+/** Formats the host as rules and questions name it. */
+function formatHost(place: HostEndpoint): string {
+  return place.port === 443 || place.port === 80 ? place.host : formatHostEndpoint(place);
 }

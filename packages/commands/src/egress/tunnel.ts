@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Hello, readClientHello } from "./client-hello.ts";
+import { type ClientHello, readClientHello } from "./client-hello.ts";
 
 /** More than any ClientHello with a long session ticket. */
-const MOST_HELLO_BYTES = 64 * 1024;
+const MAX_HELLO_BYTES = 64 * 1024;
 
-/** A fatal alert: a program then says that the name was not recognized, instead of that the connection broke. */
+/** A fatal TLS alert, so that the program reports an unrecognized name instead of a broken connection. */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
-/** Reads as many bytes as it takes to know what the connection is used for. They are no longer in the socket. */
+/** Reads enough bytes to tell what the connection carries. They are consumed from the socket. */
 export async function readHello(
   socket: Duplex,
   { headMs }: { readonly headMs: number },
-): Promise<{ readonly hello: Hello; readonly bytes: Buffer }> {
+): Promise<{ readonly hello: ClientHello; readonly bytes: Buffer }> {
   const late = setTimeout(() => socket.destroy(), headMs);
   let bytes = Buffer.alloc(0);
   try {
@@ -22,17 +22,17 @@ export async function readHello(
       if (piece !== null) bytes = Buffer.concat([bytes, piece]);
       const hello = readClientHello(bytes);
       if (hello.kind !== "more") return { hello, bytes };
-      if (socket.readableEnded || socket.destroyed || bytes.length > MOST_HELLO_BYTES) {
+      if (socket.readableEnded || socket.destroyed || bytes.length > MAX_HELLO_BYTES) {
         return { hello: { kind: "other" }, bytes };
       }
-      if (piece === null) await readableOrOver(socket);
+      if (piece === null) await waitForReadable(socket);
     }
   } finally {
     clearTimeout(late);
   }
 }
 
-async function readableOrOver(socket: Duplex): Promise<void> {
+async function waitForReadable(socket: Duplex): Promise<void> {
   const over = new AbortController();
   const heard = ["readable", "end", "close"].map((event) => once(socket, event, { signal: over.signal }));
   try {
@@ -43,7 +43,7 @@ async function readableOrOver(socket: Duplex): Promise<void> {
   }
 }
 
-/** Passes everything on in both directions, until one side ends it, is silent for too long or sends too much. */
+/** Relays both directions until one side ends, is idle for too long or sends too much. */
 export function joinSockets(
   client: Duplex,
   target: Socket,

@@ -1,8 +1,8 @@
-import { findHelper, helperPath } from "../processes/helper-program.ts";
+import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
 
-const LONGEST_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 /** Runs nothing that comes with the repository, and never asks for a password. */
-const ONLY_FILES = [
+const SAFE_SETTINGS = [
   ["core.hooksPath", process.platform === "win32" ? "NUL" : "/dev/null"],
   ["core.fsmonitor", "false"],
   ["protocol.ext.allow", "never"],
@@ -31,11 +31,11 @@ export async function cloneRepository(url: string, folder: string, options: Clon
           ["-C", folder, "checkout", "--quiet", "FETCH_HEAD"],
         ]
       : [["clone", "--quiet", "--depth=1", ...branch, "--", url, folder]];
-  const env = { ...environment, PATH: helperPath(environment.PATH), GIT_TERMINAL_PROMPT: "0" };
-  const { waitForOutput } = await import("../processes/wait-for-output.ts");
+  const env = { ...environment, PATH: buildHelperPath(environment.PATH), GIT_TERMINAL_PROMPT: "0" };
+  const { runSync } = await import("../processes/wait-for-output.ts");
   for (const step of steps) {
-    const how = { cwd: process.cwd(), env, longestMs: LONGEST_MS };
-    const { fault } = waitForOutput(git, [...ONLY_FILES, ...step], how);
+    const how = { cwd: process.cwd(), env, longestMs: TIMEOUT_MS };
+    const { fault } = runSync(git, [...SAFE_SETTINGS, ...step], how);
     if (fault !== null) throw new Error(fault.trim());
   }
 }

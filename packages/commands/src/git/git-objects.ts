@@ -1,5 +1,5 @@
-import { findHelper, helperPath } from "../processes/helper-program.ts";
-import { askGit } from "./git-programs.ts";
+import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
+import { runGit } from "./git-programs.ts";
 
 export interface GitObject {
   readonly id: string;
@@ -9,17 +9,17 @@ export interface GitObject {
 
 const NEWLINE = 0x0a;
 
-function askObjects(git: string, words: readonly string[], input: string): Buffer {
+function readObjectBatch(git: string, words: readonly string[], input: string): Buffer {
   const { PATH } = process.env;
-  const env = { PATH: helperPath(PATH), GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+  const env = { PATH: buildHelperPath(PATH), GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
   const all = ["--no-replace-objects", "--git-dir", git, ...words];
-  return askGit(all, { git: findHelper("git", PATH), cwd: "/", env, input }).output;
+  return runGit(all, { git: findHelper("git", PATH), cwd: "/", env, input }).output;
 }
 
-/** What a repository has under these ids, the missing ones left out. Nothing says that the content fits the id. */
+/** Reads the objects that exist under these ids. The content is not verified against the id. */
 export function readObjects(git: string, ids: readonly string[]): GitObject[] {
   if (ids.length === 0) return [];
-  const output = askObjects(git, ["cat-file", "--batch"], `${ids.join("\n")}\n`);
+  const output = readObjectBatch(git, ["cat-file", "--batch"], `${ids.join("\n")}\n`);
   const found: GitObject[] = [];
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf(NEWLINE, at);
@@ -34,9 +34,9 @@ export function readObjects(git: string, ids: readonly string[]): GitObject[] {
 }
 
 /** The ids of the newest commits and tags before these, as git lists them. */
-export function recentCommits(git: string, tips: readonly string[], most: number): string[] {
+export function listRecentCommits(git: string, tips: readonly string[], most: number): string[] {
   const words = ["rev-list", "--stdin", "--ignore-missing", "-n", String(most)];
-  const listed = askObjects(git, words, `${tips.join("\n")}\n`)
+  const listed = readObjectBatch(git, words, `${tips.join("\n")}\n`)
     .toString("latin1")
     .trim();
   return [...tips, ...listed.split("\n").filter((line) => line !== "")];

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { gitRepositories } from "./git-repository.ts";
+import { createRepositoryChecks } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -11,14 +11,17 @@ let write: GitHome["write"];
 let makeRepository: GitHome["makeRepository"];
 
 beforeEach(() => {
-  ({ base, root, environment, write, makeRepository } = gitHome());
+  ({ base, root, environment, write, makeRepository } = createGitHome());
   write("root/src/a.txt", "a\n");
 });
 
 const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 
 function fault(folder = root, { use = LOOK } = {}) {
-  return gitRepositories({ roots: [root], environment, passEnvironment: [] }).repositoryFault(folder, use);
+  return createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
+    folder,
+    use,
+  );
 }
 
 describe("what git would show of places outside", () => {

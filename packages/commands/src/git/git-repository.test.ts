@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { gitRepositories } from "./git-repository.ts";
+import { createRepositoryChecks } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -22,7 +22,7 @@ let gitIn: GitHome["git"];
 let makeRepository: GitHome["makeRepository"];
 
 beforeEach(() => {
-  ({ base, root, environment, write, git: gitIn, makeRepository } = gitHome());
+  ({ base, root, environment, write, git: gitIn, makeRepository } = createGitHome());
   appendFileSync(join(base, "home/.gitconfig"), '[protocol "file"]\n\tallow = always\n');
   write("root/src/a.txt", "a\n");
 });
@@ -31,7 +31,7 @@ const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 const CHANGE = { changes: true, readsFiles: false, subcommand: "commit" };
 
 function fault(folder = root, { use = LOOK, roots = [root] } = {}) {
-  return gitRepositories({ roots, environment, passEnvironment: [] }).repositoryFault(folder, use);
+  return createRepositoryChecks({ roots, environment, passEnvironment: [] }).repositoryFault(folder, use);
 }
 
 describe("an ordinary repository", () => {

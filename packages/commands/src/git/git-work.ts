@@ -1,15 +1,15 @@
 import { closeSync, openSync } from "node:fs";
-import { openRegular } from "@burin/files/disk/regular-file";
+import { openRegularFile } from "@burin/files/disk/regular-file";
 import type { Repository } from "@burin/files/tree";
 import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { runProgram } from "../processes/supervisor.ts";
-import { waitForOutput } from "../processes/wait-for-output.ts";
-import { ONLY_HERE } from "./git-programs.ts";
-import { gitIn, gitRepositories } from "./git-repository.ts";
+import { runSync } from "../processes/wait-for-output.ts";
+import { LOCAL_ONLY_ENVIRONMENT } from "./git-programs.ts";
+import { createRepositoryChecks, findGit } from "./git-repository.ts";
 
-const LONGEST_MS = 20_000;
-/** Of the objects that one git process prints. */
-const MOST_PRINTED_BYTES = 8 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+/** The most bytes of objects that one git process prints. */
+const MAX_PRINTED_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface RefChange {
@@ -32,7 +32,7 @@ export class GitWork {
 
   constructor(repository: Repository, ground: FactsOptions) {
     this.#repository = repository;
-    const { git, env } = gitIn(ground);
+    const { git, env } = findGit(ground);
     this.#git = git;
     this.#env = { ...env, LC_ALL: "C", LANGUAGE: "" };
   }
@@ -49,11 +49,11 @@ export class GitWork {
       [group, size] = [[], 0];
     };
     for (const { id, bytes } of blobs) {
-      if (bytes > MOST_PRINTED_BYTES) {
+      if (bytes > MAX_PRINTED_BYTES) {
         this.#toFile(["cat-file", "blob", id], fileFor(id));
         continue;
       }
-      if (size + bytes > MOST_PRINTED_BYTES) flush();
+      if (size + bytes > MAX_PRINTED_BYTES) flush();
       group.push(id);
       size += bytes;
     }
@@ -74,8 +74,10 @@ export class GitWork {
     }
   }
 
-  /** Which of the paths git gives other bytes in the work tree than it stores; null when it does not say. */
-  converted(paths: readonly string[]): Set<string> | null {
+  /**
+   * Returns the paths whose content git converts between the work tree and its store; null when git does not answer.
+   */
+  listConverted(paths: readonly string[]): Set<string> | null {
     const words = ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "eol"];
     const asking = ["--work-tree", this.#repository.top, ...words];
     const { output, fault } = this.#ask(asking, { input: paths.map((path) => `${path}\0`).join("") });
@@ -97,7 +99,7 @@ export class GitWork {
 
   /** Gives the repository the objects of a pack. Returns what went wrong, or null. */
   unpack(file: string): string | null {
-    const from = openRegular(file);
+    const from = openRegularFile(file);
     try {
       return this.#ask(["unpack-objects", "-q"], { from }).fault;
     } finally {
@@ -120,10 +122,10 @@ export class GitWork {
     return ["--no-replace-objects", "--git-dir", this.#repository.gitDir, ...words];
   }
 
-  #ask(words: readonly string[], how: Pick<Parameters<typeof waitForOutput>[2], "input" | "from" | "to">) {
+  #ask(words: readonly string[], how: Pick<Parameters<typeof runSync>[2], "input" | "from" | "to">) {
     if (this.#git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
-    const place = { cwd: this.#repository.top, env: this.#env, longestMs: LONGEST_MS };
-    return waitForOutput(this.#git, this.#words(words), { ...place, ...how });
+    const place = { cwd: this.#repository.top, env: this.#env, longestMs: TIMEOUT_MS };
+    return runSync(this.#git, this.#words(words), { ...place, ...how });
   }
 
   #toFile(words: readonly string[], file: string, input?: string): string | null {
@@ -137,30 +139,33 @@ export class GitWork {
 }
 
 const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];
-const LONGEST_STATUS_MS = 5000;
-const MOST_STATUS_BYTES = 64 * 1024;
-const MOST_LINES = 20;
-const MOST_LINE_CHARACTERS = 200;
+const STATUS_TIMEOUT_MS = 5000;
+const MAX_STATUS_BYTES = 64 * 1024;
+const MAX_LINES = 20;
+const MAX_LINE_CHARACTERS = 200;
 
 /** One line each as git prints it; null when git does not answer in time, or would run what the repository names. */
-export async function uncommittedChanges(ground: FactsOptions, signal: AbortSignal): Promise<string | null> {
+export async function listUncommittedChanges(
+  ground: FactsOptions,
+  signal: AbortSignal,
+): Promise<string | null> {
   const [root = ""] = ground.roots;
-  const { git, env } = gitIn(ground);
+  const { git, env } = findGit(ground);
   // It does not look into submodules, so they need no check first.
   const use = { subcommand: "status", changes: false, readsFiles: false };
-  if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
+  if (git === null || createRepositoryChecks(ground).repositoryFault(root, use) !== null) return null;
   const { exitCode, output, stopped } = await runProgram({
     command: git,
     args: STATUS,
     cwd: root,
-    env: { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" },
-    mostBytes: MOST_STATUS_BYTES,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_STATUS_MS)]),
+    env: { ...env, ...LOCAL_ONLY_ENVIRONMENT, LC_ALL: "C", LANGUAGE: "" },
+    mostBytes: MAX_STATUS_BYTES,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(STATUS_TIMEOUT_MS)]),
   });
   const isWhole = exitCode === 0 && stopped === null;
   if (!isWhole && stopped !== "size") return null;
   const [, ...lines] = output.toString("utf8").trimEnd().split("\n");
-  const shown = lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE_CHARACTERS));
+  const shown = lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARACTERS));
   const more = isWhole ? lines.length - shown.length : "many";
   return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join("\n");
 }

@@ -1,8 +1,8 @@
 import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { gitRepositories } from "./git-repository.ts";
+import { createRepositoryChecks } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -12,7 +12,7 @@ let gitIn: GitHome["git"];
 let makeRepository: GitHome["makeRepository"];
 
 beforeEach(() => {
-  ({ base, root, environment, write, git: gitIn, makeRepository } = gitHome());
+  ({ base, root, environment, write, git: gitIn, makeRepository } = createGitHome());
   mkdirSync(join(root, "src"));
 });
 
@@ -20,7 +20,10 @@ const edit = (path: string, text: string) => appendFileSync(join(base, path), te
 
 function fault(folder: string) {
   const use = { changes: false, readsFiles: true, subcommand: "status" };
-  return gitRepositories({ roots: [root], environment, passEnvironment: [] }).repositoryFault(folder, use);
+  return createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
+    folder,
+    use,
+  );
 }
 
 describe("what git has said before", () => {

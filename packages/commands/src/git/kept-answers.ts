@@ -1,39 +1,42 @@
 import type { Stats } from "node:fs";
-import { lstatOf, realOf } from "@burin/files/disk/disk-looks";
+import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
 
-interface Asked<T> {
+interface AnswerWithSources<T> {
   readonly answer: T;
-  /** Files, folders and links, also missing ones; for a folder only its identity counts. null: not to be kept. */
+  /**
+   * The files, folders and links that the answer depends on, including missing ones; of a folder only its identity
+   * counts. null means that the answer must not be cached.
+   */
   readonly sources: readonly string[] | null;
 }
 
-/** A file that was changed this recently may change again with the same time stamp. */
+/** A file changed this recently may change again without a new time stamp. */
 const DOUBTFUL_MS = 100;
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** Caches answers of a program as long as none of its sources has changed. */
-export class KeptAnswers<T> {
+export class AnswerCache<T> {
   readonly #kept = new Map<string, { answer: T; sources: readonly string[]; state: string }>();
 
   /**
-   * If a source was changed about the time of asking or later, the program may not have seen it, so the answer is
-   * not cached.
+   * If a source changed at about the time of asking or later, the program may have read the old version, so the answer
+   * is not cached.
    */
-  answer(question: string, ask: () => Asked<T>): T {
+  answer(question: string, ask: () => AnswerWithSources<T>): T {
     const kept = this.#kept.get(question);
-    if (kept !== undefined && stateOf(kept.sources).text === kept.state) return kept.answer;
+    if (kept !== undefined && readState(kept.sources).text === kept.state) return kept.answer;
     const askedAt = Date.now();
     const { answer, sources } = ask();
     this.#kept.delete(question);
     if (sources === null) return answer;
-    const { text: state, changed } = stateOf(sources);
+    const { text: state, changed } = readState(sources);
     if (changed < askedAt - DOUBTFUL_MS) this.#kept.set(question, { answer, sources, state });
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_KEPT)) this.#kept.delete(oldest);
+    for (const oldest of [...this.#kept.keys()].slice(0, -MAX_KEPT)) this.#kept.delete(oldest);
     return answer;
   }
 }
 
-function stateOf(sources: readonly string[]): { readonly text: string; readonly changed: number } {
+function readState(sources: readonly string[]): { readonly text: string; readonly changed: number } {
   let changed = 0;
   const told = (stats: Stats | null): string => {
     if (stats === null) return "-";
@@ -42,8 +45,10 @@ function stateOf(sources: readonly string[]): { readonly text: string; readonly 
     return [dev, ino, uid, mode, ...(stats.isDirectory() ? [] : [ctimeMs, size])].join(":");
   };
   const each = sources.map((path) => {
-    const stats = lstatOf(path);
-    return stats?.isSymbolicLink() ? `${told(stats)}>${told(lstatOf(realOf(path) ?? ""))}` : told(stats);
+    const stats = tryLstat(path);
+    return stats?.isSymbolicLink()
+      ? `${told(stats)}>${told(tryLstat(tryRealPath(path) ?? ""))}`
+      : told(stats);
   });
   return { text: each.join(" "), changed };
 }

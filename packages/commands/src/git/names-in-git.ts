@@ -2,11 +2,13 @@ import { join } from "node:path";
 import { ODD_NAME } from "../processes/command-surroundings.ts";
 import type { ProgramOutput } from "../processes/wait-for-output.ts";
 
-type Ask = (words: readonly string[]) => ProgramOutput;
+type RunGit = (words: readonly string[]) => ProgramOutput;
 
-/** Names in the index, and in commits that the words may name, that a program would misread; null when unknown. */
-export function oddNames(ask: Ask, words: readonly string[]): string[] | null {
-  const trees = objectsNamedBy(ask, words);
+/**
+ * Returns names in the index, and in commits that the words may name, that a program would misread; null if unknown.
+ */
+export function findOddNames(ask: RunGit, words: readonly string[]): string[] | null {
+  const trees = findNamedObjects(ask, words);
   if (trees === null) return null;
   const lists = trees.map((tree) => ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree]);
   const listed = [["ls-files", "-z", "--full-name", ":/"], ...lists].map(ask);
@@ -16,15 +18,15 @@ export function oddNames(ask: Ask, words: readonly string[]): string[] | null {
 }
 
 /**
- * Returns the path of everything whose content git keeps: in the index, in all commits that it still knows, and in
+ * Returns the path of every file whose content git keeps: in the index, in all commits that it still knows, and in
  * those that the words name. null when git does not answer, or when a word names content that has no path.
  */
-export function pathsInGit(ask: Ask, words: readonly string[]): string[] | null {
+export function listPathsInGit(ask: RunGit, words: readonly string[]): string[] | null {
   const top = ask(["rev-parse", "--show-toplevel"]);
   if (top.fault?.startsWith("fatal: not a git repository")) return [];
-  const objects = top.fault === null ? objectsNamedBy(ask, words) : null;
+  const objects = top.fault === null ? findNamedObjects(ask, words) : null;
   if (objects === null || objects.some((object) => !hasPaths(ask, object))) return null;
-  const { output, fault } = ask([...EVERY_OBJECT, ...objects]);
+  const { output, fault } = ask([...LIST_ALL_OBJECTS, ...objects]);
   if (fault !== null) return null;
   const folder = top.output.toString("utf8").replace(/\n$/, "");
   // Each line is a hash and, for what is in a tree, a space and the path.
@@ -32,17 +34,17 @@ export function pathsInGit(ask: Ask, words: readonly string[]): string[] | null 
   return paths.map((path) => join(folder, path));
 }
 
-const EVERY_OBJECT = ["rev-list", "--objects", "--all", "--reflog", "--indexed-objects"];
+const LIST_ALL_OBJECTS = ["rev-list", "--objects", "--all", "--reflog", "--indexed-objects"];
 
 /** A commit or a tree, also behind a tag. */
-function hasPaths(ask: Ask, object: string): boolean {
+function hasPaths(ask: RunGit, object: string): boolean {
   const { output, fault } = ask(["cat-file", "-t", `${object}^{}`]);
   return fault === null && /^(?:commit|tree)$/m.test(output.toString("utf8"));
 }
 
-function objectsNamedBy(ask: Ask, words: readonly string[]): string[] | null {
+function findNamedObjects(ask: RunGit, words: readonly string[]): string[] | null {
   const { output, fault } = ask(["rev-parse", "--revs-only", "--no-flags", ...words]);
   if (fault !== null) return null;
-  // The beginning of a range comes with a ^ before it.
+  // git prints a `^` before the start of a range.
   return output.toString("utf8").replaceAll("^", "").split("\n").filter(Boolean);
 }

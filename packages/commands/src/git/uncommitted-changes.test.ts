@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { uncommittedChanges } from "./git-work.ts";
+import { listUncommittedChanges } from "./git-work.ts";
 
 describe("P21 what is not committed", () => {
   it("is not asked for where git would run what the repository names", async () => {
-    const root = realpathSync(temporaryFolder());
+    const root = realpathSync(createTemporaryFolder());
     const git = (...words: string[]) =>
       execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: root });
     const ask = () => {
       const ground = { roots: [root], environment: process.env, passEnvironment: [] };
-      return uncommittedChanges(ground, new AbortController().signal);
+      return listUncommittedChanges(ground, new AbortController().signal);
     };
     expect(await ask()).toBeNull();
     git("init", "-q");

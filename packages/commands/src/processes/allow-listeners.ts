@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 
-/** Whatever is under way listens to its signal; Node warns of more than ten listeners, on the user's screen. */
+/** Everything in progress listens to its signal, and Node prints a warning on the user's screen above ten listeners. */
 export function allowListeners(signal: AbortSignal): void {
   try {
     setMaxListeners(0, signal);
   } catch {
-    // A signal that is not Node's own, as in jsdom, warns of nothing.
+    // A signal that is not Node's own, such as jsdom's, never warns.
   }
 }

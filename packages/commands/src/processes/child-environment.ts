@@ -1,18 +1,18 @@
 import { delimiter } from "node:path";
-import { foldersOfPath } from "./shell-program.ts";
+import { splitPathFolders } from "./shell-program.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Never passed on unless the user names it: keys of model services, and other well-known secrets. */
 const SECRET_NAMES = new Set([
-  ...words(`
+  ...splitWords(`
     OPENAI ANTHROPIC GEMINI GOOGLE GOOGLE_GENERATIVE_AI AZURE AZURE_OPENAI MISTRAL COHERE CO GROQ XAI
     DEEPSEEK OPENROUTER TOGETHER TOGETHERAI FIREWORKS PERPLEXITY PPLX CEREBRAS SAMBANOVA NVIDIA NVIDIA_NIM
     REPLICATE DASHSCOPE QWEN ZAI ZHIPU ZHIPUAI BIGMODEL MOONSHOT KIMI MINIMAX BAICHUAN ARK VOLCENGINE
     SILICONFLOW MODELSCOPE HUNYUAN STEPFUN AI21 ANYSCALE DEEPINFRA NOVITA HYPERBOLIC JINA VOYAGE TAVILY
     SERPER SERPAPI BRAVE BRAVE_SEARCH EXA FIRECRAWL LITELLM
   `).map((provider) => `${provider}_API_KEY`),
-  ...words(`
+  ...splitWords(`
     ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN OPENAI_ACCESS_TOKEN CODEX_API_KEY AZURE_OPENAI_KEY
     AZURE_OPENAI_AD_TOKEN AZURE_CLIENT_SECRET AZURE_STORAGE_KEY AZURE_STORAGE_CONNECTION_STRING
     REPLICATE_API_TOKEN HF_TOKEN HUGGING_FACE_HUB_TOKEN HUGGINGFACE_API_KEY HUGGINGFACEHUB_API_TOKEN
@@ -31,7 +31,7 @@ const SECRET_NAMES = new Set([
   `),
 ]);
 
-function words(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }
 
@@ -43,7 +43,7 @@ export const SECRET_VALUES: readonly RegExp[] = [
   /\bgl(?:pat|ptt|dt|rt|cbt|ft|imt|agent|oas|soat)-[A-Za-z0-9_-]{20,}/,
   /\bx(?:ox[abeoprs]|app-\d)-[A-Za-z0-9-]{10,}/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
-  // A name of several words in code can begin like these.
+  // Identifiers in code can begin like these prefixes.
   /\b(?:hf|r8|gsk|sgp(?:_local|_[0-9a-f]{16})?|tfp|sbp|ntn|lin_api|do[opr]_v1|sntryu|rubygems|shp(?:at|ca|pa|ss))_[A-Za-z0-9]{27,}/,
   /\b(?:xai|pplx|csk|NRAK)-[A-Za-z0-9]{27,}/,
   /\b(?:fo1|glsa|figd|sntrys|dckr_pat|pscale_(?:tkn|pw|oauth))_[A-Za-z0-9_.=-]{27,}/,
@@ -58,11 +58,11 @@ export const SECRET_VALUES: readonly RegExp[] = [
 ];
 
 /**
- * They make a shell, git or a common program do something else than its words say: run a file first, write a trace,
- * look in another place. A command is judged by its words, so it is started without them.
+ * Variables that make a shell, git or a common program do something other than its words say: run a file first, write a
+ * trace, search another place. Commands are judged by their words, so they start without these.
  */
 const CHANGES_MEANING = new Set(
-  words(`
+  splitWords(`
     BASH_ENV ENV SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT BASH_XTRACEFD PS4 CDPATH PROMPT_COMMAND
     GLOBIGNORE EXECIGNORE IFS HISTFILE ZDOTDIR LD_PRELOAD LD_AUDIT LD_PROFILE LD_DEBUG_OUTPUT
     DYLD_INSERT_LIBRARIES GCONV_PATH LESSOPEN LESSCLOSE TAR_OPTIONS GREP_OPTIONS RIPGREP_CONFIG_PATH TAPE
@@ -70,49 +70,55 @@ const CHANGES_MEANING = new Set(
   `),
 );
 
-/** Of git's own variables only these are harmless; the rest change where git works or run programs. */
-const GITS_HARMLESS =
+/** The harmless ones among git's own variables; the rest change where git works, or run programs. */
+const HARMLESS_GIT_VARIABLE =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
 
-/** Functions that bash would run instead of programs. */
+/** Exported shell functions, which bash would run instead of programs. */
 const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
 
-/** Misleading for a child: channels that a parent of Burin opened for Burin alone. */
-const BURINS_OWN = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
+/** Channels that a parent process opened for Burin alone; they would mislead a child. */
+const BURIN_CHANNELS = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
 
 export interface EnvironmentRules {
   /** Passed on whatever they look like, because the user named them. */
   readonly pass: readonly string[];
-  /** Secret by name, besides the well-known ones: the variable that the settings name for the model's key. */
+  /** The variable that the settings name for the model's key; secret by name, like the well-known ones. */
   readonly secret: readonly string[];
-  /** Folders whose programs are found last, so that a project cannot bring its own `ls`. */
+  /** Folders whose programs are found last, so that a project cannot replace `ls` with its own. */
   readonly roots?: readonly string[];
 }
 
-/** Without secrets and what changes a command's meaning, with pagers off, and marked so that programs can tell. */
-export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
+/**
+ * Builds the environment of a command: without secrets and without variables that change a command's meaning, with
+ * pagers off, and marked so that programs can recognize Burin.
+ */
+export function buildChildEnvironment(
+  environment: Environment,
+  rules: EnvironmentRules,
+): Record<string, string> {
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || BURINS_OWN.has(name)) continue;
-    const isKept = !changesMeaning(name) && secrecyOf(name, value, rules.secret) === null;
+    if (value === undefined || BURIN_CHANNELS.has(name)) continue;
+    const isKept = !changesMeaning(name) && classifySecret(name, value, rules.secret) === null;
     if (isKept || rules.pass.includes(name)) cleaned[name] = value;
   }
-  const paths = codePaths(cleaned, (path) => searchPath(path, rules.roots ?? []));
+  const paths = mapCodePaths(cleaned, (path) => orderSearchPath(path, rules.roots ?? []));
   return { ...cleaned, ...paths, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
 }
 
 function changesMeaning(name: string): boolean {
-  if (name.startsWith("GIT_")) return !GITS_HARMLESS.test(name);
+  if (name.startsWith("GIT_")) return !HARMLESS_GIT_VARIABLE.test(name);
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
 }
 
 /** Lists of folders in which programs, or their libraries, are found. An empty name stands for the current folder. */
-const CODE_PATHS = words(
+const CODE_PATHS = splitWords(
   "PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH PERL5LIB PERLLIB",
 );
 
-/** Those of an environment, each changed. */
-export function codePaths(
+/** Returns the code path variables of an environment, each with `change` applied. */
+export function mapCodePaths(
   environment: Environment,
   change: (path: string) => string,
 ): Record<string, string> {
@@ -123,9 +129,9 @@ export function codePaths(
   return Object.fromEntries(found);
 }
 
-/** A package runner puts the project's own folder first, a careless profile the current one. */
-function searchPath(path: string, roots: readonly string[]): string {
-  const { own, others } = foldersOfPath(path, roots);
+/** A package runner puts the project's own folder first, and a careless profile the current folder. */
+function orderSearchPath(path: string, roots: readonly string[]): string {
+  const { own, others } = splitPathFolders(path, roots);
   return [...others, ...own].join(delimiter);
 }
 
@@ -143,25 +149,28 @@ const URL_PASSWORD =
 /** A token in place of the user's name. */
 const URL_TOKEN = /(?<=:\/\/)(?=[\w-]*\d)[\w-]{20,300}(?=@)/g;
 /** Placeholders for passwords in documentation. */
-const STANDS_FOR_PASSWORD = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
+const PASSWORD_PLACEHOLDER = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
 
-/** The text with a mark in place of each password in a URL. */
-export function withoutPasswords(text: string): string {
+/** Replaces each password in a URL with a mark. */
+export function maskPasswords(text: string): string {
   if (!text.includes("://")) return text;
   const mark = "[redacted: password]";
   return text
     .replace(URL_PASSWORD, (whole, before: string, password: string) =>
-      STANDS_FOR_PASSWORD.test(password) ? whole : before + mark,
+      PASSWORD_PLACEHOLDER.test(password) ? whole : before + mark,
     )
     .replace(URL_TOKEN, mark);
 }
 
 /** `known`: a secret by a well-known name or by its form; `likely`: by its name. */
-export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
+export function classifySecret(
+  name: string,
+  value: string,
+  more: readonly string[],
+): "known" | "likely" | null {
   const upper = name.toUpperCase();
   if (SECRET_NAMES.has(upper) || more.includes(name)) return "known";
-  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || withoutPasswords(value) !== value)
-    return "known";
+  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || maskPasswords(value) !== value) return "known";
   const isLikely = SOUNDS_SECRET.test(upper) && !SOUNDS_HARMLESS.test(upper) && !NO_SECRET_VALUE.test(value);
   return isLikely ? "likely" : null;
 }

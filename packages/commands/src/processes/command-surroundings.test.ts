@@ -1,14 +1,14 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { leadsOutside, surroundings } from "./command-surroundings.ts";
+import { createPathFacts, leadsOutside } from "./command-surroundings.ts";
 
 let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "root");
   for (const folder of ["root/src", "root/bin", "root/other", "tools"])
     mkdirSync(join(base, folder), { recursive: true });
@@ -67,15 +67,15 @@ describe("filesBelow", () => {
     symlinkSync(base, join(root, "out"));
     mkdirSync(join(root, ".git"));
     writeFileSync(join(root, ".git/config"), "");
-    const { filesBelow } = surroundings([root]);
+    const { filesBelow } = createPathFacts([root]);
     expect(filesBelow(root)?.toSorted()).toEqual([join(root, "out"), join(root, "src/a.txt")]);
     expect(filesBelow(join(root, "nowhere"))).toEqual([]);
     for (let index = 0; index < 10_000; index += 1) writeFileSync(join(root, "src", String(index)), "");
-    expect(surroundings([root]).filesBelow(root)).toBeNull();
+    expect(createPathFacts([root]).filesBelow(root)).toBeNull();
   });
 });
 
-const look = (path = "") => surroundings([root], path);
+const look = (path = "") => createPathFacts([root], path);
 
 describe("filesBelow, through links", () => {
   it("P19 lists also what links lead to inside the roots, once", () => {
@@ -95,11 +95,11 @@ describe("filesBelow, through links", () => {
       "secret/round",
       "src/a.txt",
     ];
-    expect(surroundings([root]).filesBelow(join(root, "docs"))?.toSorted()).toEqual(
+    expect(createPathFacts([root]).filesBelow(join(root, "docs"))?.toSorted()).toEqual(
       below.map((path) => join(root, path)),
     );
     symlinkSync("docs/more", join(root, "start"));
-    expect(surroundings([root]).filesBelow(join(root, "start"))).toContain(join(root, "secret/key"));
+    expect(createPathFacts([root]).filesBelow(join(root, "start"))).toContain(join(root, "secret/key"));
   });
 });
 

@@ -1,20 +1,20 @@
 import { type Dirent, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { once, onceFor } from "@burin/contract/async/once";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { entriesOf, realOf, realPlace } from "@burin/files/disk/disk-looks";
-import { codeOf } from "@burin/files/disk/system-error";
+import { getOrCreate, once } from "@burin/contract/async/once";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { resolveExisting, tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
+import { readErrorCode } from "@burin/files/disk/system-error";
 import { isWithinAny } from "@burin/files/paths/paths";
-import { firstProgram, foldersOfPath } from "./shell-program.ts";
+import { findFirstProgram, splitPathFolders } from "./shell-program.ts";
 
 /** With more names than this, a shell pattern is not matched. */
-const MOST_NAMES = 2000;
+const MAX_NAMES = 2000;
 /** A tree with more files is not checked. */
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 
 /** A tree with more names is not checked for links. */
-const MOST_NAMES_BELOW = 100_000;
-/** For a program that splits text at spaces and quotes, and recognizes options by their dash. */
+const MAX_NAMES_BELOW = 100_000;
+/** Names that a program misreads if it splits text at spaces and quotes, or takes a leading dash for an option. */
 export const ODD_NAME = /[\s'"\\]|^-/;
 
 /** Where a decision looks for facts. */
@@ -27,88 +27,90 @@ export interface FactsOptions {
 }
 
 /** The facts about paths that one decision needs. Each is looked up once, so a long command line costs little. */
-export function surroundings(roots: readonly string[], path = "") {
+export function createPathFacts(roots: readonly string[], path = "") {
   return {
-    leadsOutside: onceForEach((one, isPattern) => leadsOutside(one, isPattern, roots)),
-    realPaths: onceForEach(realPaths),
-    filesBelow: onceForEach((folder) => filesBelow(folder, roots)),
-    treeBelow: onceForEach((folder) => treeBelow(folder, roots)),
-    projectFolderOf: onceForEach(programsOfProject(roots, path)),
+    leadsOutside: rememberEach((one, isPattern) => leadsOutside(one, isPattern, roots)),
+    realPaths: rememberEach(findRealPaths),
+    filesBelow: rememberEach((folder) => listFiles(folder, roots)),
+    treeBelow: rememberEach((folder) => surveyTree(folder, roots)),
+    projectFolderOf: rememberEach(createProgramLookup(roots, path)),
   };
 }
 
-function onceForEach<T>(look: (path: string, isPattern: boolean) => T) {
+function rememberEach<T>(look: (path: string, isPattern: boolean) => T) {
   const known = new Map<string, { readonly answer: T }>();
   return (path: string, isPattern = false) =>
-    onceFor(known, `${isPattern ? "*" : "="}${path}`, () => ({ answer: look(path, isPattern) })).answer;
+    getOrCreate(known, `${isPattern ? "*" : "="}${path}`, () => ({ answer: look(path, isPattern) })).answer;
 }
 
-/** Also for any file that a shell pattern matches; what cannot be determined counts as outside. */
+/**
+ * Also true if any file that a shell pattern matches is outside. Anything that cannot be determined counts as outside.
+ */
 export function leadsOutside(path: string, isPattern: boolean, roots: readonly string[]): boolean {
-  const places = isPattern ? matchedPaths(path) : [path];
-  return places === null || places.some((place) => isBeyond(place, roots));
+  const places = isPattern ? expandPattern(path) : [path];
+  return places === null || places.some((place) => isPathOutside(place, roots));
 }
 
-/** A path that does not exist counts as its nearest existing folder. */
-function isBeyond(path: string, roots: readonly string[]): boolean {
+/** A missing path counts as its nearest existing folder. */
+function isPathOutside(path: string, roots: readonly string[]): boolean {
   try {
     return !isWithinAny(realpathSync.native(path), roots);
   } catch (error) {
-    return codeOf(error) !== "ENOENT" || dirname(path) === path || isBeyond(dirname(path), roots);
+    return readErrorCode(error) !== "ENOENT" || dirname(path) === path || isPathOutside(dirname(path), roots);
   }
 }
 
 /** Returns where an absolute path, or each file that a shell pattern matches, really is or would be created. */
-function realPaths(path: string, isPattern: boolean): readonly string[] {
-  return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realPlace);
+function findRealPaths(path: string, isPattern: boolean): readonly string[] {
+  return (isPattern ? (expandPattern(path) ?? []) : [path]).map(resolveExisting);
 }
 
 /** null when there are too many. */
-function matchedPaths(path: string): string[] | null {
+function expandPattern(path: string): string[] | null {
   const folder = dirname(path);
   if (folder === path) return [path];
-  const folders = matchedPaths(folder);
+  const folders = expandPattern(folder);
   if (folders === null) return null;
   const name = basename(path);
   if (!/[*?[]/.test(name)) return folders.map((each) => join(each, name));
-  const matches = atLeast(name);
+  const matches = createLooseMatcher(name);
   const found: string[] = [];
   for (const each of folders) {
-    const names = entriesOf(each).map((entry) => entry.name);
+    const names = tryReadEntries(each).map((entry) => entry.name);
     const matching = names.filter(matches);
-    // A name that is not valid text gives a path that cannot be followed here.
+    // A name that is not valid UTF-8 gives a path that cannot be opened here.
     if (matching.some((one) => one.includes("\ufffd"))) return null;
     found.push(...matching.map((one) => join(each, one)));
-    if (found.length > MOST_NAMES) return null;
+    if (found.length > MAX_NAMES) return null;
   }
   return found;
 }
 
-/** Matches at least what a shell matches, whatever is quoted and whatever its locale and options are. */
-function atLeast(pattern: string): (name: string) => boolean {
+/** Matches everything that a shell would match, and perhaps more, whatever the quoting, locale and shell options. */
+function createLooseMatcher(pattern: string): (name: string) => boolean {
   const [plain = ""] = pattern.split("[");
   const open = plain.replace(/[?*]+/g, "*").replace(/[\\{}()!@+|]/g, "\\$&");
-  return globMatcher(`./${open}${plain === pattern || open.endsWith("*") ? "" : "*"}`, {
+  return createGlobMatcher(`./${open}${plain === pattern || open.endsWith("*") ? "" : "*"}`, {
     caseSensitive: false,
   });
 }
 
 /**
- * Files and links in a folder and below, and what the links lead to inside the roots. Git's own files have no text to
- * find.
+ * Lists files and links below a folder, and what the links lead to inside the roots. Skips git's own folder, which has
+ * no text to search.
  */
-function filesBelow(start: string, roots: readonly string[]): readonly string[] | null {
+function listFiles(start: string, roots: readonly string[]): readonly string[] | null {
   const files: string[] = [];
-  const folders = [realOf(start) ?? start];
+  const folders = [tryRealPath(start) ?? start];
   const seen = new Set(folders);
   let looked = 0;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    const entries = entriesOf(at);
+    const entries = tryReadEntries(at);
     looked += entries.length;
-    if (looked > MOST_FILES) return null;
+    if (looked > MAX_FILES) return null;
     for (const entry of entries.filter(({ name }) => name !== ".git")) {
       const path = join(at, entry.name);
-      const folder = folderOf(path, entry);
+      const folder = findFolder(path, entry);
       if (folder !== path) files.push(path);
       if (folder === null || seen.has(folder) || !isWithinAny(folder, roots)) continue;
       seen.add(folder);
@@ -119,25 +121,28 @@ function filesBelow(start: string, roots: readonly string[]): readonly string[] 
   return files;
 }
 
-export interface TreeBelow {
+export interface TreeFacts {
   readonly linksOut: readonly string[];
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
-/** Also behind links inside the roots; null when too large. A name that is not valid text counts as leading out. */
-function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
+/**
+ * Follows links inside the roots. null when the tree is too large. A name that is not valid UTF-8 counts as leading
+ * outside.
+ */
+function surveyTree(start: string, roots: readonly string[]): TreeFacts | null {
   const linksOut: string[] = [];
   const oddNames: { name: string; isFolder: boolean }[] = [];
   let looked = 0;
   const folders = [start];
   const seen = new Set(folders);
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    const entries = entriesOf(at);
+    const entries = tryReadEntries(at);
     looked += entries.length;
-    if (looked > MOST_NAMES_BELOW) return null;
+    if (looked > MAX_NAMES_BELOW) return null;
     for (const entry of entries) {
       if (ODD_NAME.test(entry.name)) oddNames.push({ name: entry.name, isFolder: !entry.isFile() });
-      const folder = folderOf(join(at, entry.name), entry);
+      const folder = findFolder(join(at, entry.name), entry);
       if (folder === null) continue;
       if (!isWithinAny(folder, roots)) linksOut.push(entry.name);
       else if (!seen.has(folder)) folders.push(folder);
@@ -148,17 +153,17 @@ function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
 }
 
 /** Returns the folder to continue in, also behind a link; null for a file and for a broken link. */
-function folderOf(path: string, entry: Dirent): string | null {
+function findFolder(path: string, entry: Dirent): string | null {
   if (!entry.isFile() && entry.name.includes("\ufffd")) return "/";
   if (entry.isDirectory()) return path;
-  return entry.isSymbolicLink() ? realOf(path) : null;
+  return entry.isSymbolicLink() ? tryRealPath(path) : null;
 }
 
 /** The project's folder in which commands would find a program; null when a folder outside has it. */
-function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
-  const folders = once(() => foldersOfPath(path, roots));
+function createProgramLookup(roots: readonly string[], path: string): (program: string) => string | null {
+  const folders = once(() => splitPathFolders(path, roots));
   return (program) => {
-    const found = firstProgram(program, folders().own);
-    return found === null || firstProgram(program, folders().others) !== null ? null : dirname(found);
+    const found = findFirstProgram(program, folders().own);
+    return found === null || findFirstProgram(program, folders().others) !== null ? null : dirname(found);
   };
 }

@@ -1,18 +1,21 @@
 import type { ProcessEntry } from "./process-table.ts";
 import type { Child } from "./run-process.ts";
 
-/** What a command has created and could not keep. */
+/** Something that a command created and that was moved out of the project. */
 export interface TakenBack {
   readonly path: string;
   readonly why: string;
   /** null when it could not be moved there. */
   readonly kept: string | null;
-  /** It is the same as in the last commit of its repository: git created it, and misses it now. */
+  /** It equals the version in the last commit: git created it and now reports it as deleted. */
   readonly isCommitted?: boolean;
 }
 
-/** The program to start instead of another one, which then runs in limits, and what looks after it. */
-export interface LimitedProgram {
+/**
+ * The program to start in place of another, which then runs in the sandbox, and the guard that checks what it leaves
+ * behind.
+ */
+export interface SandboxedProgram {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -21,8 +24,8 @@ export interface LimitedProgram {
   /** What the program reads from the descriptors after the channels. */
   readonly files?: readonly string[];
   readonly onStart?: (child: Child) => void;
-  /** null for one in a space of its own, all of which ends with its first process. */
-  readonly visit: VisitOfSpace | null;
+  /** null for a program in its own process namespace, where everything ends with the first process. */
+  readonly visit: SpaceProcesses | null;
   /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
   look(): Promise<readonly TakenBack[]>;
   /** The same for the last time; call it when nothing of the command is left. */
@@ -32,7 +35,7 @@ export interface LimitedProgram {
 }
 
 /** The processes of one command in a space that several share. */
-interface VisitOfSpace {
+interface SpaceProcesses {
   members(): readonly ProcessEntry[];
   /** Whether anything of the command may be alive. */
   hasLeft(): boolean;

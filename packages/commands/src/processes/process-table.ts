@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { constants } from "node:os";
-import { orElse } from "@burin/contract/or-else";
-import { linkTarget } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryReadLink } from "@burin/files/disk/disk-looks";
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -12,9 +12,9 @@ export interface ProcessEntry {
   /** The start time in the system's own format; together with the pid it identifies one process for good. */
   readonly started: string;
   readonly name: string;
-  /** Nothing of it runs any more: not when only its first thread has ended. */
+  /** No thread of it runs any more. A process whose first thread has ended may still run. */
   readonly isZombie: boolean;
-  /** Its id in the space of the session's commands, if it is in it: what they call it. */
+  /** The pid by which the session's commands know it, if it is in their shared pid namespace. */
   readonly inside?: number;
 }
 
@@ -33,9 +33,9 @@ export function findProcess(pid: number): ProcessEntry | null {
   return readProcess(`/proc/${pid}`);
 }
 
-/** Returns those of another /proc of this system, with the ids that they have there; null when it cannot be listed. */
-export function processesBelow(folder: string): readonly ProcessEntry[] | null {
-  return orElse(null, () => readProcesses(folder));
+/** Lists the processes of another /proc on this system, with their pids there; null when it cannot be read. */
+export function listProcessesBelow(folder: string): readonly ProcessEntry[] | null {
+  return withFallback(null, () => readProcesses(folder));
 }
 
 function readProcesses(folder: string): readonly ProcessEntry[] {
@@ -44,27 +44,27 @@ function readProcesses(folder: string): readonly ProcessEntry[] {
 }
 
 function readProcess(folder: string): ProcessEntry | null {
-  const stat = firstTextOf(`${folder}/stat`);
+  const stat = readProcStart(`${folder}/stat`);
   return stat === null ? null : parseStat(stat);
 }
 
 /** Returns the first child of a process, on Linux. */
 export function findChild(pid: number): ProcessEntry | null {
   // Not every kernel has this file.
-  const listed = textOf(`/proc/${pid}/task/${pid}/children`);
+  const listed = tryReadText(`/proc/${pid}/task/${pid}/children`);
   if (listed === null) return listProcesses().find(({ parent }) => parent === pid) ?? null;
   const first = Number.parseInt(listed, 10);
   return Number.isNaN(first) ? null : findProcess(first);
 }
 
 /** Returns the kernel's table of the sockets in the network of a process. */
-export function socketTable(pid: number, kind: string): string {
-  return textOf(`/proc/${pid}/net/${kind}`) ?? "";
+export function readSocketTable(pid: number, kind: string): string {
+  return tryReadText(`/proc/${pid}/net/${kind}`) ?? "";
 }
 
-/** Returns the ids that this process knows, as the map of a namespace in which they are the same. */
+/** Returns the ids that this process knows, as the identity map of a user namespace. */
 export function readIdMap(kind: "uid" | "gid"): string {
-  const lines = (textOf(`/proc/self/${kind}_map`) ?? "").trim().split("\n");
+  const lines = (tryReadText(`/proc/self/${kind}_map`) ?? "").trim().split("\n");
   return lines
     .map((line) => line.trim().split(/\s+/))
     .map(([inside, , count]) => `${inside} ${inside} ${count}`)
@@ -72,8 +72,8 @@ export function readIdMap(kind: "uid" | "gid"): string {
 }
 
 /** Returns the id that a process has in its own namespace, on Linux. */
-export function idInside(pid: number): number | null {
-  const ids = /^NSpid:\s*(.*)$/m.exec(textOf(`/proc/${pid}/status`) ?? "")?.[1];
+export function readInnerPid(pid: number): number | null {
+  const ids = /^NSpid:\s*(.*)$/m.exec(tryReadText(`/proc/${pid}/status`) ?? "")?.[1];
   return ids === undefined ? null : Number(ids.trim().split(/\s+/).at(-1));
 }
 
@@ -115,44 +115,44 @@ export function parsePs(text: string): ProcessEntry[] {
 }
 
 /** Returns the value of a variable with which a process was started; null when it has none or may not be read. */
-export function startedWith(pid: number, variable: string): string | null {
-  const environment = `\0${textOf(`/proc/${pid}/environ`, "latin1") ?? ""}`;
+export function readStartVariable(pid: number, variable: string): string | null {
+  const environment = `\0${tryReadText(`/proc/${pid}/environ`, "latin1") ?? ""}`;
   const at = environment.indexOf(`\0${variable}=`);
   if (at === -1) return null;
   return environment.slice(at + variable.length + 2).split("\0", 1)[0] ?? null;
 }
 
 /** The command line of a process, for people; its name if that cannot be read. */
-export function commandLine({ pid, name }: ProcessEntry): string {
-  return textOf(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
+export function readCommandLine({ pid, name }: ProcessEntry): string {
+  return tryReadText(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
 }
 
 /** The last pid that was used on this machine; null where the system does not report it. */
-export function lastPid(): number | null {
-  const last = Number(textOf("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
+export function readLastPid(): number | null {
+  const last = Number(tryReadText("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
   return Number.isInteger(last) ? last : null;
 }
 
-export function signalName(number: number): NodeJS.Signals | undefined {
+export function findSignalName(number: number): NodeJS.Signals | undefined {
   const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][];
   return signals.find(([, each]) => each === number)?.[0];
 }
 
 /** Identifies the boot and the pid namespace, without which a process id means nothing. */
-export function thisSystem(): { readonly boot: string; readonly space: string } {
-  const boot = textOf("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-  return { boot, space: linkTarget("/proc/self/ns/pid") ?? "" };
+export function identifySystem(): { readonly boot: string; readonly space: string } {
+  const boot = tryReadText("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return { boot, space: tryReadLink("/proc/self/ns/pid") ?? "" };
 }
 
 /** A process as it was noted on disk. */
-export interface NotedProcess extends ReturnType<typeof thisSystem> {
+export interface NotedProcess extends ReturnType<typeof identifySystem> {
   readonly pid: number;
   readonly started: string;
 }
 
 /** Whether the process may still run: nobody can look into another pid namespace. */
-export function mayRun({ pid, started, boot, space }: NotedProcess): boolean {
-  const here = thisSystem();
+export function mayBeRunning({ pid, started, boot, space }: NotedProcess): boolean {
+  const here = identifySystem();
   if (boot !== here.boot) return false;
   if (space !== here.space) return true;
   const found = findProcess(pid);
@@ -162,8 +162,8 @@ export function mayRun({ pid, started, boot, space }: NotedProcess): boolean {
 const FIRST_BYTES = 2048;
 
 /** The beginning of a file of /proc. Node would take 64 KB for a whole one, and each command reads dozens. */
-export function firstTextOf(path: string): string | null {
-  return orElse(null, () => {
+export function readProcStart(path: string): string | null {
+  return withFallback(null, () => {
     const descriptor = openSync(path, "r");
     try {
       const bytes = Buffer.allocUnsafe(FIRST_BYTES);
@@ -174,6 +174,6 @@ export function firstTextOf(path: string): string | null {
   });
 }
 
-function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
-  return orElse(null, () => readFileSync(path, encoding));
+function tryReadText(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
+  return withFallback(null, () => readFileSync(path, encoding));
 }

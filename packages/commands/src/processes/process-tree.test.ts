@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findProcess, listProcesses, type ProcessEntry, parsePs } from "./process-table.ts";
-import { endTree, membersOf } from "./process-tree.ts";
+import { endTree, findMembers } from "./process-tree.ts";
 import { startChild } from "./run-process.ts";
 
 const entry = (pid: number, more: Partial<ProcessEntry> = {}): ProcessEntry => ({
@@ -33,24 +33,26 @@ describe("membersOf", () => {
       entry(201, { parent: 200 }),
     ];
     const markOf = (pid: number) => (pid === 105 ? "run.1" : pid === 200 ? "run.11" : null);
-    expect(pids(membersOf({ runId: "run.1", known }, table, markOf))).toEqual([100, 101, 102, 103, 105, 106]);
+    expect(pids(findMembers({ runId: "run.1", known }, table, markOf))).toEqual([
+      100, 101, 102, 103, 105, 106,
+    ]);
   });
 
   it("P26 all runs of one Burin, and the runs of a Burin inside", () => {
     const marks: Record<number, string> = { 300: "a.1", 301: "a.2", 302: "b.1 a.9", 303: "aa.1", 304: "b.1" };
     const table = [300, 301, 302, 303, 304].map((pid) => entry(pid));
     const markOf = (pid: number) => marks[pid] ?? null;
-    expect(pids(membersOf({ runId: "a.", known: new Map() }, table, markOf))).toEqual([300, 301, 302]);
-    expect(pids(membersOf({ runId: "b.1", known: new Map() }, table, markOf))).toEqual([302, 304]);
+    expect(pids(findMembers({ runId: "a.", known: new Map() }, table, markOf))).toEqual([300, 301, 302]);
+    expect(pids(findMembers({ runId: "b.1", known: new Map() }, table, markOf))).toEqual([302, 304]);
   });
 
   it("P26 a process id that was given out again is another process", () => {
     const table = [entry(100, { started: "later" }), entry(101, { parent: 100 })];
-    expect(membersOf({ runId: "r", known }, table, noMark)).toEqual([]);
+    expect(findMembers({ runId: "r", known }, table, noMark)).toEqual([]);
   });
 
   it("P26 the group of a leader that has ended still belongs", () => {
-    expect(pids(membersOf({ runId: "r", known }, [entry(150, { group: 100 })], noMark))).toEqual([150]);
+    expect(pids(findMembers({ runId: "r", known }, [entry(150, { group: 100 })], noMark))).toEqual([150]);
   });
 
   it("never counts this process, the first one, or the dead", () => {
@@ -61,7 +63,7 @@ describe("membersOf", () => {
       entry(101, { parent: 100, isZombie: true }),
       entry(102, { parent: 1, group: 0, session: 0 }),
     ];
-    expect(pids(membersOf({ runId: "r", known }, table, noMark))).toEqual([100]);
+    expect(pids(findMembers({ runId: "r", known }, table, noMark))).toEqual([100]);
   });
 });
 

@@ -3,11 +3,11 @@ import { type Server as NetServer, Socket } from "node:net";
 import { join } from "node:path";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
-import { withoutInherited } from "./inherited-files.ts";
+import { startWithoutInherited } from "./inherited-files.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
-/** Loaded with the first program: searches of small projects start none. */
-const programs = () => process.getBuiltinModule("node:child_process");
+/** Loaded when the first program starts: a search in a small project starts none. */
+const loadPrograms = () => process.getBuiltinModule("node:child_process");
 
 const IS_WINDOWS = process.platform === "win32";
 
@@ -17,7 +17,7 @@ export interface ChildRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where output and errors go, in their order; without it they come on streams. */
+  /** The pipe end for output and errors, which keeps their order; without it they come as separate streams. */
   readonly writeEnd: number | null;
   /** How many channels it gets, on the descriptors from 3 on. */
   readonly channels?: number;
@@ -53,8 +53,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
   const channels = Array.from({ length: request.channels ?? 0 }, () => "pipe" as const);
   const files = (request.files ?? []).map((file) => openSync(file, "r"));
   const own = [input, output, output, ...channels];
-  const child = withoutInherited([...own, ...files], (stdio) =>
-    programs().spawn(request.program, request.args, {
+  const child = startWithoutInherited([...own, ...files], (stdio) =>
+    loadPrograms().spawn(request.program, request.args, {
       cwd: request.cwd,
       env: request.env,
       stdio,
@@ -69,8 +69,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    // A pipe whose other end is gone is noticed by the end of its process; an unhandled error would end this one.
-    // There is none where no more files can be opened.
+    // A pipe with no reader is noticed when its process ends, so an unhandled error here must not end ours. The stream
+    // is missing when no more files can be opened.
     for (const stream of child.stdio ?? []) stream?.on("error", () => {});
     const { pid } = child;
     if (pid === undefined) return;
@@ -84,27 +84,26 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
 }
 
-/** Windows itself knows the tree: one program ends it by its top process. */
+/** Windows tracks process trees itself: taskkill ends one by its root process. */
 export function endWindowsTree(pid: number): void {
   const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
-  programs().spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+  loadPrograms().spawnSync(program, ["/pid", String(pid), "/t", "/f"], {
+    stdio: "ignore",
+    windowsHide: true,
+  });
 }
 
-const MOST_SHORT_MS = 20_000;
+const MAX_SHORT_MS = 20_000;
 
 /** Runs a short system program, for example to create named pipes. Never rejects; one that hangs has failed. */
-export function succeeds(
-  name: string,
-  args: readonly string[],
-  { PATH }: NodeJS.ProcessEnv,
-): Promise<boolean> {
+export function tryRun(name: string, args: readonly string[], { PATH }: NodeJS.ProcessEnv): Promise<boolean> {
   const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
-    // Node's own time limit would keep this process alive after a start that failed.
-    const limits = { signal: AbortSignal.timeout(MOST_SHORT_MS), killSignal: "SIGKILL" } as const;
-    const child = withoutInherited(["ignore", "ignore", "ignore"], (stdio) =>
-      programs().spawn(program, args, { stdio, windowsHide: true, ...limits }),
+    // Node's own `timeout` would keep this process alive after a failed start.
+    const limits = { signal: AbortSignal.timeout(MAX_SHORT_MS), killSignal: "SIGKILL" } as const;
+    const child = startWithoutInherited(["ignore", "ignore", "ignore"], (stdio) =>
+      loadPrograms().spawn(program, args, { stdio, windowsHide: true, ...limits }),
     );
     child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
@@ -112,17 +111,17 @@ export function succeeds(
 }
 
 /** A listening socket that another process has made, and what the process said about it. */
-export interface HandedListener {
+export interface ReceivedListener {
   readonly listener: NetServer;
   readonly message: unknown;
-  /** Lets the process end, which waits for that. */
+  /** Lets the helper process exit; it waits for this. */
   letGo(): Promise<void>;
 }
 
-/** Starts a program of Node's that sends a listening socket to this process. Rejects when none comes. */
-export function receiveListener(program: string, args: readonly string[]): Promise<HandedListener> {
-  const child = withoutInherited(["ignore", "ignore", "pipe", "ipc"], (stdio) =>
-    programs().spawn(program, args, { stdio, env: { ELECTRON_RUN_AS_NODE: "1" } }),
+/** Starts a Node program that sends a listening socket to this process. Rejects when none arrives. */
+export function receiveListener(program: string, args: readonly string[]): Promise<ReceivedListener> {
+  const child = startWithoutInherited(["ignore", "ignore", "pipe", "ipc"], (stdio) =>
+    loadPrograms().spawn(program, args, { stdio, env: { ELECTRON_RUN_AS_NODE: "1" } }),
   );
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
@@ -130,7 +129,7 @@ export function receiveListener(program: string, args: readonly string[]): Promi
     said = `${said}${piece}`.slice(-1000);
   });
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => child.kill("SIGKILL"), MOST_SHORT_MS);
+    const late = setTimeout(() => child.kill("SIGKILL"), MAX_SHORT_MS);
     const fail = (why: string) => {
       clearTimeout(late);
       reject(new Error(`${program} made no listening socket: ${why}`));

@@ -1,22 +1,22 @@
 import type { Readable, Writable } from "node:stream";
-import { messageOf } from "@burin/contract/text/error-message";
-import type { LimitedProgram } from "./limited-program.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import type { SandboxedProgram } from "./limited-program.ts";
 import type { ChildEnd } from "./run-process.ts";
 import {
-  drained,
-  lastOf,
-  pauseAndRead,
-  type ReadEnd,
+  collectTail,
+  pauseForInput,
+  type ReadResult,
   readToEnd,
-  type Supervised,
+  type SupervisedProcess,
   type Supervisor,
+  waitUntilDrained,
 } from "./supervisor.ts";
 
 export interface ServerRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Added to the usual environment of a child. The user named these, so none is removed. */
+  /** Added to a child's usual environment. The user named these variables, so none is removed. */
   readonly env: Readonly<Record<string, string>>;
   /** Whether it can write only where commands can. */
   readonly sandbox: boolean;
@@ -27,26 +27,26 @@ export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly ended: Promise<ChildEnd>;
-  errorTail(): string;
+  readErrorTail(): string;
   /** Ends it and everything it has started. */
   end(): Promise<void>;
 }
 
-const MOST_TAIL_BYTES = 4000;
-/** A server should end when its input ends; it gets this long. */
-const PATIENCE_MS = 200;
+const MAX_TAIL_BYTES = 4000;
+/** How long a server gets to exit by itself after its input has ended. */
+const END_TIMEOUT_MS = 200;
 
-export interface ServerStart extends Omit<ServerRequest, "sandbox"> {
+export interface ServerOptions extends Omit<ServerRequest, "sandbox"> {
   /** Its limits; null when it has none. */
-  readonly sandbox: LimitedProgram | null;
+  readonly sandbox: SandboxedProgram | null;
   readonly comSpec: string | undefined;
 }
 
 /** Rejects when the program cannot be started, for example because it does not exist. */
-export async function startServer(supervisor: Supervisor, start: ServerStart): Promise<ServerProcess> {
+export async function startServer(supervisor: Supervisor, start: ServerOptions): Promise<ServerProcess> {
   const { cwd, env, sandbox } = start;
   const run = await supervisor.start({
-    ...serverProgram(start),
+    ...buildServerProgram(start),
     cwd,
     env,
     writeEnd: null,
@@ -56,15 +56,15 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
   const { streams, input, ended } = run.child;
   const [output, errors] = streams;
   if (output === undefined || input === null) throw new Error("The server was started without its streams.");
-  const errorTail = lastOf(errors, MOST_TAIL_BYTES);
+  const errorTail = collectTail(errors, MAX_TAIL_BYTES);
   const areErrorsRead = new Promise((resolve) => errors?.once("close", resolve));
   const end = async () => {
     input.end();
-    await Promise.race([ended, pauseAndRead(PATIENCE_MS)]);
+    await Promise.race([ended, pauseForInput(END_TIMEOUT_MS)]);
     // Even if it has ended by itself: it may have started others.
     await run.end();
-    // Its last words, which say why it has ended, may come after the news of its end.
-    await drained(areErrorsRead, () => errorTail().length);
+    // The last error output, which explains the exit, may arrive after the exit event.
+    await waitUntilDrained(areErrorsRead, () => errorTail().length);
     await run.release();
   };
   let ending: Promise<void> | null = null;
@@ -72,7 +72,7 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
     input,
     output,
     ended,
-    errorTail,
+    readErrorTail: errorTail,
     end: () => {
       ending ??= end();
       return ending;
@@ -80,8 +80,8 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
   };
 }
 
-/** On Windows most servers are started by scripts, which only its shell can run. */
-function serverProgram({ command, args, sandbox, comSpec = "cmd.exe" }: ServerStart) {
+/** On Windows most servers are started by scripts, which only cmd.exe can run. */
+function buildServerProgram({ command, args, sandbox, comSpec = "cmd.exe" }: ServerOptions) {
   if (process.platform !== "win32" || sandbox) return { program: command, args, isVerbatim: false };
   const line = [command, ...args].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
   return { program: comSpec, args: ["/d", "/s", "/c", `"${line}"`], isVerbatim: true };
@@ -99,7 +99,7 @@ export interface ExchangeRequest {
   readonly limits?: { readonly network: boolean };
 }
 
-export interface ExchangeEnd extends Omit<ReadEnd, "output" | "errors"> {
+export interface ExchangeEnd extends Omit<ReadResult, "output" | "errors"> {
   readonly stdout: Buffer;
   readonly stderr: string;
   /** Set when it could not be started. */
@@ -107,15 +107,15 @@ export interface ExchangeEnd extends Omit<ReadEnd, "output" | "errors"> {
 }
 
 /** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
-export async function exchange(
-  start: () => Promise<Supervised>,
+export async function runExchange(
+  start: () => Promise<SupervisedProcess>,
   request: ExchangeRequest,
 ): Promise<ExchangeEnd> {
   try {
     const { output: stdout, errors: stderr, ...end } = await readToEnd(await start(), request);
     return { ...end, stdout, stderr, startError: null };
   } catch (error) {
-    const startError = messageOf(error);
+    const startError = describeError(error);
     return { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null, startError };
   }
 }

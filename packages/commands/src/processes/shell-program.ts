@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { orElse } from "@burin/contract/or-else";
-import { isPlaceIn } from "@burin/files/disk/disk-looks";
-import { isGitTop } from "@burin/files/ignore/git-excludes";
+import { withFallback } from "@burin/contract/or-else";
+import { isInFolders } from "@burin/files/disk/disk-looks";
+import { isWorkTreeTop } from "@burin/files/ignore/git-excludes";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {
@@ -21,10 +21,10 @@ type FindProgram = (name: string) => string | null;
 
 /** bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise cmd. */
 export function chooseShell(platform: NodeJS.Platform, find: FindProgram): ShellProgram {
-  return platform === "win32" ? windowsShell(find) : unixShell(find);
+  return platform === "win32" ? findWindowsShell(find) : findUnixShell(find);
 }
 
-function unixShell(find: FindProgram): ShellProgram {
+function findUnixShell(find: FindProgram): ShellProgram {
   const bash = find("bash");
   // A command may begin with a hyphen without being an option.
   const plain = { args: ["-c", "--"], isVerbatim: false };
@@ -32,7 +32,7 @@ function unixShell(find: FindProgram): ShellProgram {
   return { kind: "sh", title: "sh (POSIX, not bash)", path: find("sh") ?? "/bin/sh", ...plain };
 }
 
-function windowsShell(find: FindProgram): ShellProgram {
+function findWindowsShell(find: FindProgram): ShellProgram {
   const newer = find("pwsh.exe");
   const path = newer ?? find("powershell.exe");
   if (path !== null) {
@@ -47,33 +47,38 @@ function windowsShell(find: FindProgram): ShellProgram {
 /** Before PATH, because a package runner puts the project's own folder first in PATH. */
 export const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/** PATH's absolute folders in their order, those of the project apart. The system's own folders never belong to it. */
-export function foldersOfPath(path: string, roots: readonly string[]) {
+/**
+ * Splits PATH into absolute folders in their order, with the project's folders separate. System folders never count as
+ * the project's.
+ */
+export function splitPathFolders(path: string, roots: readonly string[]) {
   const folders = path.split(delimiter).filter(isAbsolute);
-  const places = roots.flatMap((root) => [root, ...placesAround(root)]);
-  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, places));
+  const places = roots.flatMap((root) => [root, ...listProjectFolders(root)]);
+  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isInFolders(folder, places));
   return { own, others: folders.filter((folder) => !own.includes(folder)) };
 }
 
 /**
- * What belongs to the same project above a root: the repository, and packages. A package runner that is started in an
- * inner folder puts their programs first in PATH. A home folder under version control is not a project.
+ * Lists what belongs to the same project above a root: the repository and enclosing packages. A package runner that is
+ * started in a subfolder puts their programs first in PATH. A home folder under version control is not a project.
  */
-function placesAround(root: string): string[] {
+function listProjectFolders(root: string): string[] {
   const above = dirname(root);
   if (above === root) return [];
-  const isProject = isGitTop(above) && !isPlaceIn(homedir(), [above]);
-  return [isProject ? above : join(above, "node_modules"), ...placesAround(above)];
+  const isProject = isWorkTreeTop(above) && !isInFolders(homedir(), [above]);
+  return [isProject ? above : join(above, "node_modules"), ...listProjectFolders(above)];
 }
 
 /** Returns the first executable file with that name in the system's folders and in PATH's, without the project's. */
 export function findProgram(name: string, path = "", roots: readonly string[] = []): string | null {
-  return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, foldersOfPath(path, roots).others);
+  return (
+    findFirstProgram(name, SYSTEM_FOLDERS) ?? findFirstProgram(name, splitPathFolders(path, roots).others)
+  );
 }
 
 /** The same in these folders alone, in their order. */
-export function firstProgram(name: string, folders: readonly string[]): string | null {
-  const isProgram = (file: string) => orElse(false, () => accessSync(file, constants.X_OK) ?? true);
+export function findFirstProgram(name: string, folders: readonly string[]): string | null {
+  const isProgram = (file: string) => withFallback(false, () => accessSync(file, constants.X_OK) ?? true);
   const files = folders.filter(isAbsolute).map((folder) => join(folder, name));
   return files.find(isProgram) ?? null;
 }

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import { afterTime } from "@burin/contract/async/wait";
+import { startTimeout } from "@burin/contract/async/wait";
 import type { ProgramRequest } from "@burin/contract/machine/file-helpers";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { randomName } from "@burin/files/disk/random-name";
-import { endAtExit } from "./at-exit.ts";
+import { runAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";
-import type { LimitedProgram, TakenBack } from "./limited-program.ts";
+import type { SandboxedProgram, TakenBack } from "./limited-program.ts";
 import { ProcessLedger } from "./process-ledger.ts";
-import { findProcess, lastPid, listProcesses, type ProcessEntry } from "./process-table.ts";
-import { endTree, membersOf, RUN_VARIABLE } from "./process-tree.ts";
+import { findProcess, listProcesses, type ProcessEntry, readLastPid } from "./process-table.ts";
+import { endTree, findMembers, RUN_VARIABLE } from "./process-tree.ts";
 import {
   type Child,
   type ChildEnd,
@@ -19,16 +19,16 @@ import {
 } from "./run-process.ts";
 
 export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
-  /** Started instead; released when nothing of the process is left, even if it never started. */
-  readonly sandbox: LimitedProgram | null;
+  /** The sandboxed program to start instead. It is released when no process is left, even if it never started. */
+  readonly sandbox: SandboxedProgram | null;
   readonly terminal?: boolean;
 }
 
-/** Knows all that a session has started: in memory, for the end of Burin, and on disk, for after a crash. */
+/** Tracks everything that a session has started: in memory, for a normal exit, and on disk, for after a crash. */
 export class Supervisor {
   readonly ledger: ProcessLedger;
   readonly #inherited: string | undefined;
-  readonly #running = new Set<Supervised>();
+  readonly #running = new Set<SupervisedProcess>();
   #count = 0;
   #hasEnded = false;
 
@@ -38,22 +38,22 @@ export class Supervisor {
   }
 
   /** Rejects when the program cannot be started. */
-  async start(request: StartRequest): Promise<Supervised> {
+  async start(request: StartRequest): Promise<SupervisedProcess> {
     if (this.#hasEnded) {
       await request.sandbox?.release();
-      throw new Error(ENDED);
+      throw new Error(CLOSED_MESSAGE);
     }
     const run = await this.#started(request);
     if (!this.#hasEnded) return run;
     await run.end();
-    throw new Error(ENDED);
+    throw new Error(CLOSED_MESSAGE);
   }
 
-  async #started({ sandbox, terminal, ...request }: StartRequest): Promise<Supervised> {
+  async #started({ sandbox, terminal, ...request }: StartRequest): Promise<SupervisedProcess> {
     this.#count += 1;
     const runId = `${this.ledger.id}.${this.#count}`;
     const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;
-    // Before the program starts: Burin may be killed before its process id can be noted.
+    // Write the ledger before the program starts: Burin may be killed before it can note the pid.
     this.ledger.note();
     try {
       const start = terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
@@ -66,7 +66,7 @@ export class Supervisor {
       });
       sandbox?.onStart?.(child);
       const onGone = () => this.#running.delete(run);
-      const run: Supervised = new Supervised(child, { runId, sandbox, onGone });
+      const run: SupervisedProcess = new SupervisedProcess(child, { runId, sandbox, onGone });
       this.ledger.note({ pid: child.pid, started: run.started });
       this.#running.add(run);
       return run;
@@ -76,28 +76,28 @@ export class Supervisor {
     }
   }
 
-  /** Ends all that still runs, and whatever is just being started. Resolves to what could not be ended. */
+  /** Ends everything that still runs or is about to start. Resolves to what could not be ended. */
   async end(): Promise<readonly ProcessEntry[]> {
     this.#hasEnded = true;
     return (await Promise.all([...this.#running].map((run) => run.end()))).flat();
   }
 }
 
-const ENDED = "Nothing was run: this toolbox or session is closed.";
+const CLOSED_MESSAGE = "Nothing was run: this toolbox or session is closed.";
 
 interface Supervision {
   readonly runId: string;
-  readonly sandbox: LimitedProgram | null;
+  readonly sandbox: SandboxedProgram | null;
   readonly onGone: () => void;
 }
 
-/** A process with everything that it has started, wherever that is now. */
-export class Supervised {
+/** A process together with everything that it has started, wherever those processes are by now. */
+export class SupervisedProcess {
   readonly child: Child;
   readonly startedAt = Date.now();
   readonly id: string;
   readonly #known: Map<number, string>;
-  readonly #sandbox: LimitedProgram | null;
+  readonly #sandbox: SandboxedProgram | null;
   readonly #onGone: () => void;
   readonly #forget: () => void;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
@@ -110,7 +110,7 @@ export class Supervised {
     this.#known = new Map([[child.pid, findProcess(child.pid)?.started ?? ""]]);
     this.#sandbox = sandbox;
     this.#onGone = onGone;
-    this.#forget = endAtExit(() => {
+    this.#forget = runAtExit(() => {
       killNow(this.#marks);
       sandbox?.visit?.killSpace();
       sandbox?.releaseNow();
@@ -130,14 +130,14 @@ export class Supervised {
   /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
   mayHaveLeft(): boolean {
     if (this.#sandbox?.visit) return this.#sandbox.visit.hasLeft();
-    const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
+    const isAlone = Date.now() - this.startedAt < PID_REUSE_MS && readLastPid() === this.child.pid;
     return (!isAlone || signalGroup(this.child.pid, 0)) && this.members().length > 0;
   }
 
-  /** Its processes that are alive now; in the space of a session those of the command, with what is theirs there. */
+  /** Returns its living processes. In a session's shared space, these are the command's own, with their pids there. */
   members(): readonly ProcessEntry[] {
     if (this.#sandbox?.visit) return this.#sandbox.visit.members();
-    const members = membersOf(this.#marks, listProcesses());
+    const members = findMembers(this.#marks, listProcesses());
     for (const { pid, started } of members) this.#known.set(pid, started);
     return members;
   }
@@ -156,13 +156,13 @@ export class Supervised {
   }
 
   /** Files it created that would run code later, and that were moved out of the project. */
-  async takenBack(): Promise<readonly TakenBack[]> {
+  async readTakenBack(): Promise<readonly TakenBack[]> {
     return this.#taken ?? this.#sandbox?.look() ?? [];
   }
 
   /**
-   * Call when nothing of it is left, or when it is not watched any more. Its guard stays while anything is alive;
-   * otherwise it resolves when the last check is whole.
+   * Call when nothing of it is left, or when it is no longer watched. Its guard stays while any process is alive;
+   * otherwise this resolves after the last check.
    */
   async release(): Promise<void> {
     if (!this.#isReleased) {
@@ -180,20 +180,20 @@ export class Supervised {
       this.#forget();
       this.#onGone();
     });
-    // A caller that waits for it learns of a fault.
+    // The caller that awaits it gets the error.
     this.#taken.catch(() => {});
   }
 }
 
-/** In less time no system can have used all its process ids and started again. */
-const SHORT_MS = 1000;
+/** No system can use up all its pids and reuse one in less time than this. */
+const PID_REUSE_MS = 1000;
 
 /** Returns false if there is no such group of processes, or where the system has no groups. */
 function signalGroup(pid: number, signal: "SIGKILL" | 0): boolean {
-  return orElse(false, () => process.kill(-pid, signal));
+  return withFallback(false, () => process.kill(-pid, signal));
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly signal: AbortSignal;
   /** Without it there is no time limit. */
   readonly milliseconds?: number;
@@ -204,7 +204,7 @@ export interface Reading {
   readonly isAlone?: boolean;
 }
 
-export interface ReadEnd extends ChildEnd {
+export interface ReadResult extends ChildEnd {
   readonly output: Buffer;
   /** The last part of its error output. */
   readonly errors: string;
@@ -213,21 +213,21 @@ export interface ReadEnd extends ChildEnd {
 }
 
 /** Reads a process to its end, or ends it, with everything that it has started. */
-export async function readToEnd(run: Supervised, reading: Reading): Promise<ReadEnd> {
+export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): Promise<ReadResult> {
   const { child } = run;
   const [output, errorOutput] = child.streams;
-  let stopped: ReadEnd["stopped"] = null;
+  let stopped: ReadResult["stopped"] = null;
   let halt: () => void = () => {};
   const halted = new Promise<void>((resolve) => {
     halt = resolve;
   });
-  const stop = (reason: ReadEnd["stopped"]) => {
+  const stop = (reason: ReadResult["stopped"]) => {
     stopped ??= reason;
     halt();
   };
   const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");
-  const stopTimer = milliseconds === undefined ? () => {} : afterTime(milliseconds, () => stop("time"));
+  const stopTimer = milliseconds === undefined ? () => {} : startTimeout(milliseconds, () => stop("time"));
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   const pieces: Buffer[] = [];
@@ -237,15 +237,15 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
     if (stopped === null) pieces.push(piece);
     if (bytes > mostBytes) stop("size");
   });
-  const errors = lastOf(errorOutput);
+  const errors = collectTail(errorOutput);
   const closed = Promise.all(
     child.streams.map((stream) => new Promise((done) => stream.once("close", done))),
   );
   child.input?.end(input);
   try {
     await Promise.race([child.ended, halted]);
-    if (stopped === null) await Promise.race([drained(closed, () => bytes), halted]);
-    // Listing all processes of the machine takes longer than such a program runs.
+    if (stopped === null) await Promise.race([waitUntilDrained(closed, () => bytes), halted]);
+    // Listing all processes of the machine would take longer than the program itself.
     const isEnded = stopped === "size" && isAlone && signalGroup(child.pid, "SIGKILL");
     if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
     return { ...(await child.ended), output: Buffer.concat(pieces), errors: errors(), stopped };
@@ -257,18 +257,27 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
 }
 
 /** Runs a program that starts no others, found in the PATH of its own environment. Rejects when it cannot start. */
-export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
+export async function runProgram({
+  command,
+  args,
+  cwd,
+  env,
+  ...reading
+}: ProgramRequest): Promise<ReadResult> {
   const program = findHelper(command, env.PATH);
   if (program === null) throw new Error(`there is no program ${command}`);
   const plain = { writeEnd: null, isVerbatim: false };
   const child = await startChild({ program, args, cwd, env, ...plain });
-  const run = new Supervised(child, { runId: randomName(), sandbox: null, onGone: () => {} });
+  const run = new SupervisedProcess(child, { runId: randomName(), sandbox: null, onGone: () => {} });
   return readToEnd(run, { ...reading, isAlone: true });
 }
 
-const MOST_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
-export function lastOf(stream: Child["streams"][number] | undefined, most = MOST_ERROR_BYTES): () => string {
+export function collectTail(
+  stream: Child["streams"][number] | undefined,
+  most = MAX_ERROR_BYTES,
+): () => string {
   let last = Buffer.alloc(0);
   stream?.on("data", (piece: Buffer) => {
     last = Buffer.concat([last, piece]).subarray(-most);
@@ -278,20 +287,22 @@ export function lastOf(stream: Child["streams"][number] | undefined, most = MOST
 
 const DRAIN_MS = 40;
 
-/** Resolves when the stream is closed, or when nothing has come for a moment because other processes hold the pipe. */
-export async function drained(closed: Promise<unknown>, bytes: () => number): Promise<void> {
+/**
+ * Resolves when the stream closes, or when it has been quiet for a moment because another process holds the pipe open.
+ */
+export async function waitUntilDrained(closed: Promise<unknown>, bytes: () => number): Promise<void> {
   let isClosed = false;
   void closed.then(() => {
     isClosed = true;
   });
   for (let before = -1; !isClosed && before !== bytes(); ) {
     before = bytes();
-    await Promise.race([closed, pauseAndRead(DRAIN_MS)]);
+    await Promise.race([closed, pauseForInput(DRAIN_MS)]);
   }
 }
 
-/** On a busy machine the timer may fire before the pending input is read; this reads it first. */
-export async function pauseAndRead(milliseconds: number): Promise<void> {
+/** On a busy machine the timer may fire before pending input is read; this waits until that was read. */
+export async function pauseForInput(milliseconds: number): Promise<void> {
   await pause(milliseconds);
   await nextTurn();
 }

@@ -5,7 +5,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type * as NodePty from "@lydell/node-pty";
 import { findHelper } from "./helper-program.ts";
 import { findInherited } from "./inherited-files.ts";
-import { signalName } from "./process-table.ts";
+import { findSignalName } from "./process-table.ts";
 import type { Child, ChildEnd, ChildRequest } from "./run-process.ts";
 
 const PACKAGE = "@lydell/node-pty";
@@ -15,7 +15,7 @@ const ROWS = 40;
 /** Starts a program in a pseudo-terminal, first in its own group and session. Rejects when it cannot be started. */
 export async function startInTerminal(request: ChildRequest): Promise<Child> {
   const { spawn } = loadPackage();
-  const { program, args } = closingInherited(request);
+  const { program, args } = closeInheritedFirst(request);
   const terminal = spawn(program, [...args], {
     name: "xterm-256color",
     cols: COLUMNS,
@@ -30,13 +30,13 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   terminal.onData((bytes: string | Buffer) => {
     if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
-  terminal.on("end", () => pushRest(output, terminal.fd));
+  terminal.on("end", () => pushRemaining(output, terminal.fd));
   const ended = new Promise<ChildEnd>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
       hasEnded = true;
       output.push(null);
       resolve(
-        signal ? { exitCode: null, signal: signalName(signal) ?? "SIGKILL" } : { exitCode, signal: null },
+        signal ? { exitCode: null, signal: findSignalName(signal) ?? "SIGKILL" } : { exitCode, signal: null },
       );
     });
   });
@@ -49,8 +49,8 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   return { pid: terminal.pid, ended, streams: [output], channels: [], input, unref: () => {} };
 }
 
-/** The package hands on every descriptor; of the shells, only bash closes one above 9. */
-function closingInherited({ program, args, env }: ChildRequest): Pick<ChildRequest, "program" | "args"> {
+/** The package passes every descriptor on to the child. Of the shells, only bash can close descriptors above 9. */
+function closeInheritedFirst({ program, args, env }: ChildRequest): Pick<ChildRequest, "program" | "args"> {
   const inherited = findInherited();
   if (inherited.length === 0) return { program, args };
   const bash = findHelper("bash", env.PATH);
@@ -65,14 +65,14 @@ function closingInherited({ program, args, env }: ChildRequest): Pick<ChildReque
   return { program: bash, args: ["--norc", "-c", `exec ${closing}; exec "$@"`, "bash", program, ...args] };
 }
 
-/** What the package's terminals have beside what their type says. */
+/** What the package's terminals have beyond their declared type. */
 interface Terminal extends NodePty.IPty {
   readonly fd: number;
   on(event: "end", listener: () => void): void;
 }
 
-/** Node takes a hang-up for the end after one read, which gives at most 4 kB: the rest would be lost. */
-function pushRest(output: Readable, descriptor: number): void {
+/** Node treats a hang-up as the end after one read of at most 4 kB, so read the rest here. */
+function pushRemaining(output: Readable, descriptor: number): void {
   try {
     for (;;) {
       const bytes = Buffer.alloc(4096);

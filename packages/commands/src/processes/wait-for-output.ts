@@ -1,6 +1,6 @@
-import { withoutInherited } from "./inherited-files.ts";
+import { startWithoutInherited } from "./inherited-files.ts";
 
-const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface ProgramOutput {
   readonly output: Buffer;
@@ -8,33 +8,33 @@ export interface ProgramOutput {
   readonly fault: string | null;
 }
 
-interface Waiting {
+interface WaitOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly longestMs: number;
   readonly input?: string;
-  /** Open files in the place of its input and its output. */
+  /** File descriptors to use as its input and output. */
   readonly from?: number;
   readonly to?: number;
 }
 
 /**
- * Blocks until the program has answered, so it must be a short one; if it takes too long, it is killed. That costs a
- * quarter of the time that streams of a process take to be made.
+ * Blocks until the program has answered, so use it only for short ones; a slow program is killed. It takes a quarter of
+ * the time that setting up asynchronous streams would.
  */
-export function waitForOutput(
+export function runSync(
   program: string,
   args: readonly string[],
-  { longestMs, input, from, to, ...place }: Waiting,
+  { longestMs, input, from, to, ...place }: WaitOptions,
 ): ProgramOutput {
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const given = from ?? (input === undefined ? "ignore" : "pipe");
-  const done = withoutInherited([given, to ?? "pipe", "pipe"], (stdio) =>
+  const done = startWithoutInherited([given, to ?? "pipe", "pipe"], (stdio) =>
     spawnSync(program, args, {
       ...place,
       timeout: longestMs,
       killSignal: "SIGKILL",
-      maxBuffer: MOST_ANSWER_BYTES,
+      maxBuffer: MAX_ANSWER_BYTES,
       stdio,
       ...(input === undefined ? {} : { input }),
       windowsHide: true,

@@ -1,21 +1,21 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { asWorkspaceError } from "@burin/files/disk/system-error";
+import { toWorkspaceError } from "@burin/files/disk/system-error";
 
 /**
- * A system call filter. No command reaches the keys that the kernel keeps for the user, which no namespace hides.
- * None leaves a file that runs as its owner when another user starts it.
- * One without network can create sockets in its own network namespace and connected pairs, and no others. A Unix
- * socket of a program outside has a path, and neither a read-only mount nor a network namespace prevents a connection
- * to it. Only refusing the system call also covers sockets that are created later.
+ * A system call filter (seccomp). No command can use the kernel's keyrings, which no namespace hides. None can create a
+ * setuid or setgid file, which would run with its owner's rights when another user starts it. Without network, a
+ * command can create sockets only in its own network namespace, and connected pairs. A Unix socket of a program outside
+ * has a path, and neither a read-only mount nor a network namespace prevents a connection to it; only refusing the
+ * system call also covers sockets that are created later.
  */
 
 const [LOAD, EQUAL, AT_LEAST, AND, RETURN] = [0x20, 0x15, 0x35, 0x54, 0x06];
 const [ALLOW, REFUSE] = [0x7fff0000, 0x00050000 | 1];
 const [NUMBER, ARCHITECTURE, FIRST, SECOND] = [0, 4, 16, 24];
-/** The bits of a file's mode with which a program runs as the file's owner or group. */
+/** The setuid and setgid bits of a file's mode. */
 const OWNER_RIGHTS = 0o6000;
-/** ENOSYS: programs then use openat, whose mode can be seen here. */
+/** ENOSYS makes programs fall back to openat, whose mode argument can be checked here. */
 const UNKNOWN_CALL = 0x00050000 | 38;
 
 const [LOOPBACK_FAMILIES, PAIR_TYPES] = [
@@ -24,22 +24,24 @@ const [LOOPBACK_FAMILIES, PAIR_TYPES] = [
 ] as const;
 const [TYPE_BITS, TIOCSTI, URING_SETUP, OPENAT2] = [0xf, 0x5412, 425, 437];
 
-interface Calls {
+interface CallNumbers {
   readonly architecture: number;
   /** add_key, request_key and keyctl. */
   readonly keys: readonly number[];
-  /** Calls that set the mode of a file, by the number of the argument that has it. */
+  /** System calls that set a file's mode, grouped by the position of the mode argument. */
   readonly modes: Readonly<Record<1 | 2 | 3, readonly number[]>>;
-  /** The same for 32-bit programs on the same system, and how they request sockets: they get none. */
-  readonly narrow: Pick<Calls, "architecture" | "keys" | "modes"> & { readonly sockets: readonly number[] };
+  /** The same for 32-bit programs on this system, and their socket calls, all of which are refused. */
+  readonly narrow: Pick<CallNumbers, "architecture" | "keys" | "modes"> & {
+    readonly sockets: readonly number[];
+  };
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
-  /** Higher numbers belong to another system call interface of the same machine. */
+  /** Higher numbers belong to another system call ABI of the same machine. */
   readonly others?: number;
 }
 
-const CALLS: Readonly<Record<string, Calls>> = {
+const CALLS: Readonly<Record<string, CallNumbers>> = {
   x64: {
     architecture: 0xc000003e,
     keys: [248, 249, 250],
@@ -72,31 +74,31 @@ const CALLS: Readonly<Record<string, Calls>> = {
   },
 };
 
-type Step = readonly [code: number, yes: number, no: number, value: number];
+type FilterStep = readonly [code: number, yes: number, no: number, value: number];
 
 /** null for an architecture whose call numbers are not known. */
-function callFilter(architecture: string, network: boolean): Buffer | null {
+function buildCallFilter(architecture: string, network: boolean): Buffer | null {
   const calls = CALLS[architecture];
   if (calls === undefined) return null;
   const { narrow } = calls;
-  const steps: Step[] = [
+  const steps: FilterStep[] = [
     [LOAD, 0, 0, ARCHITECTURE],
-    ...unless(
+    ...runUnless(
       [EQUAL, narrow.architecture],
       [
         [LOAD, 0, 0, NUMBER],
-        ...withoutOwnerRights(narrow),
-        ...answers([...narrow.keys, ...(network ? [] : narrow.sockets)], REFUSE, ALLOW),
+        ...refuseOwnerRights(narrow),
+        ...buildAnswers([...narrow.keys, ...(network ? [] : narrow.sockets)], REFUSE, ALLOW),
       ],
     ),
     [EQUAL, 1, 0, calls.architecture],
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, NUMBER],
-    ...(calls.others === undefined ? [] : unless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
-    ...calls.keys.flatMap((key) => unless([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
-    ...withoutOwnerRights(calls),
-    ...(network ? [] : onlyOwnSockets(calls)),
-    ...unless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...answers([TIOCSTI], REFUSE, ALLOW)]),
+    ...(calls.others === undefined ? [] : runUnless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
+    ...calls.keys.flatMap((key) => runUnless([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
+    ...refuseOwnerRights(calls),
+    ...(network ? [] : restrictSockets(calls)),
+    ...runUnless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...buildAnswers([TIOCSTI], REFUSE, ALLOW)]),
     [RETURN, 0, 0, ALLOW],
   ];
   const program = Buffer.alloc(steps.length * 8);
@@ -109,14 +111,14 @@ function callFilter(architecture: string, network: boolean): Buffer | null {
   return program;
 }
 
-/** Refuses a mode with these bits. What a ring of calls or a struct in memory asks for cannot be seen. */
-function withoutOwnerRights({ modes }: Pick<Calls, "modes">): Step[] {
+/** Refuses a mode with these bits. Requests through io_uring or a struct in memory cannot be inspected. */
+function refuseOwnerRights({ modes }: Pick<CallNumbers, "modes">): FilterStep[] {
   const each = ([1, 2, 3] as const).flatMap((at) => modes[at].map((call) => [call, FIRST + 8 * at] as const));
   return [
-    ...unless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
-    ...unless([EQUAL, OPENAT2], [[RETURN, 0, 0, UNKNOWN_CALL]]),
+    ...runUnless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
+    ...runUnless([EQUAL, OPENAT2], [[RETURN, 0, 0, UNKNOWN_CALL]]),
     ...each.flatMap(([call, argument]) =>
-      unless(
+      runUnless(
         [EQUAL, call],
         [
           [LOAD, 0, 0, argument],
@@ -130,42 +132,42 @@ function withoutOwnerRights({ modes }: Pick<Calls, "modes">): Step[] {
   ];
 }
 
-function onlyOwnSockets({ socket, socketpair }: Calls): Step[] {
+function restrictSockets({ socket, socketpair }: CallNumbers): FilterStep[] {
   return [
-    ...unless([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
-    ...unless(
+    ...runUnless([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...buildAnswers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
+    ...runUnless(
       [EQUAL, socketpair],
-      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...answers(PAIR_TYPES, ALLOW, REFUSE)],
+      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...buildAnswers(PAIR_TYPES, ALLOW, REFUSE)],
     ),
   ];
 }
 
 /** Runs the steps if the test holds; otherwise continues after them. */
-function unless([code, value]: readonly [number, number], steps: readonly Step[]): Step[] {
+function runUnless([code, value]: readonly [number, number], steps: readonly FilterStep[]): FilterStep[] {
   return [[code, 0, steps.length, value], ...steps];
 }
 
-/** What becomes of a call with one of the values, and of any other. */
-function answers(values: readonly number[], found: number, other: number): Step[] {
+/** Answers a call with one of these values one way, and any other call another way. */
+function buildAnswers(values: readonly number[], found: number, other: number): FilterStep[] {
   return [
-    ...values.map((value, index): Step => [EQUAL, values.length - index, 0, value]),
+    ...values.map((value, index): FilterStep => [EQUAL, values.length - index, 0, value]),
     [RETURN, 0, 0, other],
     [RETURN, 0, 0, found],
   ];
 }
 
 /** The file that bubblewrap reads the filter from; null if there is none. */
-export function filterFile(folder: string, network: boolean): string | null {
+export function writeFilterFile(folder: string, network: boolean): string | null {
   const file = join(folder, network ? "calls-network" : "calls");
   if (existsSync(file)) return file;
-  const program = callFilter(process.arch, network);
+  const program = buildCallFilter(process.arch, network);
   if (program === null) return null;
   try {
     writeFileSync(file, program, { mode: 0o600 });
   } catch (error) {
-    // A part of it would be taken for the whole by the next command.
+    // The next command would take a partly written file for the whole filter.
     rmSync(file, { force: true });
-    throw asWorkspaceError(error, file);
+    throw toWorkspaceError(error, file);
   }
   return file;
 }

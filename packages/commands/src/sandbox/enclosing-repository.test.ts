@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Commands, openCommands } from "../shell/commands.ts";
 
@@ -46,7 +46,7 @@ async function run(command: string, directory: string, writes: readonly string[]
 }
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   shop = join(base, "shop");
   makeRepository(shop);
 });
@@ -56,7 +56,7 @@ afterEach(async () => {
   rmSync(base, { recursive: true });
 });
 
-describe("the repository that the project is a part of", needs("bwrap"), () => {
+describe("the repository that the project is a part of", requirePrograms("bwrap"), () => {
   const COMMIT = "echo b > b.txt && git add b.txt && git commit -qm Second && git status --porcelain";
 
   it("P53 a package of a monorepo commits, and git sees the other packages", async () => {
@@ -150,7 +150,7 @@ describe("the repository that the project is a part of", needs("bwrap"), () => {
   });
 });
 
-describe("git commands that change other packages of the repository", needs("bwrap"), () => {
+describe("git commands that change other packages of the repository", requirePrograms("bwrap"), () => {
   let root: string;
 
   /** The branch `feat` changes both packages, `own` only the one that is open; `origin/main` is ahead. */

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let root: string;
 
 function git(folder: string, ...words: string[]): string {
@@ -19,7 +19,7 @@ function write(path: string, text: string, mode = 0o644): void {
 
 /** A clone whose other repository has the branches `main` and `daves`; it has a branch `topic` of its own. */
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   ({ root } = room);
   const other = join(room.base, "other.git");
   git(".", "init", "-q", "-b", "main", root);
@@ -40,7 +40,7 @@ afterEach(() => room.remove());
 
 const settings = (folder = root) => readFileSync(join(folder, ".git/config"), "utf8");
 
-describe("git's own configuration", needs("bwrap"), () => {
+describe("git's own configuration", requirePrograms("bwrap"), () => {
   it.each([
     "git checkout -q -b mine origin/daves",
     "git switch -q daves && git switch -q main",

@@ -1,63 +1,65 @@
 import { join } from "node:path";
-import { bytesOf } from "@burin/files/disk/disk-looks";
+import { tryReadBytes } from "@burin/files/disk/disk-looks";
 
-/** A file in which git has noted what it will do next, and which by now makes it do something else. */
+/** A file in which git has noted its next steps, and which now makes it do something else. */
 export interface StepFault {
   readonly path: string;
   readonly why: string;
-  /** Its content without that; null when nothing of it is of use. */
+  /** Its content without those lines; null if nothing useful is left. */
   readonly rest: string | null;
 }
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 const QUOTED = String.raw`'(?:[^']|'\\['!]')*'`;
 
-/** A line that begins with no letter is empty or a comment. Only `exec` runs a program. */
-const STEP =
+/** A line that does not begin with a letter is blank or a comment. Only `exec` runs a program. */
+const STEP_LINE =
   /^[ \t]*(?:$|[^A-Za-z \t]|(?:pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|label|l|reset|t|merge|m|update-ref|u|noop|break|b|revert)(?:\s|$))/;
-/** Any other one is a program. */
+/** Any other strategy names a program. */
 const STRATEGY = /^(?:ort|recursive|resolve|octopus|ours|subtree|)$/;
 const AUTHOR = new RegExp(`^(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=${QUOTED})?$`);
-const BISECTED = new RegExp(String.raw`^(?:#.*|git[ -]bisect [\w-]+(?:\s+(?:${QUOTED}|[\w./~^@-]+))*\s*)?$`);
-const NAMES = new RegExp(String.raw`^(?:\s*${QUOTED})*\s*$`);
+const BISECT_LINE = new RegExp(
+  String.raw`^(?:#.*|git[ -]bisect [\w-]+(?:\s+(?:${QUOTED}|[\w./~^@-]+))*\s*)?$`,
+);
+const QUOTED_NAMES = new RegExp(String.raw`^(?:\s*${QUOTED})*\s*$`);
 
 interface StepFile {
   readonly name: string;
   readonly isHarmless: (line: string) => boolean;
-  /** Without the other lines the rest of the file still says what was meant. */
+  /** Without the bad lines, the rest of the file is still a valid list of steps. */
   readonly isList?: boolean;
 }
 
-const lines = (pattern: RegExp) => (line: string) => pattern.test(line);
+const matchLines = (pattern: RegExp) => (line: string) => pattern.test(line);
 
 const STEP_FILES: readonly StepFile[] = [
-  { name: "rebase-merge/git-rebase-todo", isHarmless: lines(STEP), isList: true },
-  { name: "rebase-merge/git-rebase-todo.backup", isHarmless: lines(STEP), isList: true },
-  { name: "sequencer/todo", isHarmless: lines(STEP), isList: true },
-  { name: "rebase-merge/strategy", isHarmless: lines(STRATEGY) },
+  { name: "rebase-merge/git-rebase-todo", isHarmless: matchLines(STEP_LINE), isList: true },
+  { name: "rebase-merge/git-rebase-todo.backup", isHarmless: matchLines(STEP_LINE), isList: true },
+  { name: "sequencer/todo", isHarmless: matchLines(STEP_LINE), isList: true },
+  { name: "rebase-merge/strategy", isHarmless: matchLines(STRATEGY) },
   {
     name: "sequencer/opts",
     isHarmless: (line) => STRATEGY.test(/^\s*strategy\s*=\s*"?(.*?)"?\s*$/i.exec(line)?.[1] ?? ""),
   },
-  { name: "rebase-merge/author-script", isHarmless: lines(AUTHOR) },
-  { name: "rebase-apply/author-script", isHarmless: lines(AUTHOR) },
-  { name: "BISECT_NAMES", isHarmless: lines(NAMES) },
-  { name: "BISECT_LOG", isHarmless: lines(BISECTED), isList: true },
+  { name: "rebase-merge/author-script", isHarmless: matchLines(AUTHOR) },
+  { name: "rebase-apply/author-script", isHarmless: matchLines(AUTHOR) },
+  { name: "BISECT_NAMES", isHarmless: matchLines(QUOTED_NAMES) },
+  { name: "BISECT_LOG", isHarmless: matchLines(BISECT_LINE), isList: true },
 ];
 
-/** The lines with which git would run a program, of a rebase or another work that has stopped halfway. */
-export function runningSteps(folder: string): string[] {
+/** Lists the lines with which git would run a program when a stopped rebase, or similar work, continues. */
+export function listProgramSteps(folder: string): string[] {
   return STEP_FILES.flatMap(({ name, isHarmless }) =>
-    linesOf(join(folder, name)).filter((line) => !isHarmless(line)),
+    readLines(join(folder, name)).filter((line) => !isHarmless(line)),
   );
 }
 
-/** `known`: such lines that were there before. */
+/** `known`: program lines that were there before the command. */
 export function findStepFaults(folder: string, known: ReadonlySet<string>): StepFault[] {
   return STEP_FILES.flatMap(({ name, isHarmless, isList }) => {
     const path = join(folder, name);
-    const all = linesOf(path);
+    const all = readLines(path);
     const isWanted = (line: string) => isHarmless(line) || known.has(line);
     const strange = all.find((line) => !isWanted(line));
     if (strange === undefined) return [];
@@ -66,6 +68,6 @@ export function findStepFaults(folder: string, known: ReadonlySet<string>): Step
   });
 }
 
-function linesOf(path: string): string[] {
-  return bytesOf(path, MOST_BYTES)?.toString().split("\n") ?? [];
+function readLines(path: string): string[] {
+  return tryReadBytes(path, MAX_BYTES)?.toString().split("\n") ?? [];
 }

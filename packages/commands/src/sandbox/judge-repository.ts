@@ -1,25 +1,40 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { bytesOf, entriesOf, lstatOf, realOf, realPlace } from "@burin/files/disk/disk-looks";
+import {
+  resolveExisting,
+  tryLstat,
+  tryReadBytes,
+  tryReadEntries,
+  tryRealPath,
+} from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
 import { PROTECTED_IN_GIT } from "@burin/shell-judge";
-import { askGit, type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
-import { KeptAnswers } from "../git/kept-answers.ts";
-import { findHelper, helperPath } from "../processes/helper-program.ts";
-import type { Place } from "./sandbox-place.ts";
+import {
+  findProgramSetting,
+  type GitSetting,
+  LIST_SETTINGS,
+  parseSettings,
+  runGit,
+} from "../git/git-programs.ts";
+import { AnswerCache } from "../git/kept-answers.ts";
+import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
+import type { ProtectedPath } from "./sandbox-place.ts";
 
-const MOST_LINK_BYTES = 4096;
-const MOST_COMMITTED_BYTES = 10 * 1024 * 1024;
+const MAX_LINK_BYTES = 4096;
+const MAX_COMMITTED_BYTES = 10 * 1024 * 1024;
 
-/** Returns why the user's next git command might run something because of this file in a git folder, or null. */
-export function programInGitFile({ path, kind }: Pick<Place, "path" | "kind">): string | null {
+/**
+ * Explains why the user's next git command might run something because of this file in a git folder; null if it would
+ * not.
+ */
+export function explainGitFileRisk({ path, kind }: Pick<ProtectedPath, "path" | "kind">): string | null {
   if (kind === "link") return "it leads git elsewhere";
   switch (basename(path)) {
     case "hooks":
-      return programInHooks(path);
+      return explainHooksRisk(path);
     case "commondir":
-      return reasonOfCommonFolder(path);
+      return explainCommonFolderRisk(path);
     case "gitdir":
       return null;
     case "attributes":
@@ -28,29 +43,29 @@ export function programInGitFile({ path, kind }: Pick<Place, "path" | "kind">): 
     case "http-alternates":
       return hasLines(path) ? "it leads git elsewhere" : null;
     case "alternates":
-      return reasonOfAlternates(path);
+      return explainAlternatesRisk(path);
     case "remotes":
     case "branches":
-      return entriesOf(path).length > 0 ? "it names places that git connects to" : null;
+      return tryReadEntries(path).length > 0 ? "it names places that git connects to" : null;
     default:
-      return programInConfig(path);
+      return explainConfigRisk(path);
   }
 }
 
 /** The same for a whole git folder. */
-export function programInRepository(folder: string): string | null {
+export function explainRepositoryRisk(folder: string): string | null {
   for (const name of PROTECTED_IN_GIT) {
     const path = join(folder, name);
-    const stats = lstatOf(path);
+    const stats = tryLstat(path);
     if (stats === null) continue;
-    const reason = programInGitFile({ path, kind: stats.isSymbolicLink() ? "link" : "file" });
+    const reason = explainGitFileRisk({ path, kind: stats.isSymbolicLink() ? "link" : "file" });
     if (reason !== null) return reason;
   }
   return null;
 }
 
 function hasLines(file: string): boolean {
-  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_BYTES) : null;
+  const bytes = tryLstat(file)?.isFile() ? tryReadBytes(file, MAX_BYTES) : null;
   return (
     bytes === null ||
     bytes
@@ -61,39 +76,39 @@ function hasLines(file: string): boolean {
 }
 
 /** As `git clone --shared` writes it: the objects of another repository. */
-function reasonOfAlternates(file: string): string | null {
-  const lines = bytesOf(file, MOST_LINK_BYTES)?.toString().split("\n") ?? ["?"];
+function explainAlternatesRisk(file: string): string | null {
+  const lines = tryReadBytes(file, MAX_LINK_BYTES)?.toString().split("\n") ?? ["?"];
   const isOfOne = (line: string) =>
-    line === "" || line.startsWith("#") || lstatOf(join(resolve(dirname(dirname(file)), line), "../HEAD"));
+    line === "" || line.startsWith("#") || tryLstat(join(resolve(dirname(dirname(file)), line), "../HEAD"));
   return lines.every(isOfOne) ? null : "it leads git elsewhere";
 }
 
-function programInHooks(folder: string): string | null {
-  const hook = entriesOf(folder).find(({ name }) => !name.endsWith(".sample"));
+function explainHooksRisk(folder: string): string | null {
+  const hook = tryReadEntries(folder).find(({ name }) => !name.endsWith(".sample"));
   return hook === undefined ? null : `it has the hook ${hook.name}`;
 }
 
 /** A work tree shares the folder two levels above its own; nothing else is followed. */
-function reasonOfCommonFolder(file: string): string | null {
+function explainCommonFolderRisk(file: string): string | null {
   const folder = dirname(file);
-  const shared = lineOf(file);
+  const shared = readFileLine(file);
   if (shared === "") return null;
   const isItsOwn = /\/worktrees\/[^/]+$/.test(folder) && shared !== null;
-  const isMeant = isItsOwn && realOf(resolve(folder, shared)) === realOf(dirname(dirname(folder)));
+  const isMeant = isItsOwn && tryRealPath(resolve(folder, shared)) === tryRealPath(dirname(dirname(folder)));
   return isMeant ? null : "it leads git elsewhere";
 }
 
-/** Returns where a `.git` file or link leads, whether it exists or not; null when it leads nowhere. */
-export function folderOfLink({ path, kind, target = "" }: Place): string | null {
-  const line = kind === "link" ? `gitdir: ${target}` : lineOf(path);
+/** Returns where a `.git` file or link points, whether that exists or not; null when it points nowhere. */
+export function readLinkedFolder({ path, kind, target = "" }: ProtectedPath): string | null {
+  const line = kind === "link" ? `gitdir: ${target}` : readFileLine(path);
   /** Shared by sessions: answers of git as long as the files that it read are the same. */
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
-  return named === undefined ? null : realPlace(resolve(dirname(path), named));
+  return named === undefined ? null : resolveExisting(resolve(dirname(path), named));
 }
 
-/** Returns the line that git keeps in a file, or null. */
-export function lineOf(file: string): string | null {
-  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_LINK_BYTES) : null;
+/** Returns the single line that git keeps in a file, or null. */
+export function readFileLine(file: string): string | null {
+  const bytes = tryLstat(file)?.isFile() ? tryReadBytes(file, MAX_LINK_BYTES) : null;
   return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }
 
@@ -106,53 +121,56 @@ export function isCommitted(
   const name = relative(workTree, path);
   if (name.startsWith("..") || isAbsolute(name)) return false;
   const words = ["--git-dir", folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
-  const listed = ask(words, "/").output.toString().split("\0");
+  const listed = runReadOnlyGit(words, "/").output.toString().split("\0");
   const blobs = new Map(listed.map((line) => [line.slice(line.indexOf("\t") + 1), line]));
-  const files = filesBelow(now);
+  const files = listFiles(now);
   return files.length > 0 && files.every((file) => isBlob(file, blobs.get(join(name, relative(now, file)))));
 }
 
-function filesBelow(path: string): string[] {
-  if (lstatOf(path)?.isDirectory() !== true) return [path];
-  return entriesOf(path).flatMap(({ name }) => filesBelow(join(path, name)));
+function listFiles(path: string): string[] {
+  if (tryLstat(path)?.isDirectory() !== true) return [path];
+  return tryReadEntries(path).flatMap(({ name }) => listFiles(join(path, name)));
 }
 
 function isBlob(file: string, line = ""): boolean {
   const wanted = /^100\d+ blob ([0-9a-f]+)\t/.exec(line)?.[1];
-  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_COMMITTED_BYTES) : null;
+  const bytes = tryLstat(file)?.isFile() ? tryReadBytes(file, MAX_COMMITTED_BYTES) : null;
   if (wanted === undefined || bytes === null) return false;
   const hash = createHash(wanted.length === 40 ? "sha1" : "sha256");
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === wanted;
 }
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
-/** Keys with which git runs nothing, whatever their values. Any other key may name a program, or a file that does. */
+/**
+ * Keys that never make git run anything, whatever their values. Any other key may name a program, or a file that names
+ * one.
+ */
 const HARMLESS =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|sparsecheckout|sparsecheckoutcone|autocrlf|eol|safecrlf|abbrev|compression|quotepath|longpaths|sharedrepository|untrackedcache|preloadindex|bigfilethreshold)|remote\..*\.(?:url|pushurl|fetch|push|mirror|prune|prunetags|tagopt|promisor|partialclonefilter)|remote\.pushdefault|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetup\w+|sort)|submodule\.(?:.*\.)?(?:url|active|branch|fetchrecursesubmodules|ignore|recurse|alternatelocation|alternateerrorstrategy|shallow)|extensions\.(?:partialclone|worktreeconfig|objectformat|refstorage|noop|relativeworktrees)|user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|fetch\.(?:prune|prunetags|recursesubmodules|parallel)|gc\.(?:auto|autodetach|pruneexpire)|receive\.deny\w+|(?:index|status|advice|color|column)\..*|commit\.(?:verbose|cleanup|status)|lfs\.repositoryformatversion)$/;
 const HARMLESS_UPDATE = /^submodule\..*\.update\n(?:checkout|rebase|merge|none)$/;
 
-const INCLUDES = /^include(?:if\..*)?\.path$/;
+const INCLUDE_KEY = /^include(?:if\..*)?\.path$/;
 
 /** Returns why git might run something because of this config file, or null. */
-function programInConfig(file: string): string | null {
-  const stats = lstatOf(file);
+function explainConfigRisk(file: string): string | null {
+  const stats = tryLstat(file);
   if (stats === null) return null;
-  if (!stats.isFile() || stats.size > MOST_BYTES) return "its configuration is not an ordinary file";
-  const { output, fault } = ask(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+  if (!stats.isFile() || stats.size > MAX_BYTES) return "its configuration is not an ordinary file";
+  const { output, fault } = runReadOnlyGit(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
   if (fault !== null) return "git cannot read its configuration";
   const entry = output
     .toString()
     .split("\0")
     .find((one) => one !== "" && !isHarmless(one));
-  return entry === undefined ? null : `its configuration sets ${keyOf(entry)}`;
+  return entry === undefined ? null : `its configuration sets ${readKey(entry)}`;
 }
 
-/** The entries of a config file, sorted, with which git may run something; null for what git cannot read. */
-export function namedPrograms(file: string): readonly string[] | null {
-  const stats = lstatOf(file);
-  if (stats === null || !stats.isFile() || stats.size > MOST_BYTES) return null;
-  const { output, fault } = ask(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+/** Returns the entries of a config file that may make git run something, sorted; null if git cannot read the file. */
+export function listNamedPrograms(file: string): readonly string[] | null {
+  const stats = tryLstat(file);
+  if (stats === null || !stats.isFile() || stats.size > MAX_BYTES) return null;
+  const { output, fault } = runReadOnlyGit(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
   const entries = output.toString().split("\0").filter(Boolean);
   return fault === null ? entries.filter((one) => !isHarmless(one)) : null;
 }
@@ -163,64 +181,69 @@ export function isHarmlessKey(key: string): boolean {
 }
 
 function isHarmless(entry: string): boolean {
-  return HARMLESS.test(keyOf(entry)) || HARMLESS_UPDATE.test(entry);
+  return HARMLESS.test(readKey(entry)) || HARMLESS_UPDATE.test(entry);
 }
 
-function keyOf(entry: string): string {
+function readKey(entry: string): string {
   return entry.replace(/\n.*/s, "");
 }
 
 /** Shared by sessions: answers of git as long as the files that it read are the same. */
-const named = new KeptAnswers<readonly string[]>();
+const namedCache = new AnswerCache<readonly string[]>();
 
 /**
  * The files and folders that the config of a repository, with all its includes, makes git run or read. `link` is its
  * git folder, or the file or link that leads there.
  */
-export function namedByRepository(workTree: string, link: string): readonly string[] {
-  return named.answer(link, () => askForNamed(workTree, link));
+export function listNamedByRepository(workTree: string, link: string): readonly string[] {
+  return namedCache.answer(link, () => findNamed(workTree, link));
 }
 
-function askForNamed(workTree: string, link: string) {
+function findNamed(workTree: string, link: string) {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
   const usual = [link, join(link, "config"), join(link, "config.worktree"), join(HOME, ".gitconfig")];
   const sources = [...usual, join(XDG_CONFIG_HOME, "git/config")];
   const env = { HOME, XDG_CONFIG_HOME, GIT_DIR: link };
-  const settings = settingsOf(ask([...LIST_SETTINGS, "--includes"], workTree, env).output) ?? [];
+  const settings =
+    parseSettings(runReadOnlyGit([...LIST_SETTINGS, "--includes"], workTree, env).output) ?? [];
   const answer = settings.flatMap((setting) => {
     const origin = resolve(workTree, setting.origin.replace(/^file:/, ""));
     if (!sources.includes(origin)) sources.push(origin);
     const value = (setting.value ?? "").replace(/^~(?=\/)/, HOME);
-    return namedBy({ ...setting, value, origin }, workTree);
+    return listNamedBy({ ...setting, value, origin }, workTree);
   });
   return { answer, sources };
 }
 
-function namedBy(setting: GitSetting & { readonly value: string }, workTree: string): string[] {
+function listNamedBy(setting: GitSetting & { readonly value: string }, workTree: string): string[] {
   const { key, value, origin } = setting;
   if (value === "") return [];
   const hooks = resolve(workTree, value);
   if (key === "core.hookspath") return isWithin(workTree, hooks) ? [] : [hooks];
-  if (INCLUDES.test(key)) return [resolve(dirname(origin), value)];
-  if (programIn([setting], { changes: true, subcommand: "" }) === null) return [];
+  if (INCLUDE_KEY.test(key)) return [resolve(dirname(origin), value)];
+  if (findProgramSetting([setting], { changes: true, subcommand: "" }) === null) return [];
   const words = value.split(/[\s"'`;|&()<>=]+/).map((word) => resolve(workTree, word));
-  return words.filter((path) => lstatOf(path)?.isFile() === true);
+  return words.filter((path) => tryLstat(path)?.isFile() === true);
 }
 
 /** All settings that git would use in this repository, with the user's own; null when it cannot be asked. */
-export function settingsOfFolder(folder: string): readonly GitSetting[] | null {
+export function readFolderSettings(folder: string): readonly GitSetting[] | null {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
-  const { output, fault } = ask([...LIST_SETTINGS, "--includes"], "/", {
+  const { output, fault } = runReadOnlyGit([...LIST_SETTINGS, "--includes"], "/", {
     HOME,
     XDG_CONFIG_HOME,
     GIT_DIR: folder,
   });
-  return fault === null ? settingsOf(output) : null;
+  return fault === null ? parseSettings(output) : null;
 }
 
 const OWN_FILES_ONLY = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
-function ask(words: readonly string[], cwd: string, env: Readonly<Record<string, string>> = OWN_FILES_ONLY) {
+function runReadOnlyGit(
+  words: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = OWN_FILES_ONLY,
+) {
   const { PATH } = process.env;
-  return askGit(words, { git: findHelper("git", PATH), cwd, env: { PATH: helperPath(PATH), ...env } });
+  return runGit(words, { git: findHelper("git", PATH), cwd, env: { PATH: buildHelperPath(PATH), ...env } });
 }

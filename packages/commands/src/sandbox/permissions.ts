@@ -2,23 +2,23 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { orElse } from "@burin/contract/or-else";
-import { bytesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
 import { randomName } from "@burin/files/disk/random-name";
-import { findProcess, mayRun, type NotedProcess, thisSystem } from "../processes/process-table.ts";
-import { filesBelow } from "./sandbox-survey.ts";
+import { findProcess, identifySystem, mayBeRunning, type NotedProcess } from "../processes/process-table.ts";
+import { listFiles } from "./sandbox-survey.ts";
 
-/** A protected path and the content that a user's yes covers there. */
+/** A protected path, and the content that the user has approved for it. */
 interface Permission {
   readonly path: string;
   /** The SHA-256 of the whole content. */
   readonly hash: string;
 }
 
-/** One call that the user has allowed to change protected files, as all Burin processes of this user see it. */
+/** One call that the user has allowed to change protected files, as every Burin process of this user sees it. */
 interface CallNote {
   readonly owner: NotedProcess;
-  /** Where the call has no limits: whatever changes there while it goes on may be its work. */
+  /** The roots in which the call has no limits: any change there during the call may be its work. */
   readonly roots: readonly string[];
   /** What the call is allowed to write; its content is known when it has ended. */
   readonly paths: readonly string[];
@@ -26,10 +26,10 @@ interface CallNote {
   readonly isOver: boolean;
 }
 
-/** Everyone who was there when a call ended has looked at what it wrote by then. */
+/** How long to keep a note. By then, every guard that ran when the call ended has looked at what it wrote. */
 const KEPT_MS = 24 * 3600 * 1000;
-const MOST_NOTE_BYTES = 1024 * 1024;
-const MOST_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_NOTE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export interface AllowedCall {
   readonly home: string;
@@ -42,25 +42,25 @@ export interface OpenCall {
   permit(permission: Permission): void;
   /** Ends the permission to write. */
   end(): void;
-  /** The same, and what it has written by now under the paths that it was allowed is what the user wanted there. */
+  /** Ends the permission to write, and records everything written so far under the allowed paths as approved. */
   endWithFiles(): void;
 }
 
-/** Notes that an allowed call begins. A home that cannot be written has no guards that read it either. */
+/** Notes that an allowed call begins. If the home folder cannot be written, no guard could read the note either. */
 export function beginAllowedCall({ home, roots = [], paths = [] }: AllowedCall): OpenCall {
   const folder = join(home, "permissions");
   const file = join(folder, `${randomName()}.json`);
-  const owner = { pid: process.pid, started: findProcess(process.pid)?.started ?? "", ...thisSystem() };
+  const owner = { pid: process.pid, started: findProcess(process.pid)?.started ?? "", ...identifySystem() };
   const permitted: Permission[] = [];
-  const filesNow = () => paths.flatMap((path) => (lstatOf(path)?.isDirectory() ? filesBelow(path) : [path]));
-  const before = new Map(filesNow().map((path) => [path, hashOfFile(path)]));
+  const filesNow = () => paths.flatMap((path) => (tryLstat(path)?.isDirectory() ? listFiles(path) : [path]));
+  const before = new Map(filesNow().map((path) => [path, hashFile(path)]));
   const note = (isOver: boolean) =>
-    orElse(undefined, () => {
+    withFallback(undefined, () => {
       const text: CallNote = { owner, roots, paths, permitted, isOver };
       writeFileSync(`${file}.tmp`, JSON.stringify(text), { mode: 0o600 });
       renameSync(`${file}.tmp`, file);
     });
-  orElse(undefined, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  withFallback(undefined, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   removeOldNotes(folder);
   note(false);
   return {
@@ -71,8 +71,8 @@ export function beginAllowedCall({ home, roots = [], paths = [] }: AllowedCall):
     end: () => note(true),
     endWithFiles: () => {
       for (const path of filesNow()) {
-        const now = hashOfFile(path);
-        // What was there before the call and is unchanged is not its work.
+        const now = hashFile(path);
+        // Files that existed before the call and did not change are not its work.
         if (now !== null && now !== before.get(path)) permitted.push({ path, hash: now });
       }
       note(true);
@@ -80,46 +80,46 @@ export function beginAllowedCall({ home, roots = [], paths = [] }: AllowedCall):
   };
 }
 
-/** Only of those that have ended: the file of a call is written again with its end. */
+/** Removes only notes of calls that have ended: the file of a running call is written again at its end. */
 function removeOldNotes(folder: string): void {
-  for (const name of noteNames(folder)) {
-    const stats = lstatOf(join(folder, name));
+  for (const name of listNotes(folder)) {
+    const stats = tryLstat(join(folder, name));
     if (stats === null || Date.now() - stats.mtimeMs < KEPT_MS) continue;
     const note = readNote(join(folder, name));
-    if (note === null || !isLive(note)) orElse(undefined, () => rmSync(join(folder, name)));
+    if (note === null || !isLive(note)) withFallback(undefined, () => rmSync(join(folder, name)));
   }
 }
 
-function noteNames(folder: string): string[] {
-  return orElse([], () => readdirSync(folder)).filter((name) => name.endsWith(".json"));
+function listNotes(folder: string): string[] {
+  return withFallback([], () => readdirSync(folder)).filter((name) => name.endsWith(".json"));
 }
 
 function readNote(file: string): CallNote | null {
-  const read = parseJson(bytesOf(file, MOST_NOTE_BYTES)?.toString() ?? "");
+  const read = parseJson(tryReadBytes(file, MAX_NOTE_BYTES)?.toString() ?? "");
   return isRecord(read) && isRecord(read.owner) ? (read as unknown as CallNote) : null;
 }
 
 function isLive({ isOver, owner }: CallNote): boolean {
-  return !isOver && mayRun(owner);
+  return !isOver && mayBeRunning(owner);
 }
 
 /** null for what is not a regular file, or too large to be one that somebody allows. */
-export function hashOfFile(path: string): string | null {
-  const bytes = lstatOf(path)?.isFile() ? bytesOf(path, MOST_FILE_BYTES) : null;
+export function hashFile(path: string): string | null {
+  const bytes = tryLstat(path)?.isFile() ? tryReadBytes(path, MAX_FILE_BYTES) : null;
   return bytes === null ? null : createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What one guard knows about allowed calls: those that had ended before it began mean nothing to it. */
+/** What one guard knows about allowed calls. Calls that had ended before the guard began do not count. */
 export class AllowedCalls {
   readonly #folder: string;
   readonly #past: Set<string>;
 
   constructor(home: string) {
     this.#folder = join(home, "permissions");
-    this.#past = new Set(noteNames(this.#folder).filter((name) => !this.#isLive(name)));
+    this.#past = new Set(listNotes(this.#folder).filter((name) => !this.#isLive(name)));
   }
 
-  /** After a crash: those of the last day, as nobody remembers which had ended before. */
+  /** After a crash, the calls of the last day count: nobody remembers which of them had ended before. */
   static all(home: string): AllowedCalls {
     const calls = new AllowedCalls(home);
     calls.#past.clear();
@@ -132,13 +132,13 @@ export class AllowedCalls {
   }
 
   /** What is allowed by now. */
-  read(): Allowed {
-    const names = noteNames(this.#folder).filter((name) => !this.#past.has(name));
-    return new Allowed(names.flatMap((name) => readNote(join(this.#folder, name)) ?? []));
+  read(): WritePermissions {
+    const names = listNotes(this.#folder).filter((name) => !this.#past.has(name));
+    return new WritePermissions(names.flatMap((name) => readNote(join(this.#folder, name)) ?? []));
   }
 }
 
-export class Allowed {
+export class WritePermissions {
   readonly #notes: readonly CallNote[];
   readonly #live: readonly CallNote[];
 
@@ -158,17 +158,17 @@ export class Allowed {
   }
 
   /**
-   * A call that may write there has not ended, so nobody knows yet what it leaves. When the guarded command has ended
-   * (`isGoingOn` false), nothing waits for one that may write anywhere.
+   * A call that may write there is still running, so its result is not known yet. After the guarded command has ended
+   * (`isGoingOn` is false), a call that may write anywhere is not waited for.
    */
-  isAwaited(path: string, isGoingOn: boolean): boolean {
+  mayStillChange(path: string, isGoingOn: boolean): boolean {
     const isAbout = (one: string) => isBelow(path, one) || isBelow(one, path);
     return this.#live.some(
       ({ roots, paths }) => paths.some(isAbout) || (isGoingOn && roots.some((root) => isBelow(path, root))),
     );
   }
 
-  /** A call without limits went on beside the guarded command: which of the two wrote there cannot be known. */
+  /** A call without limits ran beside the guarded command, so it cannot be known which of them wrote there. */
   isDisputed(path: string): boolean {
     return this.#notes.some(({ roots }) => roots.some((root) => isBelow(path, root)));
   }

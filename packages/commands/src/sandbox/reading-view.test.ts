@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { visibleFolder } from "@burin/testing/made-files";
-import { groupByNeeds, needs } from "@burin/testing/needs";
+import { createVisibleFolder } from "@burin/testing/made-files";
+import { groupByPrograms, requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Commands, openCommands } from "../shell/commands.ts";
 
@@ -34,7 +34,7 @@ function commit(folder: string): void {
 }
 
 beforeAll(() => {
-  base = visibleFolder();
+  base = createVisibleFolder();
   const home = join(base, "home");
   environment = {
     ...process.env,
@@ -151,31 +151,35 @@ test -x /usr/bin/env; ls -ld /usr/bin /etc/passwd; cat /etc/os-release; cat /pro
   .map((line) => line.trim())
   .filter((line) => line !== "");
 
-const byNeeds = groupByNeeds(READERS, (line) => line).flatMap(([names, lines]) =>
+const byNeeds = groupByPrograms(READERS, (line) => line).flatMap(([names, lines]) =>
   lines.map((line) => ({ names, line })),
 );
 
-describe("a command that only reads prints in the sandbox what it prints outside", needs("bwrap"), () => {
-  let inside: ReturnType<typeof reader>;
-  let outside: ReturnType<typeof reader>;
+describe(
+  "a command that only reads prints in the sandbox what it prints outside",
+  requirePrograms("bwrap"),
+  () => {
+    let inside: ReturnType<typeof reader>;
+    let outside: ReturnType<typeof reader>;
 
-  beforeAll(() => {
-    inside = reader("project");
-    outside = reader("project", "off");
-  });
-
-  for (const { names, line } of byNeeds) {
-    it(`P38 ${line}`, needs(...names), async () => {
-      expect(await inside(line)).toEqual(await outside(line));
+    beforeAll(() => {
+      inside = reader("project");
+      outside = reader("project", "off");
     });
-  }
 
-  it("P38 there are enough of them", () => {
-    expect(READERS.length).toBeGreaterThan(100);
-  });
-});
+    for (const { names, line } of byNeeds) {
+      it(`P38 ${line}`, requirePrograms(...names), async () => {
+        expect(await inside(line)).toEqual(await outside(line));
+      });
+    }
 
-describe("a hole in a table of readers shows nothing", needs("bwrap"), () => {
+    it("P38 there are enough of them", () => {
+      expect(READERS.length).toBeGreaterThan(100);
+    });
+  },
+);
+
+describe("a hole in a table of readers shows nothing", requirePrograms("bwrap"), () => {
   it.each([
     "home/passwords",
     "home/.config/git/credentials",
@@ -220,7 +224,7 @@ describe("a hole in a table of readers shows nothing", needs("bwrap"), () => {
   });
 });
 
-describe("git in a part of a repository", needs("bwrap"), () => {
+describe("git in a part of a repository", requirePrograms("bwrap"), () => {
   const LOOKS = [
     "git status",
     "git log --stat",

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let root: string;
 /** What each test gets a copy of. */
 let original: string;
@@ -48,14 +48,14 @@ function makeProject(folder: string): void {
 }
 
 beforeAll(() => {
-  original = join(temporaryFolder(), "project");
+  original = join(createTemporaryFolder(), "project");
   makeProject(original);
 });
 
 afterAll(() => rmSync(dirname(original), { recursive: true }));
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   ({ root } = room);
   copyProject(root);
 });
@@ -90,7 +90,7 @@ function stateOf(folder: string): string {
   return spawnSync("bash", ["-c", look], { cwd: folder, encoding: "utf8" }).stdout;
 }
 
-describe("what was approved happens whole", needs("bwrap"), () => {
+describe("what was approved happens whole", requirePrograms("bwrap"), () => {
   it.each([
     "cp .env.example .env",
     "cp .env.example .env && echo X=1 >> .env",

@@ -12,18 +12,18 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { replaceFile } from "@burin/files/workspace/replace-file";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 import { fileHelpers } from "../file-helpers.ts";
 import { openCommands } from "../shell/commands.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let root: string;
-const run: SandboxRoom["run"] = (...line) => room.run(...line);
+const run: SandboxFixture["run"] = (...line) => room.run(...line);
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   root = room.root;
 });
 
@@ -59,7 +59,7 @@ const there = (...paths: string[]) => paths.filter((path) => existsSync(join(roo
 const PLANTED = [".envrc", ".npmrc", ".husky/pre-commit", ".vscode/tasks.json", ".mcp.json"];
 const plant = `for f in ${PLANTED.join(" ")}; do mkdir -p $(dirname $f); echo evil > $f; done`;
 
-describe("what a command makes is no evidence of where it comes from", needs("bwrap"), () => {
+describe("what a command makes is no evidence of where it comes from", requirePrograms("bwrap"), () => {
   it.each([
     ["a repository made in the root", `${plant}; git init -q; git add -f .; ${AS} commit -qm x`],
     ["one made below it", `mkdir sub; cd sub; ${plant}; git init -q; git add -f .; ${AS} commit -qm x`],
@@ -129,7 +129,7 @@ describe("what a command makes is no evidence of where it comes from", needs("bw
 
 describe(
   "what the user allows is a path with its content, for the length of its call",
-  needs("bwrap"),
+  requirePrograms("bwrap"),
   () => {
     const openOther = (name: string) => {
       const other = join(room.base, name);
@@ -147,7 +147,7 @@ describe(
     };
 
     /** Runs the line in the sandbox while a command without limits goes on. */
-    async function beside(unlimited: SandboxRoom["commands"], place: string, line: string) {
+    async function beside(unlimited: SandboxFixture["commands"], place: string, line: string) {
       const wide = await unlimited.start({
         command: "touch started; sleep 2",
         directory: place,
@@ -215,7 +215,7 @@ describe(
   },
 );
 
-describe("a look that is not whole", needs("bwrap"), () => {
+describe("a look that is not whole", requirePrograms("bwrap"), () => {
   it("P53 is never taken for one at a clean project: what lies behind 30,000 folders is found", async () => {
     const many = "seq 1 30000 | sed 's|^|a/|' | xargs mkdir -p";
     const { run: done } = await run(`${many}; mkdir -p a/30000/z; cd a/30000/z; ${plant}`);
@@ -227,7 +227,7 @@ describe("a look that is not whole", needs("bwrap"), () => {
   }, 120_000);
 });
 
-describe("git's own folder", needs("bwrap"), () => {
+describe("git's own folder", requirePrograms("bwrap"), () => {
   const stopRebase = () => {
     makeRepository();
     expect(spawnSync("git", ["-C", root, "rebase", "-q", "main"]).status).not.toBe(0);
@@ -339,7 +339,7 @@ describe("git's own folder", needs("bwrap"), () => {
   });
 });
 
-describe("a file that runs as its owner", needs("bwrap"), () => {
+describe("a file that runs as its owner", requirePrograms("bwrap"), () => {
   const ways: [string, string][] = [
     ["chmod", "cp /bin/true t; chmod u+s t; chmod 2755 t; chmod 6755 t"],
     ["install", "install -m 4755 /bin/true t; install -m 2755 /bin/true t2"],

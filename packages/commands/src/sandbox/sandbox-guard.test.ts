@@ -10,22 +10,22 @@ import {
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { gitHome, temporaryFolder } from "@burin/testing/made-files";
+import { createGitHome, createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { takeBackMade } from "./judge-changes.ts";
+import { takeBackCreated } from "./judge-changes.ts";
 import { AllowedCalls } from "./permissions.ts";
-import { guardian } from "./sandbox-guard.ts";
+import { createGuardFactory } from "./sandbox-guard.ts";
 import { Surveyor } from "./sandbox-survey.ts";
 
 /** What is known of a folder in which no call was allowed and no repository had anything. */
 function beforeIn(surveyor: Surveyor, home: string) {
   const nothing = { calls: new AllowedCalls(home), tips: new Map(), steps: new Set<string>() };
-  return { since: Date.now(), ...surveyor.look(), ...nothing };
+  return { since: Date.now(), ...surveyor.survey(), ...nothing };
 }
 
 /** A submodule whose git folder becomes one while a look at what the command made is under way. */
 function submoduleMade(more: (folder: string) => void) {
-  const { base, root, git, write, makeRepository } = gitHome();
+  const { base, root, git, write, makeRepository } = createGitHome();
   makeRepository(root);
   makeRepository(join(base, "library"));
   const surveyor = new Surveyor([root], join(base, "temporary"));
@@ -36,9 +36,9 @@ function submoduleMade(more: (folder: string) => void) {
   more(folder);
   const head = join(folder, "HEAD");
   renameSync(head, `${head}.lock`);
-  const survey = surveyor.look();
+  const survey = surveyor.survey();
   renameSync(`${head}.lock`, head);
-  const taken = takeBackMade(before, { survey, roots: [root], home, isGoingOn: true });
+  const taken = takeBackCreated(before, { survey, roots: [root], home, isGoingOn: true });
   return { taken: taken.map(({ path }) => path), root, write };
 }
 
@@ -56,25 +56,25 @@ it("P53 P21 one that has a hook by then is taken back", () => {
 });
 
 it("P53 a file in a folder that was made in the millisecond before the first look stays", () => {
-  const root = realpathSync(temporaryFolder());
+  const root = realpathSync(createTemporaryFolder());
   const file = join(root, ".npmrc");
   const { birthtimeMs } = lstatSync(root);
   for (; lstatSync(root).ctimeMs <= birthtimeMs; writeFileSync(file, "before")) rmSync(file, { force: true });
   const surveyor = new Surveyor([root], `${root}-temporary`);
   const before = { ...beforeIn(surveyor, `${root}-home`), since: Math.floor(birthtimeMs) };
-  const ground = { survey: surveyor.look(), roots: [root], home: `${root}-home` };
-  expect(takeBackMade(before, ground)).toEqual([]);
+  const ground = { survey: surveyor.survey(), roots: [root], home: `${root}-home` };
+  expect(takeBackCreated(before, ground)).toEqual([]);
   expect(readFileSync(file, "utf8")).toBe("before");
 });
 
 it("P53 a protected file that cannot be put back, as another program has made it again, ends nothing", async () => {
-  const root = realpathSync(temporaryFolder());
+  const root = realpathSync(createTemporaryFolder());
   const file = join(root, ".env");
   writeFileSync(file, "KEY=1\n");
   linkSync(file, join(root, "other-name"));
   const fs = process.getBuiltinModule("node:fs");
   const { renameSync: rename } = fs;
-  const begin = guardian({ roots: [root], home: `${root}-home`, temporary: `${root}-temporary` });
+  const begin = createGuardFactory({ roots: [root], home: `${root}-home`, temporary: `${root}-temporary` });
   const guard = await begin();
   writeFileSync(join(root, "other-name"), "KEY=changed\n");
   fs.renameSync = (from, to) => {

@@ -1,19 +1,25 @@
 import { type FSWatcher, watch } from "node:fs";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import type { TakenBack } from "../processes/limited-program.ts";
-import { type OpenSettings, openSettings } from "./git-settings.ts";
-import { runningSteps } from "./git-steps.ts";
-import { type Before, type GuardGround, markTracked, sharedFiles, takeBackMade } from "./judge-changes.ts";
+import { findWritableSettings, type WritableSettings } from "./git-settings.ts";
+import { listProgramSteps } from "./git-steps.ts";
+import {
+  findSharedFiles,
+  type GuardContext,
+  markTracked,
+  type StateBefore,
+  takeBackCreated,
+} from "./judge-changes.ts";
 import { KnownContent } from "./known-content.ts";
 import { AllowedCalls } from "./permissions.ts";
 import type { AllowedWrites } from "./sandbox-place.ts";
-import { filesBelow, type Survey, Surveyor } from "./sandbox-survey.ts";
+import { listFiles, type Survey, Surveyor } from "./sandbox-survey.ts";
 
-/** What keeps one command from leaving something behind that runs code later. */
+/** Keeps one command from leaving something behind that runs code later. */
 export interface Guard {
   /** What is protected in the roots when the command starts; null when it can write to none. */
-  readonly before: (Before & Survey) | null;
+  readonly before: (StateBefore & Survey) | null;
   /** Configuration files of git that it may write. */
   readonly opened: readonly string[];
   /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
@@ -32,46 +38,46 @@ export const UNGUARDED: Guard = {
   releaseNow: () => {},
 };
 
-interface Guarding extends Omit<GuardGround, "survey"> {
+interface GuardOptions extends Omit<GuardContext, "survey"> {
   readonly temporary: string;
   /** Git folders outside the roots that belong to the project too. */
   readonly gitFolders?: readonly string[];
 }
 
-/** Returns what begins to guard one command of a session. */
-export function guardian({ temporary, gitFolders: outside = [], ...given }: Guarding) {
+/** Creates the function that starts the guard of each command in a session. */
+export function createGuardFactory({ temporary, gitFolders: outside = [], ...given }: GuardOptions) {
   const kept = { ...given, roots: [...given.roots, ...outside] };
   const surveyor = new Surveyor(given.roots, temporary, outside);
   const known = new KnownContent();
   let looks: Promise<unknown> = Promise.resolve();
   let guards = 0;
-  /** Those whose commands can write in git folders, where their mounts keep single files read-only. */
+  /** How many running commands may write in git folders, where read-only mounts cover single files. */
   let writers = 0;
-  /** One after the other: none begins before the last one is whole. */
+  /** Runs checks one at a time; each begins when the last has finished. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = looks.then(work);
     looks = turn.catch(() => {});
     return turn;
   };
-  const open = new Set<readonly OpenSettings[]>();
+  const open = new Set<readonly WritableSettings[]>();
   const begin = async ({ writes = [], git, gitSettings }: AllowedWrites): Promise<Guard> => {
-    // Before the survey: what is allowed later than that is seen as allowed.
+    // Must come before the survey: what is allowed later than this is then seen as allowed.
     const calls = new AllowedCalls(kept.home);
     const since = Date.now();
-    const survey = await surveyor.lookInSlices();
+    const survey = await surveyor.surveyInSlices();
     const places = [...survey.places.values()];
     const gitFolders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
-    // Where another command goes on, git's renaming would take its read-only mount away from it.
-    const own = gitSettings === undefined || writers > 0 ? [] : openSettings(places, gitSettings);
+    // While another command runs, git's renaming would remove that command's read-only mount.
+    const own = gitSettings === undefined || writers > 0 ? [] : findWritableSettings(places, gitSettings);
     const isWriter = git !== "nowhere";
     const settings = [...own, ...[...open].flat()];
     const tips = known.begin(places, guards === 0);
-    const steps = new Set(gitFolders.flatMap(runningSteps));
+    const steps = new Set(gitFolders.flatMap(listProgramSteps));
     const partly = places.filter(
       ({ kind, path }) => kind === "folder" && writes.some((one) => isWithin(one, path)),
     );
-    const others = new Set(partly.flatMap(({ part, path }) => (part === "name" ? filesBelow(path) : [])));
-    const shared = sharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
+    const others = new Set(partly.flatMap(({ part, path }) => (part === "name" ? listFiles(path) : [])));
+    const shared = findSharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
     const before = {
       since,
       ...survey,
@@ -89,7 +95,7 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     guards += 1;
     if (isWriter) writers += 1;
     const judge = (after: Survey, isGoingOn: boolean) => {
-      const taken = takeBackMade(before, { ...kept, survey: after, isGoingOn });
+      const taken = takeBackCreated(before, { ...kept, survey: after, isGoingOn });
       if (isGoingOn) return taken;
       guards -= 1;
       if (isWriter) writers -= 1;
@@ -98,27 +104,30 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
       return taken;
     };
     const look = (isGoingOn: boolean) =>
-      inTurn(async () => judge(await surveyor.lookInSlices(before.named), isGoingOn));
-    const lookNow = () => judge(surveyor.look(before.named), false);
-    return { before, opened, ...lookOften({ look, lookNow }, [...given.roots, ...gitFolders]) };
+      inTurn(async () => judge(await surveyor.surveyInSlices(before.named), isGoingOn));
+    const lookNow = () => judge(surveyor.survey(before.named), false);
+    return { before, opened, ...watchCommand({ look, lookNow }, [...given.roots, ...gitFolders]) };
   };
   return (command: AllowedWrites = {}) => inTurn(() => begin(command));
 }
 
-const FIRST_MS = 250;
-const LONGEST_MS = 2000;
-const SHORTEST_MS = 20;
-/** Checks take at most this part of the time. */
-const PART = 20;
-const MOST_WATCHED = 50;
+const FIRST_LOOK_MS = 250;
+const MAX_PAUSE_MS = 2000;
+const MIN_PAUSE_MS = 20;
+/** Checks take at most 1/20 of the time. */
+const MAX_LOOK_SHARE = 20;
+const MAX_WATCHED = 50;
 
-interface Looks {
+interface LookFunctions {
   look(isGoingOn: boolean): Promise<readonly TakenBack[]>;
   lookNow(): void;
 }
 
-/** Checks again and again while a command runs, sooner when something happened in the most important folders. */
-function lookOften({ look, lookNow }: Looks, folders: readonly string[]): Omit<Guard, "before" | "opened"> {
+/** Checks repeatedly while a command runs, and sooner after a change in the most important folders. */
+function watchCommand(
+  { look, lookNow }: LookFunctions,
+  folders: readonly string[],
+): Omit<Guard, "before" | "opened"> {
   const taken: TakenBack[] = [];
   const watchers: FSWatcher[] = [];
   let [cost, dueAt] = [0, 0];
@@ -135,23 +144,23 @@ function lookOften({ look, lookNow }: Looks, folders: readonly string[]): Omit<G
       if (watchers.length === 0) watchFolders();
       dueAt = Number.POSITIVE_INFINITY;
       await lookOnce(true).catch(() => {});
-      if (!isOver) timer = after(Math.max(LONGEST_MS, cost * PART));
+      if (!isOver) timer = after(Math.max(MAX_PAUSE_MS, cost * MAX_LOOK_SHARE));
     }, milliseconds).unref();
   };
   const soon = () => {
-    const wait = Math.max(SHORTEST_MS, cost * PART);
+    const wait = Math.max(MIN_PAUSE_MS, cost * MAX_LOOK_SHARE);
     if (isOver || dueAt === Number.POSITIVE_INFINITY || dueAt <= performance.now() + wait) return;
     clearTimeout(timer);
     timer = after(wait);
   };
   const watchFolders = () => {
-    for (const folder of folders.slice(0, MOST_WATCHED)) {
-      // Without it the periodic checks remain.
-      const watcher = orElse(null, () => watch(folder, { persistent: false }, soon));
+    for (const folder of folders.slice(0, MAX_WATCHED)) {
+      // Without a watcher, the periodic checks remain.
+      const watcher = withFallback(null, () => watch(folder, { persistent: false }, soon));
       if (watcher !== null) watchers.push(watcher.on("error", () => {}));
     }
   };
-  let timer = after(FIRST_MS);
+  let timer = after(FIRST_LOOK_MS);
   const stop = () => {
     isOver = true;
     clearTimeout(timer);

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { protectedFile, protectedPaths } from "@burin/shell-judge";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { buildProtectedPatterns, explainProtectedFile } from "@burin/shell-judge";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { macProfile, macSandbox } from "./sandbox-mac.ts";
+import { buildMacProfile, createMacSandbox } from "./sandbox-mac.ts";
 
 const limits = {
   mode: "workspace-write",
@@ -14,7 +14,7 @@ const limits = {
 
 describe("macProfile, which was not run on a Mac so far", () => {
   it("P53 lets write in the root and the private temporary folder, quoted, and nowhere else", () => {
-    const lines = macProfile(limits, false, null).split("\n");
+    const lines = buildMacProfile(limits, false, null).split("\n");
     expect(lines.slice(0, 3)).toEqual(["(version 1)", "(allow default)", "(deny file-write*)"]);
     expect(lines).toContain(
       '(allow file-write* (subpath "/Users/a/my \\"project\\"") (subpath "/private/tmp/t"))',
@@ -22,10 +22,10 @@ describe("macProfile, which was not run on a Mac so far", () => {
   });
 
   it("P53 has a temporary folder of its own beside the pipes of others, by its real path", async () => {
-    const folder = realpathSync(temporaryFolder());
+    const folder = realpathSync(createTemporaryFolder());
     const link = `${folder}-link`;
     symlinkSync(folder, link);
-    const sandbox = macSandbox({ ...limits, mode: "read-only", temporary: link });
+    const sandbox = createMacSandbox({ ...limits, mode: "read-only", temporary: link });
     const plan = await sandbox.plan({ argv: ["true"], cwd: "/", network: false });
     expect(plan.env.TMPDIR).toBe(join(folder, "tmp"));
     expect(plan.args[1]).toContain(`(allow file-write* (subpath "${join(folder, "tmp")}"))`);
@@ -49,7 +49,7 @@ describe("macProfile, which was not run on a Mac so far", () => {
     } as const;
     const places = new Map([named, folder].map((place) => [place.key, place]));
     const survey = { places, named: new Set<string>(), isWhole: true };
-    const profile = macProfile({ ...limits, roots: ["/Users/a/x"] }, false, survey);
+    const profile = buildMacProfile({ ...limits, roots: ["/Users/a/x"] }, false, survey);
     const lines = profile.split("\n");
     const names = lines.find((line) => line.startsWith('(deny file-write* (regex #"^(/Users/a/x)(/.*)?/(('));
     expect(profile.indexOf(names ?? "?")).toBeGreaterThan(profile.indexOf("(allow file-write* (subpath"));
@@ -67,7 +67,7 @@ describe("macProfile, which was not run on a Mac so far", () => {
   });
 
   it("P53 the expression for its names means what the table means", () => {
-    const { denied, allowed } = protectedPaths();
+    const { denied, allowed } = buildProtectedPatterns();
     const isDenied = (path: string) => new RegExp(denied).test(path) && !new RegExp(allowed).test(path);
     for (const path of [
       "/.env",
@@ -77,15 +77,15 @@ describe("macProfile, which was not run on a Mac so far", () => {
       "/b/.config/git/x",
       "/x.code-workspace",
     ])
-      expect([path, isDenied(path), protectedFile(path) !== null]).toEqual([path, true, true]);
+      expect([path, isDenied(path), explainProtectedFile(path) !== null]).toEqual([path, true, true]);
     for (const path of ["/.env.example", "/a/env", "/.npmrcx", "/vscode/tasks.json", "/.config/x", "/.envoy"])
-      expect([path, isDenied(path), protectedFile(path) !== null]).toEqual([path, false, false]);
+      expect([path, isDenied(path), explainProtectedFile(path) !== null]).toEqual([path, false, false]);
   });
 
   it("P53 has the network only when it was granted, and no root to write in read-only", () => {
-    expect(macProfile(limits, false, null)).toContain("(deny network*)");
-    expect(macProfile(limits, true, null)).not.toContain("network");
-    const readOnly = macProfile({ ...limits, mode: "read-only" }, false, null);
+    expect(buildMacProfile(limits, false, null)).toContain("(deny network*)");
+    expect(buildMacProfile(limits, true, null)).not.toContain("network");
+    const readOnly = buildMacProfile({ ...limits, mode: "read-only" }, false, null);
     expect(readOnly).not.toContain("project");
     expect(readOnly).toContain('(allow file-write* (subpath "/private/tmp/t"))');
   });

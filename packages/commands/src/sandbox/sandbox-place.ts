@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
 import { basename } from "node:path";
-import { linkTarget, lstatOf } from "@burin/files/disk/disk-looks";
-import type { GitStarts } from "@burin/shell-judge";
+import { tryLstat, tryReadLink } from "@burin/files/disk/disk-looks";
+import type { GitTriggers } from "@burin/shell-judge";
 
 /** A path in the roots that a command must neither change nor create. */
-export interface Place {
+export interface ProtectedPath {
   readonly path: string;
-  /** Identifies it by its folder's identity on the disk and its name there, whatever its path is. */
+  /** Identifies the path by its folder's inode and its name there, even if the folder is renamed. */
   readonly key: string;
   readonly kind: "file" | "folder" | "link";
   /**
@@ -20,26 +20,33 @@ export interface Place {
   readonly target?: string;
 }
 
-/** What a command may write of that. */
+/** What of the protected paths a command may write. */
 export interface AllowedWrites {
   /** The protected files, or folders with such files, that the user lets it write. */
   readonly writes?: readonly string[];
-  /** Whether it may write what git keeps: also of the project outside the roots, only in the roots, or nowhere. */
+  /**
+   * Whether it may write git's own files: also those of the project outside the roots, only those in the roots, or
+   * none.
+   */
   readonly git?: "everywhere" | "in the roots" | "nowhere";
-  /** It is made of git commands alone, so git's own configuration may change in harmless ways. */
-  readonly gitSettings?: GitStarts;
+  /** Set for a line of git commands alone, which may change git's configuration in harmless ways. */
+  readonly gitSettings?: GitTriggers;
 }
 
 /** Returns null when there is nothing. */
-export function placeAt(path: string, folderId: string, part: Place["part"]): Place | null {
-  const stats = lstatOf(path);
+export function findProtectedPath(
+  path: string,
+  folderId: string,
+  part: ProtectedPath["part"],
+): ProtectedPath | null {
+  const stats = tryLstat(path);
   if (stats === null) return null;
   const key = `${folderId}/${basename(path)}`;
-  const id = idOf(stats);
+  const id = formatFileId(stats);
   if (!stats.isSymbolicLink()) return { path, key, id, part, kind: stats.isDirectory() ? "folder" : "file" };
-  return { path, key, id, part, kind: "link", target: linkTarget(path) ?? "" };
+  return { path, key, id, part, kind: "link", target: tryReadLink(path) ?? "" };
 }
 
-export function idOf(stats: Pick<Stats, "dev" | "ino">): string {
+export function formatFileId(stats: Pick<Stats, "dev" | "ino">): string {
   return `${stats.dev}:${stats.ino}`;
 }

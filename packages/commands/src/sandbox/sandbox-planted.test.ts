@@ -11,16 +11,16 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "@burin/files/workspace/replace-file";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 import { fileHelpers } from "../file-helpers.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let base: string;
 let root: string;
-const run: SandboxRoom["run"] = (...line) => room.run(...line);
+const run: SandboxFixture["run"] = (...line) => room.run(...line);
 
 const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b"];
 
@@ -28,14 +28,14 @@ const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b"];
 let original: string;
 
 beforeAll(() => {
-  original = temporaryFolder();
+  original = createTemporaryFolder();
   makeProject(original);
 });
 
 afterAll(() => rmSync(original, { recursive: true }));
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   ({ base, root } = room);
   copyProject();
 });
@@ -193,7 +193,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 if (process.platform === "linux") {
-  describe("what a command in the sandbox leaves for git", needs("bwrap"), () => {
+  describe("what a command in the sandbox leaves for git", requirePrograms("bwrap"), () => {
     it.each(PLANTS)("P53 the user's next git command runs nothing of it: %s", async (_title, command) => {
       const { run: done, code } = await run(command);
       const taken = await done.takenBack();
@@ -214,7 +214,7 @@ if (process.platform === "linux") {
       },
     );
   });
-  describe("folders of git that a command makes look like a repository", needs("bwrap"), () => {
+  describe("folders of git that a command makes look like a repository", requirePrograms("bwrap"), () => {
     const SINGS = `core.fsmonitor "touch $PWD/../canary; false"`;
     const elsewhere = `cp -r .git evil; git --git-dir=evil config ${SINGS}; echo $PWD/evil`;
     it.each([
@@ -231,7 +231,7 @@ if (process.platform === "linux") {
     });
   });
 
-  describe("what the user's own configuration names in the project", needs("bwrap"), () => {
+  describe("what the user's own configuration names in the project", requirePrograms("bwrap"), () => {
     it.each([
       ["a hooks folder", "core.hooksPath", "tools/hooks", "tools/hooks/pre-commit"],
       ["a hooks folder that is not there yet", "core.hooksPath", "later", "later/pre-commit"],
@@ -249,7 +249,7 @@ if (process.platform === "linux") {
       expect((await run("echo x > tools/other && cat tools/other")).text).toBe("x\n");
     });
   });
-  describe("everyday git in the sandbox", needs("bwrap"), () => {
+  describe("everyday git in the sandbox", requirePrograms("bwrap"), () => {
     it("P53 commits, branches, stashes, work trees, clones and submodules work, and stay whole", async () => {
       writeFileSync(join(root, "a.txt"), "changed\n");
       mkdirSync(join(base, "library/.husky"));
@@ -331,7 +331,7 @@ if (process.platform === "linux") {
       expect(existsSync(join(root, "plain/.yarnrc"))).toBe(true);
     });
   });
-  describe("protected names that are not there", needs("bwrap"), () => {
+  describe("protected names that are not there", requirePrograms("bwrap"), () => {
     it.each(NAMES)(
       "P53 %s is gone when the command has ended, and the user can be told: %s",
       async (name, command) => {

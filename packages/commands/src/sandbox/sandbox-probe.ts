@@ -1,44 +1,44 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
+import { excludeFolders, findHelper } from "../processes/helper-program.ts";
 import { TEMPORARY_PREFIX } from "../processes/process-ledger.ts";
-import { succeeds } from "../processes/run-process.ts";
+import { tryRun } from "../processes/run-process.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
-import { linuxSandbox, probeInSpace } from "./sandbox-linux.ts";
-import { macSandbox } from "./sandbox-mac.ts";
+import { buildSpaceProbe, createLinuxSandbox } from "./sandbox-linux.ts";
+import { createMacSandbox } from "./sandbox-mac.ts";
 import { SessionSpace } from "./session-space.ts";
 
 /** Shared by sessions: a probe that succeeded is valid for every mode and session of this process. */
-const working = new Set<string>();
+const workingProbes = new Set<string>();
 
 /** Finds out, by trying, whether commands can be limited here. */
 export async function probeSandbox(
   limits: SandboxLimits,
   environment: NodeJS.ProcessEnv,
 ): Promise<SandboxState> {
-  leaveOutFolders(limits.roots);
+  excludeFolders(limits.roots);
   switch (process.platform) {
     case "linux": {
       const program = findHelper("bwrap", environment.PATH);
       if (program === null)
-        return none("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
-      const sandbox = linuxSandbox(program, limits);
-      if (!working.has(program) && (await succeeds(program, sandbox.probe(), environment)))
-        working.add(program);
-      return working.has(program)
+        return createUnavailable("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
+      const sandbox = createLinuxSandbox(program, limits);
+      if (!workingProbes.has(program) && (await tryRun(program, sandbox.probe(), environment)))
+        workingProbes.add(program);
+      return workingProbes.has(program)
         ? { sandbox }
-        : none("bwrap is installed, but this system does not let it make namespaces");
+        : createUnavailable("bwrap is installed, but this system does not let it make namespaces");
     }
     case "darwin": {
-      const sandbox = macSandbox(limits);
-      return (await succeeds(...sandbox.probe(), environment))
+      const sandbox = createMacSandbox(limits);
+      return (await tryRun(...sandbox.probe(), environment))
         ? { sandbox }
-        : none("sandbox-exec does not work here");
+        : createUnavailable("sandbox-exec does not work here");
     }
     default:
-      return none(`there is no sandbox for ${process.platform}`);
+      return createUnavailable(`there is no sandbox for ${process.platform}`);
   }
 }
 
@@ -50,14 +50,14 @@ export async function openSpace(
   const isRoot = process.getuid?.() === 0;
   const [bubblewrap, nsenter] = ["bwrap", "nsenter"].map((name) => findHelper(name, PATH));
   if (process.platform !== "linux" || !bubblewrap || !nsenter) return null;
-  const probe = probeInSpace(isRoot);
+  const probe = buildSpaceProbe(isRoot);
   return SessionSpace.open({ bubblewrap, nsenter, supervisor, environment: { PATH }, isRoot, probe });
 }
 
 /** Finds out, by trying, whether the commands of a session can reach each other's servers here. */
 export async function canShareSpace(environment: NodeJS.ProcessEnv): Promise<boolean> {
   if (process.platform !== "linux") return true;
-  // Who only looks leaves nothing in Burin's home.
+  // A caller that only looks leaves nothing in Burin's home.
   const home = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX));
   const supervisor = new Supervisor({ home, environment });
   const space = await openSpace(supervisor, environment);
@@ -67,6 +67,6 @@ export async function canShareSpace(environment: NodeJS.ProcessEnv): Promise<boo
   return space !== null;
 }
 
-function none(reason: string): SandboxState {
+function createUnavailable(reason: string): SandboxState {
   return { sandbox: null, reason };
 }

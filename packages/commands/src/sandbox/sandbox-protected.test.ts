@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { protectedFile } from "@burin/shell-judge";
-import { needs } from "@burin/testing/needs";
+import { explainProtectedFile } from "@burin/shell-judge";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 
 const NAMES = [
   ...[".env", ".env.local", ".envrc", ".bashrc", ".profile", ".zshenv", ".gitconfig", ".npmrc", ".netrc"],
@@ -14,10 +14,10 @@ const NAMES = [
 ];
 const ORDINARY = ["AGENTS.md", ".env.example", ".gitignore", "src/a.ts", "packages/a/tsconfig.json"];
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   for (const name of [...NAMES, ...ORDINARY]) {
     mkdirSync(dirname(join(room.root, name)), { recursive: true });
     writeFileSync(join(room.root, name), "before\n");
@@ -35,9 +35,9 @@ for f in "$@"; do
 done 2>/dev/null`;
 
 if (process.platform === "linux") {
-  describe("protected names in the sandbox", needs("bwrap"), () => {
+  describe("protected names in the sandbox", requirePrograms("bwrap"), () => {
     it("P53 no command changes one of them, in any way; ordinary files are changed", async () => {
-      expect(NAMES.filter((name) => protectedFile(name) === null)).toEqual([]);
+      expect(NAMES.filter((name) => explainProtectedFile(name) === null)).toEqual([]);
       expect((await room.commands.sandbox()).sandbox).not.toBeNull();
       const words = [...NAMES, ...ORDINARY].map((name) => `'${name}'`).join(" ");
       const { text } = await room.run(`set -- ${words}\n${WAYS}`);

@@ -3,18 +3,18 @@ import { existsSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let root: string;
 let place: string;
-const run: SandboxRoom["run"] = (...line) => room.run(...line);
+const run: SandboxFixture["run"] = (...line) => room.run(...line);
 const servers: ChildProcess[] = [];
 
 beforeEach(async () => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   ({ root } = room);
   place = await visibleFolder();
 });
@@ -123,7 +123,7 @@ const WAYS: readonly (readonly [string, string, string])[] = [
 ];
 
 if (process.platform === "linux") {
-  describe("sockets of programs outside", needs("bwrap", "python3"), () => {
+  describe("sockets of programs outside", requirePrograms("bwrap", "python3"), () => {
     it.each(WAYS)(
       "P53 one that appears while the command runs cannot be spoken to: %s",
       async (_title, type, how) => {

@@ -2,14 +2,19 @@ import type { Dirent, Stats } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { entriesOf, linkTarget, lstatOf, realOf } from "@burin/files/disk/disk-looks";
+import { tryLstat, tryReadEntries, tryReadLink, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
-import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName, WRITTEN_BY_GIT } from "@burin/shell-judge";
-import { namedByRepository } from "./judge-repository.ts";
-import { type AllowedWrites, idOf, type Place, placeAt } from "./sandbox-place.ts";
+import {
+  explainProtectedName,
+  PROTECTED_IN_GIT,
+  PROTECTED_IN_HOME,
+  WRITTEN_BY_GIT,
+} from "@burin/shell-judge";
+import { listNamedByRepository } from "./judge-repository.ts";
+import { type AllowedWrites, findProtectedPath, formatFileId, type ProtectedPath } from "./sandbox-place.ts";
 
 export interface Survey {
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, ProtectedPath>;
   /** What config files name, whether it exists or not. */
   readonly named: ReadonlySet<string>;
 }
@@ -25,7 +30,7 @@ interface Folder {
 
 /** The process can do something else after so many folders. */
 const FOLDERS_AT_ONCE = 500;
-/** A folder that was changed this shortly before it was read may change again with the same time stamp. */
+/** A folder that changed this shortly before it was read may change again without a new time stamp. */
 const DOUBTFUL_MS = 50;
 
 /** Finds protected paths in the roots. Folders that have not changed are not read again. */
@@ -43,13 +48,13 @@ export class Surveyor {
   }
 
   /** Looks at everything, however much it is. `alsoNamed`: paths that config files named before. */
-  look(alsoNamed: Iterable<string> = []): Survey {
+  survey(alsoNamed: Iterable<string> = []): Survey {
     const steps = this.steps(alsoNamed);
     for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
   }
 
   /** The same in slices, between which the process can do something else. */
-  async lookInSlices(alsoNamed: Iterable<string> = []): Promise<Survey> {
+  async surveyInSlices(alsoNamed: Iterable<string> = []): Promise<Survey> {
     const steps = this.steps(alsoNamed);
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) return step.value;
@@ -59,7 +64,7 @@ export class Surveyor {
 
   /** Yields after each slice. */
   *steps(alsoNamed: Iterable<string>): Generator<void, Survey> {
-    const notes = { places: new Map<string, Place>(), named: new Set<string>(alsoNamed) };
+    const notes = { places: new Map<string, ProtectedPath>(), named: new Set<string>(alsoNamed) };
     const folders = new Map<string, Folder>();
     for (const root of this.#roots) yield* this.#walk(root, folders, notes);
     for (const folder of this.#gitFolders) noteRepository(folder, notes);
@@ -79,21 +84,21 @@ export class Surveyor {
       if (folder === null) continue;
       folders.set(path, folder);
       const isExempt = path.includes("/node_modules", root.length);
-      for (const one of isExempt ? wayToPackages(path, folder.folders) : folder.folders) queue.push(one);
+      for (const one of isExempt ? listPackageFolders(path, folder.folders) : folder.folders) queue.push(one);
       // Packages have files with protected names that no program reads there.
       const found = folder.found.filter(({ part }) => !isExempt || part === "git");
-      if (folder.isBare || found.length > 0) notePlaces(path, { ...folder, found }, notes);
+      if (folder.isBare || found.length > 0) noteProtectedPaths(path, { ...folder, found }, notes);
     }
   }
 
   /** Returns null when it is not a folder any more. */
   #folder(path: string, root: string): Folder | null {
-    const stats = lstatOf(path);
+    const stats = tryLstat(path);
     if (stats === null || !stats.isDirectory()) return null;
     const before = this.#known.get(path);
     if (before !== undefined && isUnchanged(before, stats)) return before;
     const readAt = Date.now();
-    const entries = entriesOf(path);
+    const entries = tryReadEntries(path);
     const parent = path === root ? "" : join(basename(dirname(path)), basename(path));
     const folders: string[] = [];
     const found: Folder["found"][number][] = [];
@@ -108,13 +113,13 @@ export class Surveyor {
 
   #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
     if (/^(?:\.git|git~1)$/i.test(entry.name)) return "git";
-    if (protectedName(entry.name, parent) !== null) return "name";
+    if (explainProtectedName(entry.name, parent) !== null) return "name";
     return entry.isSymbolicLink() && this.#leadsToTemporary(path, entry.name) ? "way out" : null;
   }
 
-  /** Commands created what is in there; it is not checked. */
+  /** Links to there are skipped: commands created what is in it, and it is not checked. */
   #leadsToTemporary(folder: string, name: string): boolean {
-    const target = linkTarget(join(folder, name));
+    const target = tryReadLink(join(folder, name));
     return target !== undefined && isWithin(resolve(folder, target), this.#temporary);
   }
 }
@@ -125,7 +130,7 @@ function isUnchanged({ stats, readAt }: Folder, now: Stats): boolean {
 }
 
 /** In `node_modules` only the package folders themselves, because repositories may be there too. */
-function wayToPackages(path: string, folders: readonly string[]): readonly string[] {
+function listPackageFolders(path: string, folders: readonly string[]): readonly string[] {
   const name = basename(path);
   return name === "node_modules" || name.startsWith("@")
     ? folders
@@ -133,15 +138,15 @@ function wayToPackages(path: string, folders: readonly string[]): readonly strin
 }
 
 interface Notes {
-  readonly places: Map<string, Place>;
+  readonly places: Map<string, ProtectedPath>;
   readonly named: Set<string>;
 }
 
-function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes): void {
+function noteProtectedPaths(path: string, { stats, found, isBare }: Folder, notes: Notes): void {
   const { places, named } = notes;
-  const id = idOf(stats);
+  const id = formatFileId(stats);
   for (const { name, part } of found) {
-    const place = placeAt(join(path, name), id, part === "way out" ? part : "name");
+    const place = findProtectedPath(join(path, name), id, part === "way out" ? part : "name");
     if (place === null) continue;
     if (part !== "git") {
       places.set(place.key, place);
@@ -149,21 +154,21 @@ function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes
       noteRepository(place.path, notes);
     } else {
       places.set(place.key, { ...place, part: "git link" });
-      for (const one of namedByRepository(path, place.path)) named.add(one);
+      for (const one of listNamedByRepository(path, place.path)) named.add(one);
     }
   }
   if (isBare) noteRepository(path, notes);
 }
 
 function noteRepository(folder: string, { places, named }: Notes): void {
-  for (const place of gitFolderPlaces(folder)) places.set(place.key, place);
-  for (const one of namedByRepository(dirname(folder), folder)) named.add(one);
+  for (const place of findGitFolderPaths(folder)) places.set(place.key, place);
+  for (const one of listNamedByRepository(dirname(folder), folder)) named.add(one);
 }
 
-function noteNamed(path: string, places: Map<string, Place>): void {
-  const parent = lstatOf(dirname(path));
+function noteNamed(path: string, places: Map<string, ProtectedPath>): void {
+  const parent = tryLstat(dirname(path));
   if (parent === null) return;
-  const place = placeAt(path, idOf(parent), "named");
+  const place = findProtectedPath(path, formatFileId(parent), "named");
   if (place !== null && !places.has(place.key)) places.set(place.key, place);
 }
 
@@ -178,62 +183,62 @@ function isGitFolder(entries: readonly Dirent[]): boolean {
 }
 
 /** The folder itself and the files in it that git follows, with those of its submodules and work trees. */
-function gitFolderPlaces(folder: string): Place[] {
-  const stats = lstatOf(folder);
+function findGitFolderPaths(folder: string): ProtectedPath[] {
+  const stats = tryLstat(folder);
   if (stats === null) return [];
-  const id = idOf(stats);
-  const self: Place = { path: folder, key: `${id}/.`, id, kind: "folder", part: "git folder" };
-  const files = PROTECTED_IN_GIT.map((name) => placeInGit(folder, name, id));
+  const id = formatFileId(stats);
+  const self: ProtectedPath = { path: folder, key: `${id}/.`, id, kind: "folder", part: "git folder" };
+  const files = PROTECTED_IN_GIT.map((name) => findPathInGit(folder, name, id));
   return [
     self,
     ...files.filter((place) => place !== null),
-    ...(isGitsAlone(folder) ? unknownInGit(folder, id) : []),
-    ...["worktrees", "modules"].flatMap((name) => placesInside(join(folder, name), id)),
+    ...(isPureGitFolder(folder) ? findUnknownInGit(folder, id) : []),
+    ...["worktrees", "modules"].flatMap((name) => findInnerRepositories(join(folder, name), id)),
   ];
 }
 
-function placeInGit(folder: string, name: string, folderId: string): Place | null {
-  const above = dirname(name) === "." ? null : lstatOf(join(folder, dirname(name)));
+function findPathInGit(folder: string, name: string, folderId: string): ProtectedPath | null {
+  const above = dirname(name) === "." ? null : tryLstat(join(folder, dirname(name)));
   if (dirname(name) !== "." && above === null) return null;
-  return placeAt(join(folder, name), above === null ? folderId : idOf(above), "git file");
+  return findProtectedPath(join(folder, name), above === null ? folderId : formatFileId(above), "git file");
 }
 
-/** What only looks like a git folder may hold the user's own work. */
-export function isGitsAlone(folder: string): boolean {
+/** A folder that only looks like a git folder may hold the user's own work. */
+export function isPureGitFolder(folder: string): boolean {
   return basename(folder).toLowerCase() === ".git" || /\/\.git\/(?:worktrees|modules)\//i.test(folder);
 }
 
-/** What git itself does not write there, some program may run. */
-function unknownInGit(folder: string, folderId: string): Place[] {
-  const names = entriesOf(folder).map(({ name }) => name);
+/** Files that git itself does not write there may be run by some program. */
+function findUnknownInGit(folder: string, folderId: string): ProtectedPath[] {
+  const names = tryReadEntries(folder).map(({ name }) => name);
   const unknown = names.filter((name) => {
     if (PROTECTED_IN_GIT.includes(name)) return false;
     // Disks that leave case aside find it by the protected name too.
     return PROTECTED_IN_GIT.includes(name.toLowerCase()) || !WRITTEN_BY_GIT.test(name);
   });
-  return unknown.flatMap((name) => placeAt(join(folder, name), folderId, "in git") ?? []);
+  return unknown.flatMap((name) => findProtectedPath(join(folder, name), folderId, "in git") ?? []);
 }
 
-/** They hold much in a repository, and no other repository; a submodule may have such a name too. */
-const GITS_OWN = /^(?:branches|hooks|info|lfs|logs|modules|objects|refs|worktrees)$/;
+/** Folders that hold much data in a repository and no nested repository. A submodule may have such a name too. */
+const GIT_FOLDERS = /^(?:branches|hooks|info|lfs|logs|modules|objects|refs|worktrees)$/;
 
 /**
- * Of the folders of work trees and submodules. A link in their place leads git elsewhere, and is protected itself.
- * What only looks like a repository hides none below it.
+ * Finds the git folders of linked work trees and submodules. A link in place of one leads git elsewhere and is
+ * protected itself. A folder that only looks like a repository does not hide the ones below it.
  */
-function placesInside(path: string, folderId: string, depth = 0): Place[] {
-  const place = placeAt(path, folderId, "git file");
+function findInnerRepositories(path: string, folderId: string, depth = 0): ProtectedPath[] {
+  const place = findProtectedPath(path, folderId, "git file");
   if (place?.kind === "link") return [place];
   if (place?.kind !== "folder") return [];
-  const entries = entriesOf(path);
+  const entries = tryReadEntries(path);
   const isRepository = isGitFolder(entries) || basename(dirname(path)) === "worktrees";
   const mayHoldOne = (one: Dirent) =>
-    one.isDirectory() && (!GITS_OWN.test(one.name) || isGitFolder(entriesOf(join(path, one.name))));
+    one.isDirectory() && (!GIT_FOLDERS.test(one.name) || isGitFolder(tryReadEntries(join(path, one.name))));
   const others = isRepository ? entries.filter(mayHoldOne) : entries;
   const inside = others.flatMap(({ name }) =>
-    depth > DEEPEST_MODULE ? [] : placesInside(join(path, name), place.id, depth + 1),
+    depth > DEEPEST_MODULE ? [] : findInnerRepositories(join(path, name), place.id, depth + 1),
   );
-  return isRepository ? [...gitFolderPlaces(path), ...inside] : inside;
+  return isRepository ? [...findGitFolderPaths(path), ...inside] : inside;
 }
 
 interface ProtectedLayout {
@@ -243,12 +248,12 @@ interface ProtectedLayout {
 }
 
 /** `writes`: what the command may write although it is protected, and all below it. */
-export function protectedLayout(
+export function buildProtectedLayout(
   { places }: Pick<Survey, "places">,
   { roots, writes = [], git = "in the roots" }: { readonly roots: readonly string[] } & AllowedWrites,
 ): ProtectedLayout {
   const all = [...places.values()].filter(({ path }) => !isWithinAny(path, writes));
-  // A link's target could be protected, but the link itself could be replaced: then nothing may be written.
+  // The target of a link could be protected, but the link itself could be replaced, so then nothing may be written.
   const frozen = new Set(
     all.flatMap((one) => (one.part === "git file" && one.kind === "link" ? [dirname(one.path)] : [])),
   );
@@ -259,23 +264,23 @@ export function protectedLayout(
       if (frozen.has(path) || git === "nowhere") readOnly.push(path);
       else if (basename(path).toLowerCase() === ".git") pinned.push(path);
     } else if (kind === "folder" && writes.some((one) => isWithin(one, path))) {
-      const others = filesBelow(path).filter((file) => !isWithinAny(file, writes));
+      const others = listFiles(path).filter((file) => !isWithinAny(file, writes));
       readOnly.push(...others);
       if (others.length > 0) pinned.push(path);
-    } else readOnly.push(...(kind === "link" ? targetIn(path, roots, writes) : [path]));
+    } else readOnly.push(...(kind === "link" ? resolveTarget(path, roots, writes) : [path]));
   }
   return { pinned, readOnly: [...new Set(readOnly)].sort() };
 }
 
-function targetIn(link: string, roots: readonly string[], writes: readonly string[]): string[] {
-  const target = realOf(link);
+function resolveTarget(link: string, roots: readonly string[], writes: readonly string[]): string[] {
+  const target = tryRealPath(link);
   if (target === null || isWithinAny(target, writes) || roots.includes(target)) return [];
   return isWithinAny(target, roots) ? [target] : [];
 }
 
-export function filesBelow(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => {
+export function listFiles(folder: string): string[] {
+  return tryReadEntries(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : [path];
+    return entry.isDirectory() ? listFiles(path) : [path];
   });
 }

@@ -11,24 +11,24 @@ import {
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { portOf } from "@burin/testing/fake-model-server";
-import { groupByNeeds, needs } from "@burin/testing/needs";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { groupByPrograms, requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 import { findProcess, listProcesses } from "../processes/process-table.ts";
-import { membersOf } from "../processes/process-tree.ts";
+import { findMembers } from "../processes/process-tree.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import { linuxSandbox } from "./sandbox-linux.ts";
+import { createLinuxSandbox } from "./sandbox-linux.ts";
 
-let room: SandboxRoom;
+let room: SandboxFixture;
 let base: string;
 let root: string;
 let home: string;
-const run: SandboxRoom["run"] = (...line) => room.run(...line);
+const run: SandboxFixture["run"] = (...line) => room.run(...line);
 const servers: Server[] = [];
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
   ({ base, root, home } = room);
 });
 
@@ -52,7 +52,7 @@ async function runAsNobody(
     home,
     temporary: join(base, "temporary"),
   };
-  const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits, false);
+  const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits, false);
   const plan = await sandbox.plan({ argv: ["/bin/sh", "-c", command], cwd: root, network: false });
   execFileSync("chown", ["-R", `${nobody}:${nobody}`, base]);
   const words = [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", plan.program, ...plan.args];
@@ -113,7 +113,7 @@ async function outside(): Promise<string> {
   const socket = join(process.cwd(), "node_modules", `.burin-${process.pid}.sock`);
   const [tcp, unix] = [createServer(), createServer()];
   servers.push(tcp, unix);
-  const port = await portOf(tcp);
+  const port = await listenOnFreePort(tcp);
   await new Promise<void>((resolve) => unix.listen(socket, resolve));
   chmodSync(socket, 0o777);
   return `OUTSIDE_PID=${process.pid}; OUTSIDE_PORT=${port}; OUTSIDE_SOCKET='${socket}'; BURIN_FILES='${home}'; `;
@@ -132,7 +132,7 @@ function state(): unknown {
 }
 
 if (process.platform === "linux") {
-  describe("the sandbox on Linux", needs("bwrap"), () => {
+  describe("the sandbox on Linux", requirePrograms("bwrap"), () => {
     beforeEach(async () => {
       const { sandbox } = await room.commands.sandbox();
       if (sandbox === null) throw new Error("There is no working sandbox, so nothing was tried.");
@@ -141,40 +141,52 @@ if (process.platform === "linux") {
     it("works here: bubblewrap is installed and may make namespaces", async () => {
       expect(await room.commands.sandbox()).toMatchObject({ sandbox: { mode: "workspace-write" } });
     });
-    for (const [names, rows] of groupByNeeds(ESCAPES, ([, attempt]) => attempt)) {
-      it.each(rows)("P53 keeps in, whoever runs it: %s", needs(...names), async (_title, attempt) => {
-        prepareProject();
-        const before = state();
-        const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
-        expect((await run(line)).text).toBe("HELD\n");
-        expect(state()).toEqual(before);
-      });
+    for (const [names, rows] of groupByPrograms(ESCAPES, ([, attempt]) => attempt)) {
+      it.each(rows)(
+        "P53 keeps in, whoever runs it: %s",
+        requirePrograms(...names),
+        async (_title, attempt) => {
+          prepareProject();
+          const before = state();
+          const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
+          expect((await run(line)).text).toBe("HELD\n");
+          expect(state()).toEqual(before);
+        },
+      );
 
-      it.each(rows)("P53 keeps in an ordinary user: %s", needs(...names), async (_title, attempt) => {
-        prepareProject();
-        const before = state();
-        const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
-        if (process.getuid?.() === 0) expect(await runAsNobody(line)).toEqual({ code: 0, text: "HELD\n" });
-        else expect((await run(line)).text).toBe("HELD\n");
-        expect(state()).toEqual(before);
-      });
+      it.each(rows)(
+        "P53 keeps in an ordinary user: %s",
+        requirePrograms(...names),
+        async (_title, attempt) => {
+          prepareProject();
+          const before = state();
+          const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
+          if (process.getuid?.() === 0) expect(await runAsNobody(line)).toEqual({ code: 0, text: "HELD\n" });
+          else expect((await run(line)).text).toBe("HELD\n");
+          expect(state()).toEqual(before);
+        },
+      );
     }
 
-    it("the same attempts work without it, so that they prove something", needs("python3"), async () => {
-      prepareProject();
-      const given = await outside();
-      const working = [
-        "a socket in the home folder",
-        "a hook",
-        "git's configuration",
-        "other processes",
-        "the network",
-      ];
-      for (const [title, attempt] of ESCAPES.filter(([title]) => working.includes(title))) {
-        const line = `${given}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
-        expect([title, (await run(line, "unlimited")).text]).toEqual([title, "ESCAPED\n"]);
-      }
-    });
+    it(
+      "the same attempts work without it, so that they prove something",
+      requirePrograms("python3"),
+      async () => {
+        prepareProject();
+        const given = await outside();
+        const working = [
+          "a socket in the home folder",
+          "a hook",
+          "git's configuration",
+          "other processes",
+          "the network",
+        ];
+        for (const [title, attempt] of ESCAPES.filter(([title]) => working.includes(title))) {
+          const line = `${given}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
+          expect([title, (await run(line, "unlimited")).text]).toEqual([title, "ESCAPED\n"]);
+        }
+      },
+    );
 
     it("P53 does not hinder: files, temporary files over calls, commits, loopback, programs that run others", async () => {
       execFileSync("git", ["init", "-q", root]);
@@ -205,7 +217,7 @@ if (process.platform === "linux") {
 
     it("P53 a root that holds everything uncovers nothing: other processes, sockets, temporary files", async () => {
       const limits = { mode: "read-only", roots: ["/"], home, temporary: join(base, "temporary") } as const;
-      const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits);
+      const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits);
       writeFileSync(join(base, "visible"), "");
       const look = `ls -d /proc/[0-9]*; ls ${base}; touch /etc/burin-canary`;
       const plan = await sandbox.plan({ argv: ["/bin/sh", "-c", look], cwd: "/", network: false });
@@ -273,7 +285,7 @@ if (process.platform === "linux") {
       mkdirSync(temporary);
       symlinkSync("no/such/folder", join(temporary, "calls"));
       const limits = { mode: "workspace-write", roots: [root], home, temporary } as const;
-      const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits);
+      const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits);
       await expect(sandbox.plan({ argv: ["true"], cwd: root, network: false })).rejects.toThrow();
       writeFileSync(join(root, ".npmrc"), "of the user");
       await pause(700);
@@ -290,7 +302,7 @@ if (process.platform === "linux") {
         burin.stdout.once("data", (text) => resolve(Number(text))),
       );
       const known = new Map([[pid, findProcess(pid)?.started ?? ""]]);
-      const tree = () => membersOf({ runId: "none", known }, listProcesses());
+      const tree = () => findMembers({ runId: "none", known }, listProcesses());
       await vi.waitUntil(() => tree().some(({ name }) => name === "sleep"), {
         timeout: 20_000,
         interval: 20,

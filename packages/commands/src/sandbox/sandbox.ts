@@ -1,4 +1,4 @@
-import type { LimitedProgram } from "../processes/limited-program.ts";
+import type { SandboxedProgram } from "../processes/limited-program.ts";
 import type { Guard } from "./sandbox-guard.ts";
 import type { AllowedWrites } from "./sandbox-place.ts";
 import type { SpaceVisit } from "./space-visit.ts";
@@ -17,7 +17,7 @@ export interface SandboxLimits {
   readonly hide?: readonly string[];
   /**
    * For commands that run unasked because they only read: the environment that says which programs and settings they
-   * need. Nothing else outside the roots is shown.
+   * use. Nothing else outside the roots is visible.
    */
   readonly reading?: Readonly<Record<string, string | undefined>>;
   /** The user's, which says where programs keep their caches. */
@@ -28,7 +28,7 @@ export interface SandboxLimits {
   readonly space?: () => Promise<CommandSpace | null>;
 }
 
-/** One space of processes and one network that the commands of a session share. */
+/** A pid namespace and a network that all commands of a session share. */
 export interface CommandSpace {
   /** Call before a command starts in it. */
   begin(): SpaceVisit;
@@ -41,7 +41,7 @@ export interface SandboxedCommand extends AllowedWrites {
   readonly cwd: string;
   /** It uses the network of this machine. */
   readonly network: boolean;
-  /** The words that start a program in another network namespace, in which it then stays; not in a shared space. */
+  /** The words that start a program in another network namespace, where it then stays; not used in a shared space. */
   readonly within?: readonly string[];
   /** Work trees around the roots in which the user lets git write any file. */
   readonly trees?: readonly string[];
@@ -54,7 +54,7 @@ export interface SandboxedCommand extends AllowedWrites {
 }
 
 /** The program to start instead of the command itself. */
-export interface SandboxPlan extends Guard, LimitedProgram {
+export interface SandboxPlan extends Guard, SandboxedProgram {
   readonly visit: SpaceVisit | null;
 }
 

@@ -1,18 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
-import { commandLine, listProcesses } from "../processes/process-table.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
+import { listProcesses, readCommandLine } from "../processes/process-table.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import { linuxSandbox } from "./sandbox-linux.ts";
+import { createLinuxSandbox } from "./sandbox-linux.ts";
 
-let room: SandboxRoom;
-const others: SandboxRoom[] = [];
+let room: SandboxFixture;
+const others: SandboxFixture[] = [];
 
 beforeEach(() => {
-  room = new SandboxRoom();
+  room = new SandboxFixture();
 });
 
 afterEach(async () => {
@@ -47,9 +47,9 @@ const server = (port: number, says: string) =>
   node(`require("http").createServer((q, r) => r.end("${says}")).listen(${port})`);
 const wait = (port: number) => `until curl -s -o /dev/null localhost:${port}; do sleep 0.05; done`;
 const name = () => `one-${Math.random().toString(36).slice(2)}`;
-const alive = (words: string) => listProcesses().filter((entry) => commandLine(entry).includes(words));
+const alive = (words: string) => listProcesses().filter((entry) => readCommandLine(entry).includes(words));
 
-describe("the space of a session", needs("bwrap", "python3", "curl"), () => {
+describe("the space of a session", requirePrograms("bwrap", "python3", "curl"), () => {
   it("P53 no command says how it ended: what it can open and trace of others is nothing, and exit 7 stays 7", async () => {
     writeFileSync(join(room.root, "forge.py"), FORGE);
     await room.commands.start({ command: "sleep 300", directory: room.root, exception: "none" });
@@ -103,7 +103,7 @@ describe("the space of a session", needs("bwrap", "python3", "curl"), () => {
 
   it("P8 P53 no other session reaches it, sees it or can end it", async () => {
     await room.run(`${server(3456, "hello")} >/dev/null 2>&1 & ${wait(3456)}`);
-    const other = new SandboxRoom();
+    const other = new SandboxFixture();
     others.push(other);
     expect((await other.run("curl -s localhost:3456")).code).toBe(7);
     expect((await other.run("cat /proc/[0-9]*/cmdline")).text).not.toContain("createServer");
@@ -131,7 +131,7 @@ describe("the space of a session", needs("bwrap", "python3", "curl"), () => {
 
   it("P53 where commands share no space, each ends with all that it started, and its end is true", async () => {
     const limits = { mode: "workspace-write", roots: [room.root], home: room.home } as const;
-    const sandbox = linuxSandbox(findProgram("bwrap") ?? "", {
+    const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", {
       ...limits,
       temporary: join(room.base, "apart"),
     });

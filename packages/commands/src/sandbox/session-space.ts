@@ -1,27 +1,34 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { orElse } from "@burin/contract/or-else";
-import { linkTarget } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryReadLink } from "@burin/files/disk/disk-looks";
 import {
   findChild,
   findProcess,
-  idInside,
   listProcesses,
+  listProcessesBelow,
   type ProcessEntry,
-  processesBelow,
+  readInnerPid,
 } from "../processes/process-table.ts";
-import { succeeds } from "../processes/run-process.ts";
-import type { Supervised, Supervisor } from "../processes/supervisor.ts";
+import { tryRun } from "../processes/run-process.ts";
+import type { SupervisedProcess, Supervisor } from "../processes/supervisor.ts";
 import { SpaceVisit } from "./space-visit.ts";
 
 /** The options of nsenter for what the commands of a session share, and the kernel's names for it. */
-const SHARED = { user: "user", net: "net", pid: "pid", ipc: "ipc", uts: "uts", mount: "mnt" } as const;
-type Shared = keyof typeof SHARED;
+const SHARED_NAMESPACES = {
+  user: "user",
+  net: "net",
+  pid: "pid",
+  ipc: "ipc",
+  uts: "uts",
+  mount: "mnt",
+} as const;
+type SharedNamespace = keyof typeof SHARED_NAMESPACES;
 
-const MOST_START_MS = 20_000;
-const CHECK_MS = 400;
-const MOST_DYING_MS = 5000;
+const MAX_START_MS = 20_000;
+const CHECK_INTERVAL_MS = 400;
+const MAX_DYING_MS = 5000;
 
 export interface SpaceRequest {
   readonly bubblewrap: string;
@@ -34,16 +41,16 @@ export interface SpaceRequest {
 }
 
 /**
- * One space of processes and one network for all sandboxed commands of a session. Its holder is a bubblewrap that
- * Burin starts and that ends with Burin; commands enter from outside, each in its own user namespace, in which the
- * processes of the holder and of the other commands can be seen and ended, but not opened, traced or changed.
- * What is in it, and whether anything still is, Burin asks the kernel.
+ * One pid namespace and one network for all sandboxed commands of a session. A bubblewrap process, the holder, keeps it
+ * and ends with Burin. Commands enter from outside, each in its own user namespace: they can see and signal the holder
+ * and each other, but not open, trace or change each other. Burin asks the kernel what is in it, and whether anything
+ * still is.
  */
 export class SessionSpace {
   readonly #nsenter: string;
-  readonly #holder: Supervised;
+  readonly #holder: SupervisedProcess;
   readonly #first: ProcessEntry;
-  readonly #opened: Map<Shared, number>;
+  readonly #opened: Map<SharedNamespace, number>;
   readonly #id: string;
   /** What the holder itself runs in it. */
   readonly #own = new Map<number, string>();
@@ -57,16 +64,16 @@ export class SessionSpace {
     const { bubblewrap, supervisor, environment: env, isRoot } = request;
     const holder = await supervisor
       .start({
-        ...{ program: bubblewrap, args: holderArguments(isRoot), cwd: "/", env },
+        ...{ program: bubblewrap, args: buildHolderArguments(isRoot), cwd: "/", env },
         ...{ writeEnd: null, hasInput: true, isVerbatim: false, sandbox: null },
       })
       .catch(() => null);
     if (holder === null) return null;
-    const opened = (await isReady(holder)) ? openShared(holder.child.pid, isRoot) : null;
+    const opened = (await isReady(holder)) ? openNamespaces(holder.child.pid, isRoot) : null;
     if (opened !== null) {
       supervisor.ledger.note({ pid: opened.first.pid, started: opened.first.started });
       const space = new SessionSpace(request.nsenter, holder, opened);
-      if (space.#local() !== null && (await canRun(space, request))) return space;
+      if (space.#local() !== null && (await canRunInSpace(space, request))) return space;
       await space.close();
     } else {
       await holder.end();
@@ -75,25 +82,25 @@ export class SessionSpace {
     return null;
   }
 
-  private constructor(nsenter: string, holder: Supervised, { first, files }: OpenedSpace) {
+  private constructor(nsenter: string, holder: SupervisedProcess, { first, files }: OpenedSpace) {
     this.#nsenter = nsenter;
     this.#holder = holder;
     this.#first = first;
     this.#opened = files;
-    this.#id = linkTarget(`/proc/self/fd/${files.get("pid")}`) ?? "";
+    this.#id = tryReadLink(`/proc/self/fd/${files.get("pid")}`) ?? "";
     for (const { pid, started } of this.#local() ?? []) this.#own.set(pid, started);
     holder.child.unref();
     void holder.child.ended.then(() => this.#checkWaiting());
   }
 
-  /** The first process of the space ends only after all others in it have. */
+  /** The kernel ends the first process only after all others in the space. */
   get isOpen(): boolean {
     if (this.#isClosed) return false;
     const now = findProcess(this.#first.pid);
     return now !== null && now.started === this.#first.started && !now.isZombie;
   }
 
-  /** Whether a command can enter: one that ends all it sees also ends the holder. */
+  /** Whether a command can enter: a command that kills everything it sees also kills the holder. */
   get canBeEntered(): boolean {
     const now = this.isOpen && this.#opened.size > 0 ? this.#all() : null;
     return now !== null && [...this.#own.keys()].every((pid) => now.some((entry) => entry.pid === pid));
@@ -111,8 +118,8 @@ export class SessionSpace {
   begin(): SpaceVisit {
     const visit = new SpaceVisit({
       list: () => this.#local(),
-      entrancesOfOthers: (one) => this.#entrancesBut(one),
-      outside: (inside) => this.#outside(inside),
+      listOtherEntrances: (one) => this.#entrancesBut(one),
+      toOutside: (inside) => this.#outside(inside),
       whenClear: (one, clear) => this.#whenClear(one, clear),
       kill: () => this.kill(),
     });
@@ -122,7 +129,7 @@ export class SessionSpace {
 
   #entrancesBut(visit: SpaceVisit): ReadonlySet<number> {
     const outer = [...this.#visits].flatMap((one) => (one === visit ? [] : (one.outer ?? [])));
-    return new Set(outer.flatMap((pid) => idInside(findChild(pid)?.pid ?? 0) ?? []));
+    return new Set(outer.flatMap((pid) => readInnerPid(findChild(pid)?.pid ?? 0) ?? []));
   }
 
   /** Its processes under their own ids, without the holder's; null when they cannot be listed. */
@@ -133,7 +140,7 @@ export class SessionSpace {
   }
 
   #all(): readonly ProcessEntry[] | null {
-    const entries = processesBelow(join("/proc", String(this.#first.pid), "root", "proc"));
+    const entries = listProcessesBelow(join("/proc", String(this.#first.pid), "root", "proc"));
     return entries?.filter(({ isZombie }) => !isZombie) ?? null;
   }
 
@@ -141,8 +148,8 @@ export class SessionSpace {
   #outside(inside: readonly ProcessEntry[]): readonly ProcessEntry[] {
     const wanted = new Set(inside.map(({ pid }) => pid));
     return listProcesses().flatMap((entry) => {
-      if (linkTarget(`/proc/${entry.pid}/ns/pid`) !== this.#id) return [];
-      const id = idInside(entry.pid);
+      if (tryReadLink(`/proc/${entry.pid}/ns/pid`) !== this.#id) return [];
+      const id = readInnerPid(entry.pid);
       return id !== null && wanted.has(id) ? [{ ...entry, inside: id }] : [];
     });
   }
@@ -150,7 +157,8 @@ export class SessionSpace {
   #whenClear(visit: SpaceVisit, clear: () => void): void {
     this.#waiting.set(visit, clear);
     this.#checkWaiting();
-    if (this.#waiting.size > 0) this.#timer ??= setInterval(() => this.#checkWaiting(), CHECK_MS).unref();
+    if (this.#waiting.size > 0)
+      this.#timer ??= setInterval(() => this.#checkWaiting(), CHECK_INTERVAL_MS).unref();
   }
 
   #checkWaiting(): void {
@@ -165,11 +173,11 @@ export class SessionSpace {
     this.#timer = null;
   }
 
-  /** At once and without waiting for events, for when Burin itself is ending. */
+  /** Kills everything at once, without waiting for events, for when Burin itself is exiting. */
   kill(): void {
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (let waited = 0; this.isOpen && waited < MOST_DYING_MS; waited += 1) {
-      orElse(false, () => process.kill(this.#first.pid, "SIGKILL"));
+    for (let waited = 0; this.isOpen && waited < MAX_DYING_MS; waited += 1) {
+      withFallback(false, () => process.kill(this.#first.pid, "SIGKILL"));
       Atomics.wait(sleeper, 0, 0, 1);
     }
   }
@@ -177,11 +185,11 @@ export class SessionSpace {
   /** Ends all that is in it. Resolves to what could not be ended. */
   async close(): Promise<readonly ProcessEntry[]> {
     if (this.#isClosed) return [];
-    // First of all: the rest reads files, and the system may give no more descriptors.
+    // Open these first: the rest reads files too, and the system may run out of descriptors.
     for (const file of this.#opened.values()) closeSync(file);
     this.#opened.clear();
-    for (let waited = 0; this.isOpen && waited < MOST_DYING_MS; waited += 5) {
-      orElse(false, () => process.kill(this.#first.pid, "SIGKILL"));
+    for (let waited = 0; this.isOpen && waited < MAX_DYING_MS; waited += 5) {
+      withFallback(false, () => process.kill(this.#first.pid, "SIGKILL"));
       await pause(5);
     }
     if (this.isOpen) return [this.#first];
@@ -193,51 +201,55 @@ export class SessionSpace {
   }
 }
 
-/** It waits until its input ends, as it does with Burin. Root needs no user namespace for the others. */
-function holderArguments(isRoot: boolean): string[] {
+/**
+ * The holder waits until its input closes, which happens when Burin ends. Root needs no user namespace to protect the
+ * others.
+ */
+function buildHolderArguments(isRoot: boolean): string[] {
   return [
     ...(isRoot ? [] : ["--unshare-user"]),
     ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"],
-    // A /dev of its own would take a second user namespace, which could not be entered together with the network.
+    // Its own /dev would need a second user namespace, which could not be entered together with the network.
     ...["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--", "cat"],
   ];
 }
 
-/** What `cat` gives back shows that everything is mounted. */
-async function isReady({ child }: Supervised): Promise<boolean> {
+/** When `cat` echoes the input, everything is mounted. */
+async function isReady({ child }: SupervisedProcess): Promise<boolean> {
   const [output] = child.streams;
   const answer = new Promise<boolean>((resolve) => output?.once("data", () => resolve(true)));
   child.input?.write(".");
-  const late = pause(MOST_START_MS, false, { ref: false });
+  const late = pause(MAX_START_MS, false, { ref: false });
   return Promise.race([answer, child.ended.then(() => false), late]);
 }
 
 /** Shared by sessions: what has worked once on this machine works for all of them. */
-const working = new Set<string>();
+const workingMachines = new Set<string>();
 
-async function canRun(
+async function canRunInSpace(
   space: SessionSpace,
   { bubblewrap, environment, probe }: SpaceRequest,
 ): Promise<boolean> {
-  if (working.has(bubblewrap)) return true;
+  if (workingMachines.has(bubblewrap)) return true;
   const [program, ...args] = space.enter(false, [bubblewrap, ...probe]);
-  if (await succeeds(program, args, environment)) working.add(bubblewrap);
-  return working.has(bubblewrap);
+  if (await tryRun(program, args, environment)) workingMachines.add(bubblewrap);
+  return workingMachines.has(bubblewrap);
 }
 
 interface OpenedSpace {
   readonly first: ProcessEntry;
-  readonly files: Map<Shared, number>;
+  readonly files: Map<SharedNamespace, number>;
 }
 
-/** Opened once: a process id may be given to another process later. */
-function openShared(holder: number, isRoot: boolean): OpenedSpace | null {
+/** Opened once and kept: the pid may be reused by another process later. */
+function openNamespaces(holder: number, isRoot: boolean): OpenedSpace | null {
   const first = findChild(holder);
   if (first === null) return null;
-  const files = new Map<Shared, number>();
+  const files = new Map<SharedNamespace, number>();
   try {
-    for (const name of Object.keys(SHARED) as Shared[]) {
-      if (name !== "user" || !isRoot) files.set(name, openSync(`/proc/${first.pid}/ns/${SHARED[name]}`, "r"));
+    for (const name of Object.keys(SHARED_NAMESPACES) as SharedNamespace[]) {
+      if (name !== "user" || !isRoot)
+        files.set(name, openSync(`/proc/${first.pid}/ns/${SHARED_NAMESPACES[name]}`, "r"));
     }
     const now = findProcess(first.pid);
     if (now?.started === first.started && now.parent === holder) return { first, files };

@@ -1,29 +1,29 @@
 import type { ProcessEntry } from "../processes/process-table.ts";
 
-interface VisitGround {
+interface VisitOptions {
   /** All processes of the space by their own ids, without the holder's; null when they cannot be listed now. */
   readonly list: () => readonly ProcessEntry[] | null;
   /** The ids of the processes by which other commands have entered. */
-  readonly entrancesOfOthers: (visit: SpaceVisit) => ReadonlySet<number>;
-  readonly outside: (inside: readonly ProcessEntry[]) => readonly ProcessEntry[];
+  readonly listOtherEntrances: (visit: SpaceVisit) => ReadonlySet<number>;
+  readonly toOutside: (inside: readonly ProcessEntry[]) => readonly ProcessEntry[];
   readonly whenClear: (visit: SpaceVisit, clear: () => void) => void;
   readonly kill: () => void;
 }
 
 /**
- * One command in the space of its session. Its processes are those that were not there before, except for those whose
- * living ancestors belong to an earlier or another command: no process can get a parent that it does not descend from.
+ * One command in its session's space. Its processes are those that were not there before, except those whose living
+ * ancestors belong to another command: a process can only get an ancestor of its own as its new parent.
  */
 export class SpaceVisit {
-  /** The process outside that has entered, from its start to its end. */
+  /** The outside pid of the process that has entered, from its start to its end. */
   #outer: number | null = null;
   #hasEnded = false;
   /** Nothing of it is left, and so nothing of it can come again. */
   #isClear = false;
-  readonly #ground: VisitGround;
+  readonly #ground: VisitOptions;
   readonly #before: ReadonlyMap<number, string>;
 
-  constructor(ground: VisitGround) {
+  constructor(ground: VisitOptions) {
     this.#ground = ground;
     this.#before = new Map((ground.list() ?? []).map(({ pid, started }) => [pid, started]));
   }
@@ -37,15 +37,16 @@ export class SpaceVisit {
     this.#outer = pid;
   }
 
-  /** With their ids outside, and without those by which commands enter. */
+  /** Lists its processes by their outside pids, without the processes through which commands enter. */
   members(): readonly ProcessEntry[] {
     const found = (this.#newcomers() ?? []).filter(({ parent }) => parent !== 0);
-    return found.length === 0 ? [] : this.#ground.outside(found);
+    return found.length === 0 ? [] : this.#ground.toOutside(found);
   }
 
   /** Whether anything of the command may be alive; true when that cannot be seen. */
   hasLeft(): boolean {
-    // A process that forks and ends at once is missed only if the ids begin again meanwhile: twice is enough.
+    // A process that forks and exits at once is missed only if the pids wrap around meanwhile, so looking twice is
+    // enough.
     if (!this.#isClear && [1, 2].some(() => this.#newcomers()?.length !== 0)) return true;
     this.#isClear = this.#hasEnded;
     return false;
@@ -67,7 +68,7 @@ export class SpaceVisit {
     const found = all.filter(({ pid, started }) => this.#before.get(pid) !== started);
     if (found.length === 0) return found;
     const byId = new Map(all.map((entry) => [entry.pid, entry]));
-    const entrances = this.#ground.entrancesOfOthers(this);
+    const entrances = this.#ground.listOtherEntrances(this);
     return found.filter((entry) => !this.#isOfOthers(entry, byId, entrances));
   }
 

@@ -10,49 +10,49 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { orElse } from "@burin/contract/or-else";
-import { lstatOf } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryLstat } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import { randomName } from "@burin/files/disk/random-name";
-import { codeOf } from "@burin/files/disk/system-error";
-import { FOLDER, isWithinAny, NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
+import { readErrorCode } from "@burin/files/disk/system-error";
+import { FOLDER_FLAGS, HAS_DESCRIPTOR_PATHS, isWithinAny } from "@burin/files/paths/paths";
 import type { TakenBack } from "../processes/limited-program.ts";
-import { idOf, type Place } from "./sandbox-place.ts";
+import { formatFileId, type ProtectedPath } from "./sandbox-place.ts";
 
 /**
- * Moves a file or folder out of the project. Its folder is held open and checked, so that replacing a name in
- * between moves nothing outside the roots. Returns null when there is nothing any more.
+ * Moves a file or folder out of the project. Its parent folder is held open and checked, so that swapping a name in
+ * between cannot move anything outside the roots. Returns null if it no longer exists.
  */
 export function takeBack(
-  place: Place,
+  place: ProtectedPath,
   { roots, home, why }: { readonly roots: readonly string[]; readonly home: string; readonly why: string },
 ): TakenBack | null {
   const [folder, name] = [dirname(place.path), basename(place.path)];
-  const descriptor = orElse(null, () => openSync(folder, FOLDER | constants.O_NOFOLLOW));
+  const descriptor = withFallback(null, () => openSync(folder, FOLDER_FLAGS | constants.O_NOFOLLOW));
   if (descriptor === null) return null;
   try {
-    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
-    if (keyIn(descriptor, join(held, name), place) !== place.key) return null;
-    if (NAMES_DESCRIPTORS && !isWithinAny(readlinkSync(held), roots)) return null;
+    const held = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${descriptor}` : folder;
+    if (readKey(descriptor, join(held, name), place) !== place.key) return null;
+    if (HAS_DESCRIPTOR_PATHS && !isWithinAny(readlinkSync(held), roots)) return null;
     const kept = moveAway(join(held, name), name, home);
     return { path: place.path, why, kept };
   } catch (error) {
-    return codeOf(error) === "ENOENT" ? null : { path: place.path, why, kept: null };
+    return readErrorCode(error) === "ENOENT" ? null : { path: place.path, why, kept: null };
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** The key of what is there by now. */
-function keyIn(descriptor: number, path: string, { part }: Place): string | null {
-  if (part !== "git folder") return `${idOf(fstatSync(descriptor))}/${basename(path)}`;
-  const stats = lstatOf(path);
-  return stats === null ? null : `${idOf(stats)}/.`;
+/** Returns the key of what is there now. */
+function readKey(descriptor: number, path: string, { part }: ProtectedPath): string | null {
+  if (part !== "git folder") return `${formatFileId(fstatSync(descriptor))}/${basename(path)}`;
+  const stats = tryLstat(path);
+  return stats === null ? null : `${formatFileId(stats)}/.`;
 }
 
-/** Unless another program has created something there. */
-export function putLinkBack(path: string, target: string): void {
-  orElse(undefined, () => symlinkSync(target, path));
+/** Restores the link, unless another program has created something there. */
+export function restoreLink(path: string, target: string): void {
+  withFallback(undefined, () => symlinkSync(target, path));
 }
 
 function moveAway(path: string, name: string, home: string): string {
@@ -63,8 +63,8 @@ function moveAway(path: string, name: string, home: string): string {
   try {
     renameSync(path, kept);
   } catch (error) {
-    if (codeOf(error) !== "EXDEV") throw error;
-    // First renamed in place to an unused name, then moved to the other disk.
+    if (readErrorCode(error) !== "EXDEV") throw error;
+    // On another disk: rename it in place to an unused name first, then move it over.
     const aside = join(dirname(path), `.burin-${randomName()}.tmp`);
     renameSync(path, aside);
     cpSync(aside, kept, { recursive: true, verbatimSymlinks: true });
@@ -73,12 +73,12 @@ function moveAway(path: string, name: string, home: string): string {
   return kept;
 }
 
-/** To a place where nothing is. */
+/** Moves it to a path where nothing exists. */
 export function moveBack(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if (codeOf(error) !== "EXDEV") throw error;
+    if (readErrorCode(error) !== "EXDEV") throw error;
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
     rmSync(from, { recursive: true, force: true });
   }

@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { visibleFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createVisibleFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxFixture } from "../../tests/sandbox-room.ts";
 
-describe("P53 what programs cache", needs("bwrap"), () => {
-  let room: SandboxRoom;
+describe("P53 what programs cache", requirePrograms("bwrap"), () => {
+  let room: SandboxFixture;
   let home: string;
 
   beforeEach(async () => {
-    room = new SandboxRoom();
+    room = new SandboxFixture();
     // The folders for temporary files are others in the sandbox.
-    home = visibleFolder();
+    home = createVisibleFolder();
     room.open("workspace-write", false, undefined, { ...process.env, HOME: home, XDG_CACHE_HOME: undefined });
   });
 

@@ -1,19 +1,19 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { orElse } from "@burin/contract/or-else";
-import { lstatOf, realOf } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 
-/** In the session's private /tmp, so that nothing that a command caches is what the user's own tools run later. */
-const PRIVATE = "/tmp/.cache";
+/** In the session's private /tmp, so that the user's own tools never run what a command has cached. */
+const PRIVATE_CACHE = "/tmp/.cache";
 
-/** Where the user's own cache can be read. Nothing else is in /run, which the sandbox empties. */
-const READABLE = "/run/user-cache";
+/** Where the user's own cache can be read. Nothing else is in /run, which is empty in the sandbox. */
+const READABLE_CACHE = "/run/user-cache";
 
 /**
- * `variables` lead a program's cache to a private folder; where `kept` exists in the home folder, they stay away: it holds
- * what the program reads, and moving would hide that.
+ * `variables` point a program's cache to a private folder. They are not set if `kept` exists in the home folder: it
+ * holds what the program reads, and moving the cache would hide that.
  */
 const CACHE_VARIABLES: readonly (readonly [
   variables: string,
@@ -45,87 +45,91 @@ const CACHE_VARIABLES: readonly (readonly [
   ["CCACHE_DIR SCCACHE_DIR", "ccache", "", "ccache and sccache"],
 ];
 
-/** Folders of the home folder whose path is written into projects: a private one lies there under the same path. */
+/**
+ * Folders of the home folder whose paths are written into projects. A private folder takes their place under the same
+ * path.
+ */
 const CACHE_PATHS: readonly (readonly [path: string, programs: string])[] = [
   [".local/share/pnpm/store", "pnpm, whose node_modules name their store"],
 ];
 
-/** What is more than that in a cache is hidden in the sandbox. */
-const MOST_ENTRIES = 500;
+/** The most entries of a cache that are shown; the rest is hidden in the sandbox. */
+const MAX_ENTRIES = 500;
 
-export interface CacheGround {
+export interface CacheOptions {
   /** The home folder as commands know it. */
   readonly userHome: string | undefined;
   /** Where the user's programs cache, if the environment says so. */
   readonly cacheHome: string | undefined;
   readonly roots: readonly string[];
-  /** Folders that the sandbox shows with other content anyway. */
+  /** Folders whose content the sandbox replaces anyway. */
   readonly covered: readonly string[];
   /** What no command may see, or connect to. */
   readonly unseen: readonly string[];
-  /** What /tmp is outside. */
+  /** The folder outside that becomes /tmp inside. */
   readonly privateTemporary: string;
 }
 
 export interface ToolCaches {
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments of bubblewrap; they belong behind the system's. */
+  /** Bubblewrap arguments; they must follow those of the system. */
   readonly mounts: readonly string[];
 }
 
-/** Where programs may cache: in the private layer, with what they have cached outside readable. */
-export function toolCaches(ground: CacheGround): ToolCaches {
+/** Builds the caches that programs may write: a private layer, with the user's own cache readable through it. */
+export function buildToolCaches(ground: CacheOptions): ToolCaches {
   const { userHome, cacheHome, privateTemporary } = ground;
-  const home = userHome === undefined ? null : realOf(userHome);
-  const isKept = (kept: string) => kept !== "" && home !== null && lstatOf(join(home, kept)) !== null;
+  const home = userHome === undefined ? null : tryRealPath(userHome);
+  const isKept = (kept: string) => kept !== "" && home !== null && tryLstat(join(home, kept)) !== null;
   const env = CACHE_VARIABLES.flatMap(([names, folder, kept]) =>
-    isKept(kept) ? [] : names.split(" ").map((name) => [name, `${PRIVATE}/${folder}`] as const),
+    isKept(kept) ? [] : names.split(" ").map((name) => [name, `${PRIVATE_CACHE}/${folder}`] as const),
   );
   const asked = cacheHome || (home === null ? undefined : join(home, ".cache"));
-  const cache = asked === undefined ? null : cacheFolder(asked, ground);
+  const cache = asked === undefined ? null : resolveCacheFolder(asked, ground);
   const layer = join(privateTemporary, ".cache");
-  // In the project it can be written where it is.
+  // A cache inside the project is writable where it is.
   const isOwn = asked !== undefined && isWithinAny(asked, ground.roots);
-  const other = cache === null && !isOwn ? [["XDG_CACHE_HOME", PRIVATE] as const] : [];
+  const other = cache === null && !isOwn ? [["XDG_CACHE_HOME", PRIVATE_CACHE] as const] : [];
   return {
     env: Object.fromEntries([...env, ...other]),
     mounts: [
-      ...(cache === null ? [] : mountsOver(cache, layer, ground)),
-      ...CACHE_PATHS.flatMap(([path]) => (home === null ? [] : privatePath(join(home, path), ground))),
+      ...(cache === null ? [] : buildCacheMounts(cache, layer, ground)),
+      ...CACHE_PATHS.flatMap(([path]) => (home === null ? [] : buildPrivatePath(join(home, path), ground))),
     ],
   };
 }
 
-/** null where no private folder can lie there. One that is missing is made: nothing can be mounted on nothing. */
-function cacheFolder(path: string, ground: CacheGround): string | null {
-  const above = realOf(dirname(path));
-  if (above === null || !isFree(join(above, basename(path)), ground)) return null;
-  if (lstatOf(path) === null) orElse(undefined, () => mkdirSync(path, { mode: 0o700 }));
-  const real = realOf(path);
-  return real !== null && isFolder(real) && isFree(real, ground) ? real : null;
+/** Returns null if no private folder can be mounted there. Creates a missing folder, because a mount needs one. */
+function resolveCacheFolder(path: string, ground: CacheOptions): string | null {
+  const above = tryRealPath(dirname(path));
+  if (above === null || !isOutsideRoots(join(above, basename(path)), ground)) return null;
+  if (tryLstat(path) === null) withFallback(undefined, () => mkdirSync(path, { mode: 0o700 }));
+  const real = tryRealPath(path);
+  return real !== null && isFolder(real) && isOutsideRoots(real, ground) ? real : null;
 }
 
-/** In a root the folder is the project's own, and over a root it would hide that. */
-function isFree(folder: string, { roots, covered }: CacheGround): boolean {
+/** Inside a root the folder belongs to the project, and above a root a mount would hide it. */
+function isOutsideRoots(folder: string, { roots, covered }: CacheOptions): boolean {
   return !isWithinAny(folder, [...roots, ...covered]) && !roots.some((root) => isWithin(root, folder));
 }
 
 /**
- * New names are private. What is there already is led to by links, so that it can be read, and replaced but not changed:
- * nothing may be mounted at a path that commands can replace by a link of theirs.
+ * New entries are private. Existing entries are reached by links, so that they can be read and replaced, but not
+ * changed. Nothing may be mounted at a path that a command can replace with its own link.
  */
-function mountsOver(cache: string, layer: string, { unseen }: CacheGround): string[] {
+function buildCacheMounts(cache: string, layer: string, { unseen }: CacheOptions): string[] {
   makeFolders(layer);
-  if (!isFolder(dirname(READABLE)) || unseen.some((path) => isWithin(path, cache)))
+  if (!isFolder(dirname(READABLE_CACHE)) || unseen.some((path) => isWithin(path, cache)))
     return ["--bind", layer, cache];
-  const names = orElse([], () => readdirSync(cache)).slice(0, MOST_ENTRIES);
-  for (const name of names) orElse(undefined, () => symlinkSync(`${READABLE}/${name}`, join(layer, name)));
-  return ["--bind", layer, cache, "--ro-bind", cache, READABLE];
+  const names = withFallback([], () => readdirSync(cache)).slice(0, MAX_ENTRIES);
+  for (const name of names)
+    withFallback(undefined, () => symlinkSync(`${READABLE_CACHE}/${name}`, join(layer, name)));
+  return ["--bind", layer, cache, "--ro-bind", cache, READABLE_CACHE];
 }
 
-function privatePath(path: string, ground: CacheGround): string[] {
-  const real = realOf(path);
-  if (real === null || !isFolder(real) || !isFree(real, ground)) return [];
+function buildPrivatePath(path: string, ground: CacheOptions): string[] {
+  const real = tryRealPath(path);
+  if (real === null || !isFolder(real) || !isOutsideRoots(real, ground)) return [];
   const layer = join(ground.privateTemporary, ".cache", path.replaceAll("/", "_"));
   makeFolders(layer);
   return ["--bind", layer, real];

@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
-import { commandLimits } from "./command-limits.ts";
+import { createCommandLimits } from "./command-limits.ts";
 
 let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = temporaryFolder();
+  base = createTemporaryFolder();
   root = join(base, "project");
   mkdirSync(root);
 });
@@ -19,7 +19,7 @@ beforeEach(() => {
 function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {
   const home = join(base, "home");
   const temporary = () => join(base, "tmp");
-  return commandLimits({
+  return createCommandLimits({
     sandbox: mode,
     roots: [root],
     home,
@@ -41,7 +41,7 @@ describe("a program that is to run in the sandbox", () => {
   for (const mode of ["workspace-write", "off"] as const) {
     it(
       `P53 with commands in ${mode}: it talks, writes in the root and nowhere else, and ends with its input`,
-      needs("bwrap"),
+      requirePrograms("bwrap"),
       async () => {
         let guarded = 0;
         const argv = [process.execPath, "-e", SERVER] as const;

@@ -1,7 +1,7 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { GuardNote } from "../processes/process-ledger.ts";
-import { guardNote } from "../sandbox/guard-notes.ts";
+import { createGuardNote } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type {
   CommandSpace,
@@ -12,21 +12,25 @@ import type {
 } from "../sandbox/sandbox.ts";
 import type { CommandsOptions } from "./command-request.ts";
 
-export interface LimitsOptions
+export interface SandboxOptions
   extends Pick<CommandsOptions, "sandbox" | "roots" | "home" | "hide" | "environment"> {
   /** Returns the folder for this session's temporary files; creates it with the first call. */
   readonly temporary: () => string;
   readonly space: () => Promise<CommandSpace | null>;
-  /** Called with what is protected while a command runs, in case of a crash; the returned function ends that. */
+  /**
+   * Called with the protected paths while a command runs, in case of a crash. Call the returned function when the
+   * command has ended.
+   */
   readonly onGuard: (note: GuardNote) => () => void;
 }
 
-/** Wraps programs in this session's limits, which are determined with the first one. */
-export function commandLimits(options: LimitsOptions) {
+/** Wraps programs in this session's sandbox, which is chosen when the first one starts. */
+export function createCommandLimits(options: SandboxOptions) {
   const { sandbox: mode, temporary, onGuard } = options;
   const states = new Map<SandboxMode | "reading", Promise<SandboxState>>();
-  const stateIn = (one: SandboxMode) => onceFor(states, one, () => probe(one, options));
-  const reading = () => onceFor(states, "reading", () => probe("read-only", options, options.environment));
+  const stateIn = (one: SandboxMode) => getOrCreate(states, one, () => probeMode(one, options));
+  const reading = () =>
+    getOrCreate(states, "reading", () => probeMode("read-only", options, options.environment));
   const state = (isReadOnly: boolean) => (isReadOnly && mode !== "off" ? reading() : stateIn(mode));
   const planIn = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
@@ -37,11 +41,11 @@ export function commandLimits(options: LimitsOptions) {
       throw error;
     });
     if (plan.before === null) return plan;
-    const forget = onGuard(guardNote({ ...plan.before, roots: options.roots, temporary: temporary() }));
+    const forget = onGuard(createGuardNote({ ...plan.before, roots: options.roots, temporary: temporary() }));
     return {
       ...plan,
       release: async () => {
-        // Nothing of the command is left, so this is what it was allowed to write.
+        // No process of the command is left, so whatever is there is what it was allowed to write.
         call?.endWithFiles();
         const taken = await plan.release();
         forget();
@@ -60,7 +64,7 @@ export function commandLimits(options: LimitsOptions) {
     /** null where there is no sandbox. */
     plan: async (command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> =>
       planIn(await state(isReadOnly), command),
-    /** For a program that must have limits, also where commands have none. Throws if the system has no sandbox. */
+    /** For a program that must be sandboxed, even where commands are not. Throws if the system has no sandbox. */
     async confined(command: SandboxedCommand): Promise<SandboxPlan> {
       const found = await stateIn(mode === "off" ? "workspace-write" : mode);
       const plan = await planIn(found, command);
@@ -76,9 +80,9 @@ export function commandLimits(options: LimitsOptions) {
   };
 }
 
-async function probe(
+async function probeMode(
   mode: SandboxMode,
-  options: LimitsOptions,
+  options: SandboxOptions,
   reading?: NodeJS.ProcessEnv,
 ): Promise<SandboxState> {
   if (mode === "off") return { sandbox: null, reason: "it is switched off" };

@@ -30,23 +30,23 @@ export interface CommandList {
   end(id: string): Promise<boolean>;
   /** Types into its terminal, as keys: an answer ends with a carriage return. Returns false when it has no terminal. */
   type(id: string, text: string): Promise<boolean>;
-  /** The call that waits for it returns at once. Returns false when no call waits. */
+  /** Makes the call that waits for it return at once. Returns false if no call waits. */
   toBackground(id: string): Promise<boolean>;
 }
 
-const MOST_CHARACTERS = 10_000;
+const MAX_CHARACTERS = 10_000;
 
-export function commandList(commands: MachineCommands): CommandList {
+export function createCommandList(commands: MachineCommands): CommandList {
   const all = async () => [...(await commands.foreground()), ...(await commands.backgrounds())];
   const find = async (id: string) => (await all()).find((one) => one.id === id);
   return {
-    list: async () => Promise.all((await all()).map(infoOf)),
-    async output(id, mostCharacters = MOST_CHARACTERS) {
+    list: async () => Promise.all((await all()).map(readInfo)),
+    async output(id, mostCharacters = MAX_CHARACTERS) {
       const found = await find(id);
       if (found === undefined) return null;
-      const { outputTail } = await import("./output-text.ts");
+      const { formatOutputTail } = await import("./output-text.ts");
       await found.run.output.flush();
-      return outputTail(await found.run.output.soFar(), mostCharacters);
+      return formatOutputTail(await found.run.output.soFar(), mostCharacters);
     },
     async end(id) {
       const found = await find(id);
@@ -62,7 +62,7 @@ export function commandList(commands: MachineCommands): CommandList {
   };
 }
 
-async function infoOf({ id, request, run }: BackgroundCommand): Promise<CommandInfo> {
+async function readInfo({ id, request, run }: BackgroundCommand): Promise<CommandInfo> {
   const going = id.startsWith("run_") ? "foreground" : "background";
   const end = run.shellEnd;
   return {

@@ -10,24 +10,24 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { orElse } from "@burin/contract/or-else";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { withFallback } from "@burin/contract/or-else";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
 import { openCommands } from "./commands.ts";
-import { closePipe, outputPipes } from "./output-pipe.ts";
-import { outputTail, outputText } from "./output-text.ts";
+import { closePipe, createOutputPipes } from "./output-pipe.ts";
+import { formatOutput, formatOutputTail } from "./output-text.ts";
 
 let folder: string;
 
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
 });
 
 /** Feeds the bytes in pieces. */
 function fed(output: CommandOutput, bytes: Buffer, piece: number): void {
-  for (let at = 0; at < bytes.length; at += piece) output.take(bytes.subarray(at, at + piece));
+  for (let at = 0; at < bytes.length; at += piece) output.append(bytes.subarray(at, at + piece));
 }
 
 describe("CommandOutput", () => {
@@ -79,7 +79,7 @@ describe("CommandOutput", () => {
       fed(output, Buffer.alloc(length, "x"), 4096);
       output.end();
       expect(output.soFar().file !== null).toBe(made);
-      const text = outputText(output.soFar(), 30_000);
+      const text = formatOutput(output.soFar(), 30_000);
       expect(text.includes("left out")).toBe(made);
     }
   });
@@ -90,13 +90,13 @@ describe("CommandOutput", () => {
     fed(taken, Buffer.alloc(5_000_000, "y\n"), 65_536);
     taken.end();
     expect(taken.soFar()).toMatchObject({ bytes: 5_000_000, newlines: 2_500_000, file: null });
-    expect(outputText(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
+    expect(formatOutput(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
     expect(readFileSync(join(folder, "taken"), "utf8")).toBe("mine");
     const short = new CommandOutput(join(folder, "short"), 100_000);
     fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
     short.end();
     expect(readFileSync(join(folder, "short")).length).toBe(100_000);
-    expect(outputText(short.soFar(), 30_000)).toContain("the file is kept at 100000 bytes");
+    expect(formatOutput(short.soFar(), 30_000)).toContain("the file is kept at 100000 bytes");
   });
 
   it.runIf(process.platform === "linux")(
@@ -106,7 +106,7 @@ describe("CommandOutput", () => {
       const output = new CommandOutput(file);
       fed(output, Buffer.alloc(50_000, "a"), 1000);
       const open = readdirSync("/proc/self/fd").filter(
-        (one) => orElse("", () => readlinkSync(`/proc/self/fd/${one}`)) === file,
+        (one) => withFallback("", () => readlinkSync(`/proc/self/fd/${one}`)) === file,
       );
       expect(open).toHaveLength(1);
       closeSync(Number(open[0]));
@@ -136,7 +136,7 @@ describe("outputText", () => {
     const output = new CommandOutput(join(folder, `${Math.random()}`));
     fed(output, bytes, 65_536);
     output.end();
-    return outputText(output.soFar(), most);
+    return formatOutput(output.soFar(), most);
   }
 
   it("never cuts a character in two", () => {
@@ -165,7 +165,7 @@ describe("outputText", () => {
   it("the tail for watching is short and whole", () => {
     const output = new CommandOutput(join(folder, "tail"));
     fed(output, Buffer.from(`start\n${"漢".repeat(100_000)}end`), 65_536);
-    const tail = outputTail(output.soFar(), 1000);
+    const tail = formatOutputTail(output.soFar(), 1000);
     expect(tail.length).toBe(1000);
     expect(tail).toMatch(/^…漢+end$/);
     expect(tail).not.toContain("\ufffd");
@@ -193,7 +193,7 @@ describe("old outputs", () => {
 describe("OutputPipes", () => {
   it("P26 a session that ends waits until its folder gets no more of them", async () => {
     let finish: (made: boolean) => void = () => {};
-    const pipes = outputPipes(folder, () => new Promise((resolve) => (finish = resolve)));
+    const pipes = createOutputPipes(folder, () => new Promise((resolve) => (finish = resolve)));
     const taken = pipes.take();
     let isSettled = false;
     const settled = pipes.settled().then(() => {
@@ -211,7 +211,7 @@ describe("OutputPipes", () => {
     "P26 can be made when that failed once, as without memory",
     async () => {
       let tries = 0;
-      const pipes = outputPipes(folder, async (paths) => {
+      const pipes = createOutputPipes(folder, async (paths) => {
         tries += 1;
         if (tries === 1) throw new Error("spawn ENOMEM");
         execFileSync("mkfifo", [...paths]);

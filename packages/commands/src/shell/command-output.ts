@@ -1,12 +1,12 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { countNewlines } from "@burin/contract/text/count-newlines";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { makeFolders } from "@burin/files/disk/make-folders";
 
 /** What a command has written so far, however long. */
-export interface OutputSoFar {
-  /** All of it while it is short, otherwise its beginning. */
+export interface OutputSnapshot {
+  /** The whole output while it is short, otherwise its beginning. */
   readonly head: Buffer;
   /** Its end, after a gap or directly after `head`; empty while `head` is all of it. */
   readonly tail: Buffer;
@@ -18,18 +18,18 @@ export interface OutputSoFar {
   readonly fileFault: string | null;
 }
 
-/** The longest output that the model gets in full must fit; everything longer has its file. */
+/** Must hold the longest output that the model gets in full; anything longer has a file. */
 const HEAD_BYTES = 30_000;
 const TAIL_BYTES = 64 * 1024;
 /** What is collected before it is written to the file. */
 const BUFFER_BYTES = 512 * 1024;
 
 /** A command that prints without end must not fill the disk. */
-const MOST_FILE_BYTES = 4 * 1024 ** 3;
+const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
 /** Keeps the beginning, the end and the counts in memory; a long output is in a file that only its owner may read. */
 export class CommandOutput {
-  /** Called at the end of the output with the file that has all of a long output. */
+  /** Called at the end with the file of a long output, when the file is complete. */
   onWhole: (file: string) => void = () => {};
   readonly #path: string;
   readonly #mostFileBytes: number;
@@ -37,22 +37,22 @@ export class CommandOutput {
   #headBytes = 0;
   #file: OutputFile | null = null;
 
-  constructor(path: string, mostFileBytes = MOST_FILE_BYTES) {
+  constructor(path: string, mostFileBytes = MAX_FILE_BYTES) {
     this.#path = path;
     this.#mostFileBytes = mostFileBytes;
   }
 
   /** Copies the bytes, at most 64 kB. */
-  take(bytes: Uint8Array): void {
+  append(bytes: Uint8Array): void {
     const forHead = bytes.subarray(0, this.#file === null ? HEAD_BYTES - this.#headBytes : 0);
     this.#head.set(forHead, this.#headBytes);
     this.#headBytes += forHead.length;
     if (forHead.length === bytes.length) return;
     if (this.#file === null) {
       this.#file = new OutputFile(this.#path, this.#mostFileBytes);
-      this.#file.take(this.#head.subarray(0, this.#headBytes));
+      this.#file.append(this.#head.subarray(0, this.#headBytes));
     }
-    this.#file.take(bytes.subarray(forHead.length));
+    this.#file.append(bytes.subarray(forHead.length));
   }
 
   /** Writes what was taken so far into the file, as far as possible. */
@@ -70,7 +70,7 @@ export class CommandOutput {
     return this.#file?.bytes ?? this.#headBytes;
   }
 
-  soFar(): OutputSoFar {
+  soFar(): OutputSnapshot {
     const head = Buffer.from(this.#head.subarray(0, this.#headBytes));
     if (this.#file === null) {
       const counts = { bytes: head.length, newlines: countNewlines(head) };
@@ -82,17 +82,17 @@ export class CommandOutput {
   }
 }
 
-/** Writes a long output to disk and keeps its end. The system takes it into memory in less time than another thread. */
+/** Writes a long output to disk and keeps its end. Writing on this thread is faster than handing it to another. */
 class OutputFile {
   bytes = 0;
   newlines = 0;
   fault: string | null = null;
   readonly #most: number;
   readonly #descriptor: number | null;
-  /** Its buffer has the end of the output. */
+  /** The buffer always holds the end of the output. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #filled = 0;
-  /** Up to here the buffer is in the file. */
+  /** How much of the buffer has been written to the file. */
   #written = 0;
   #lastTail: Buffer | null = null;
 
@@ -110,12 +110,12 @@ class OutputFile {
       makeFolders(dirname(path));
       return openSync(path, "wx", 0o600);
     } catch (error) {
-      this.fault = messageOf(error);
+      this.fault = describeError(error);
       return null;
     }
   }
 
-  take(piece: Uint8Array): void {
+  append(piece: Uint8Array): void {
     const buffer = this.#buffer;
     if (this.#filled + piece.length > buffer.length) {
       this.flush();
@@ -139,7 +139,7 @@ class OutputFile {
       for (let at = 0; at < kept.length; ) at += writeSync(this.#descriptor, kept, at);
       if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#most} bytes`;
     } catch (error) {
-      this.fault = messageOf(error);
+      this.fault = describeError(error);
     }
   }
 
@@ -150,8 +150,8 @@ class OutputFile {
     try {
       closeSync(this.#descriptor);
     } catch (error) {
-      // Some disks say only now that something could not be written.
-      this.fault ??= messageOf(error);
+      // Some disks report a failed write only on close.
+      this.fault ??= describeError(error);
     }
   }
 

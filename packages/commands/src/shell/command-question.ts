@@ -1,10 +1,15 @@
 import type { CommandLimits, Confirmation } from "@burin/contract/tools";
 import { WebError } from "@burin/net/web-error";
-import { hostPlaceText, type NetworkSource, networkNeeds, readHostPlace } from "@burin/shell-judge";
+import {
+  findNetworkRequirements,
+  formatHostEndpoint,
+  type NetworkSource,
+  parseHostEndpoint,
+} from "@burin/shell-judge";
 import type { CommandRequest } from "./command-request.ts";
 import type { CommandSandbox, MachineCommands } from "./machine-commands.ts";
 
-interface AskedCommand {
+interface CommandToAsk {
   readonly command: string;
   readonly directory: string;
   readonly exception: "network" | "unlimited" | undefined;
@@ -12,17 +17,17 @@ interface AskedCommand {
 }
 
 /** What the user is asked before a command runs. */
-export async function commandQuestion(
-  { command, directory, exception, isBackground = false }: AskedCommand,
+export async function buildCommandQuestion(
+  { command, directory, exception, isBackground = false }: CommandToAsk,
   commands: MachineCommands,
 ): Promise<Confirmation> {
   const { hasNetwork, reachesByName = false } = commands;
   const isByName = reachesByName && exception !== "unlimited";
-  const network = isByName ? await commandNetwork(command, directory, commands) : undefined;
+  const network = isByName ? await findCommandNetwork(command, directory, commands) : undefined;
   const state = await commands.sandbox();
-  const words = limitsInWords(state, exception, { hasNetwork, reachesByName, network });
-  const needsNetwork = network !== undefined || (!isByName && networkNeeds(command).needs);
-  const limits = limitsOf(state, exception, { hasNetwork, reachesByName, network, needsNetwork });
+  const words = describeLimits(state, exception, { hasNetwork, reachesByName, network });
+  const needsNetwork = network !== undefined || (!isByName && findNetworkRequirements(command).needs);
+  const limits = findLimits(state, exception, { hasNetwork, reachesByName, network, needsNetwork });
   const writes =
     (await commands.protectedWrites?.({ command, directory, exception: exception ?? "none" })) ?? [];
   return {
@@ -40,7 +45,7 @@ export async function commandQuestion(
 }
 
 /** Input typed into a program can be a command too, so only a user may approve it. */
-export async function typingQuestion(
+export async function buildTypingQuestion(
   { background_id: id = "", input = "" }: { readonly background_id?: string; readonly input?: string },
   commands: MachineCommands,
 ): Promise<Confirmation> {
@@ -50,7 +55,7 @@ export async function typingQuestion(
 }
 
 /** What a command may do where it runs, for the user who is asked about it. */
-function limitsInWords(
+function describeLimits(
   state: CommandSandbox,
   exception: CommandRequest["exception"] | undefined,
   { hasNetwork, reachesByName = false, network }: NetworkWords,
@@ -74,10 +79,10 @@ function limitsInWords(
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
 }
 
-/** The same as data, for faces that say it in their own words. */
-function limitsOf(
+/** The same as data, for faces that word it themselves. */
+function findLimits(
   state: CommandSandbox,
-  exception: AskedCommand["exception"],
+  exception: CommandToAsk["exception"],
   facts: NetworkFacts,
 ): CommandLimits {
   if (state.sandbox === null || exception === "unlimited") {
@@ -88,7 +93,7 @@ function limitsOf(
   const isChoice = exception === undefined && !facts.hasNetwork;
   return {
     writes,
-    network: networkOf(exception === "network", facts),
+    network: classifyNetwork(exception === "network", facts),
     needsNetwork: isChoice && facts.needsNetwork,
   };
 }
@@ -97,7 +102,7 @@ interface NetworkFacts extends NetworkWords {
   readonly needsNetwork: boolean;
 }
 
-function networkOf(
+function classifyNetwork(
   isException: boolean,
   { hasNetwork, reachesByName = false, network, needsNetwork }: NetworkFacts,
 ): CommandLimits["network"] {
@@ -122,73 +127,78 @@ interface CommandNetwork {
   readonly isWhole: boolean;
 }
 
-/** How long a program may take to say where its words lead. */
-const SOURCE_MS = 10_000;
-const MOST_BYTES = 16 * 1024;
+/** How long a program may take to print the address that a source stands for. */
+const SOURCE_TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16 * 1024;
 
-/** What the words of a command say about the network, with the hosts that this place's settings name for them. */
-async function commandNetwork(
+/** Finds the command's network needs from its words, with the hosts that the settings in this folder name. */
+async function findCommandNetwork(
   command: string,
   directory: string,
   commands: MachineCommands,
 ): Promise<CommandNetwork | undefined> {
   if ((await commands.sandbox()).sandbox === null) return undefined;
-  const needs = networkNeeds(command, commands.shell.kind !== "sh");
+  const needs = findNetworkRequirements(command, commands.shell.kind !== "sh");
   if (!needs.needs) return undefined;
   if (!needs.canUseProxy) return { hosts: [], isWhole: true };
-  const named = await Promise.all(needs.sources.map((source) => hostOfSource(source, directory, commands)));
+  const named = await Promise.all(
+    needs.sources.map((source) => resolveSourceHost(source, directory, commands)),
+  );
   const hosts = [...needs.hosts, ...named.flatMap((host) => host ?? [])];
   return { hosts: [...new Set(hosts)], isWhole: false };
 }
 
-/** What a command is started with. `allowed`: the hosts that the user allowed with it. */
-export function networkRequest(command: string, allowed: readonly string[] = []): Partial<CommandRequest> {
-  const needs = networkNeeds(command);
+/** Builds the network part of a command request. `allowed`: the hosts that the user has allowed. */
+export function buildNetworkRequest(
+  command: string,
+  allowed: readonly string[] = [],
+): Partial<CommandRequest> {
+  const needs = findNetworkRequirements(command);
   if (!needs.needs) return {};
   return needs.canUseProxy ? { hosts: allowed } : { needsWholeNetwork: true };
 }
 
-/** null when nothing says it; the command is then asked about when it connects. */
-async function hostOfSource(
+/** Returns null if the host cannot be found out; the user is then asked when the command connects. */
+async function resolveSourceHost(
   source: NetworkSource,
   directory: string,
   commands: MachineCommands,
 ): Promise<string | null> {
-  const command = commandFor(source);
+  const command = findSourceCommand(source);
   if (command === null) return null;
   const { stdout } = await commands.exchange({
     command,
     cwd: directory,
     input: "",
-    milliseconds: SOURCE_MS,
-    mostBytes: MOST_BYTES,
+    milliseconds: SOURCE_TIMEOUT_MS,
+    mostBytes: MAX_BYTES,
     signal: new AbortController().signal,
     limits: { network: false },
   });
-  return hostOfAddress(stdout.toString().trim());
+  return formatAddressHost(stdout.toString().trim());
 }
 
-function commandFor(source: NetworkSource): string | null {
+function findSourceCommand(source: NetworkSource): string | null {
   if (source.kind === "registry") return source.of === "npm" ? "npm config get registry" : null;
   if (source.kind !== "remote" || source.folder !== null) return null;
   const name = source.name ?? "origin";
   return /^[\w][\w.-]*$/.test(name) ? `git remote get-url ${name}` : null;
 }
 
-async function hostOfAddress(text: string): Promise<string | null> {
+async function formatAddressHost(text: string): Promise<string | null> {
   if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  const place = readHostPlace(`${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`);
+  const place = parseHostEndpoint(`${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`);
   if (place === null || place.isAddress) return null;
-  if (url.port !== "") return hostPlaceText(place);
-  return (await isPrivate(url)) ? hostPlaceText(place) : place.host;
+  if (url.port !== "") return formatHostEndpoint(place);
+  return (await isPrivate(url)) ? formatHostEndpoint(place) : place.host;
 }
 
-/** A place in a private network is allowed only with its port, so that the question shows what it is. */
+/** A private host is allowed only with its port, so that the question shows exactly what it is. */
 async function isPrivate(url: URL): Promise<boolean> {
-  const { allowedAddresses } = await import("@burin/net/guard-host");
+  const { resolveAllowedAddresses } = await import("@burin/net/guard-host");
   try {
-    await allowedAddresses(url, { named: [] }, false);
+    await resolveAllowedAddresses(url, { named: [] }, false);
     return false;
   } catch (error) {
     return error instanceof WebError && error.type === "private_address";

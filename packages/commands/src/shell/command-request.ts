@@ -3,7 +3,7 @@ import type { FactsOptions } from "../processes/command-surroundings.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
-import type { OutputSoFar } from "./command-output.ts";
+import type { OutputSnapshot } from "./command-output.ts";
 
 export type { TakenBack };
 
@@ -31,7 +31,7 @@ export interface CommandRequest {
   /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
   readonly terminal?: boolean;
-  /** It is started to go on by itself, as a server does. */
+  /** It is meant to keep running, as a server does. */
   readonly isBackground?: boolean;
   /** It needs the network, and the user allowed these hosts to it; the user may be asked about others. */
   readonly hosts?: readonly string[];
@@ -39,7 +39,7 @@ export interface CommandRequest {
   readonly writes?: readonly string[];
   /** With the exception `network`: it cannot use a proxy, so it gets the network of this machine. */
   readonly needsWholeNetwork?: boolean;
-  /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
+  /** It was allowed because the command, or git in it, only reads, so it must not be able to do more. */
   readonly reads?: "wholly" | "partly";
   /** Absolute paths in the roots that it must not change. */
   readonly readOnly?: readonly string[];
@@ -56,7 +56,7 @@ export interface ShellEnd {
   /** null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The command was never reached: the output has the sandbox's error. */
+  /** The command never started: the output holds the sandbox's error. */
   readonly wasNotStarted: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface RunningCommand {
   /** Nothing of it is left, and all output is here. */
   readonly isOver: boolean;
   readonly output: RunningOutput;
-  /** Called when the user wants the waiting call to let the command continue in the background. */
+  /** Called when the user asks to continue the command in the background while a call waits for it. */
   onLetGo: () => void;
   onOutput: () => void;
   /** Its processes that are alive now. */
@@ -82,13 +82,13 @@ export interface RunningCommand {
   addresses?(): Awaitable<readonly string[]>;
   /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): Awaitable<readonly TakenBack[]>;
-  /** What the proxy of its network has refused to it, a sentence each. Absent without such a proxy. */
+  /** The connections that the network proxy refused, one sentence each. Absent without a proxy. */
   refusedHosts?(): Awaitable<readonly string[]>;
   /** How long it has waited for the user to answer about hosts, in milliseconds. */
   waitedMs?(): number;
   /**
-   * Puts back what of it the user wants to keep, or leaves it outside; then it is not in `takenBack` any more. Absent
-   * where nothing is taken back.
+   * Restores what the user wants to keep, or leaves it outside the project; it is then no longer in `takenBack`. Absent
+   * where nothing is ever taken back.
    */
   settleTaken?(taken: readonly TakenBack[], isKept: boolean): Awaitable<void>;
   /** Types into its terminal. Returns false when it has none, or has ended. */
@@ -102,8 +102,8 @@ export interface RunningCommand {
 
 interface RunningOutput {
   readonly bytes: number;
-  soFar(): Awaitable<OutputSoFar>;
-  /** Waits until the file of a long output has what came so far. */
+  soFar(): Awaitable<OutputSnapshot>;
+  /** Waits until the output's file holds everything received so far. */
   flush(): Promise<void>;
 }
 

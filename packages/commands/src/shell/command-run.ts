@@ -1,19 +1,19 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterTime } from "@burin/contract/async/wait";
+import { startTimeout } from "@burin/contract/async/wait";
 import type { EgressLease } from "../egress/session-egress.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
-import { listeningAddresses } from "../processes/listening-addresses.ts";
+import { listListeningAddresses } from "../processes/listening-addresses.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
 import {
-  drained,
-  pauseAndRead,
+  pauseForInput,
   type StartRequest,
-  type Supervised,
+  type SupervisedProcess,
   type Supervisor,
+  waitUntilDrained,
 } from "../processes/supervisor.ts";
-import { leaveOutOfGit, putBack } from "../sandbox/settle-taken.ts";
+import { hideFromGit, restoreTaken } from "../sandbox/settle-taken.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";
@@ -40,15 +40,15 @@ export class CommandRun implements RunningCommand {
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
   readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home">;
-  readonly #process: Supervised;
+  readonly #process: SupervisedProcess;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
   readonly #outputClosed: Promise<unknown>;
-  /** What bubblewrap says about the command; its end says it as soon as it can be read. */
+  /** What bubblewrap reports about the command, available as soon as its channel can be read. */
   readonly #said: Promise<string>;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #stopLimit = () => {};
-  /** Where what was put back had been kept. */
+  /** The kept copies of what has been restored. */
   readonly #settled = new Set<string>();
   #finished: Promise<void> | null = null;
 
@@ -67,7 +67,7 @@ export class CommandRun implements RunningCommand {
     }
   }
 
-  private constructor(started: Supervised, plan: RunPlan) {
+  private constructor(started: SupervisedProcess, plan: RunPlan) {
     this.#plan = plan;
     this.#process = started;
     this.startedAt = started.startedAt;
@@ -84,14 +84,14 @@ export class CommandRun implements RunningCommand {
   }
 
   async takenBack(): Promise<readonly TakenBack[]> {
-    const all = await this.#process.takenBack();
+    const all = await this.#process.readTakenBack();
     return all.filter(({ kept, path }) => !this.#settled.has(kept ?? path));
   }
 
-  /** Before a user has answered, all of it is outside. */
+  /** Until the user has answered, all of it stays outside the project. */
   async settleTaken(taken: readonly TakenBack[], isKept: boolean): Promise<void> {
-    const left = new Set(isKept ? putBack(taken, this.#plan.home) : taken);
-    leaveOutOfGit([...left]);
+    const left = new Set(isKept ? restoreTaken(taken, this.#plan.home) : taken);
+    hideFromGit([...left]);
     for (const one of taken) if (!left.has(one)) this.#settled.add(one.kept ?? one.path);
   }
 
@@ -104,7 +104,7 @@ export class CommandRun implements RunningCommand {
   }
 
   #take(bytes: Uint8Array): void {
-    this.output.take(bytes);
+    this.output.append(bytes);
     this.onOutput();
   }
 
@@ -124,7 +124,7 @@ export class CommandRun implements RunningCommand {
     return told;
   }
 
-  /** With an error of the sandbox's own programs, the command never ran, unless bubblewrap tells how it ended. */
+  /** If the sandbox's own programs failed, the command never ran, unless bubblewrap reports its exit. */
   async #isSandboxFault({ exitCode }: ChildEnd): Promise<boolean> {
     if (exitCode !== 1 || this.#child.channels.length === 0) return false;
     if (!/^(?:bwrap|nsenter): /.test(this.output.soFar().head.toString("latin1", 0, 9))) return false;
@@ -141,7 +141,7 @@ export class CommandRun implements RunningCommand {
   }
 
   #drained(): Promise<void> {
-    return drained(this.#outputClosed, () => this.output.bytes);
+    return waitUntilDrained(this.#outputClosed, () => this.output.bytes);
   }
 
   members(): readonly ProcessEntry[] {
@@ -149,7 +149,7 @@ export class CommandRun implements RunningCommand {
   }
 
   addresses(): readonly string[] {
-    return listeningAddresses(this.members());
+    return listListeningAddresses(this.members());
   }
 
   type(text: string): boolean {
@@ -160,11 +160,11 @@ export class CommandRun implements RunningCommand {
   async quiet(): Promise<void> {
     for (let before = -1, rounds = 0; before !== this.output.bytes && rounds < 20; rounds += 1) {
       before = this.output.bytes;
-      await pauseAndRead(QUIET_MS);
+      await pauseForInput(QUIET_MS);
     }
   }
 
-  /** Checks whether the processes that the shell left have ended. */
+  /** Checks whether the processes that the shell left behind have ended. */
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
     if (this.shellEnd === null || this.isOver || this.#ending !== null) return;
@@ -172,7 +172,7 @@ export class CommandRun implements RunningCommand {
   }
 
   endAfter(milliseconds: number): void {
-    this.#stopLimit = afterTime(milliseconds, () => void this.end());
+    this.#stopLimit = startTimeout(milliseconds, () => void this.end());
   }
 
   end(): Promise<readonly ProcessEntry[]> {
@@ -203,13 +203,13 @@ export class CommandRun implements RunningCommand {
 }
 
 /** More than bubblewrap says about one command. */
-const MOST_SAID = 4096;
+const MAX_MESSAGE_BYTES = 4096;
 
-/** Resolves when the channel is closed, which it is when its process has ended. */
+/** Resolves when the channel closes, which happens when its process ends. */
 async function readChannel(channel: Readable | undefined): Promise<string> {
   let said = "";
   channel?.on("data", (bytes: Buffer) => {
-    said = (said + bytes.toString("latin1")).slice(0, MOST_SAID);
+    said = (said + bytes.toString("latin1")).slice(0, MAX_MESSAGE_BYTES);
   });
   await new Promise((resolve) => (channel ? channel.once("close", resolve) : resolve(null)));
   return said;

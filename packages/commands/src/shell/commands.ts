@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { lazily } from "@burin/contract/async/lazily";
-import { entriesOf } from "@burin/files/disk/disk-looks";
+import { createLazyMethods } from "@burin/contract/async/lazily";
+import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { chooseShell, findProgram } from "../processes/shell-program.ts";
 import type { CommandRequest, CommandsOptions } from "./command-request.ts";
 import type { RunningCommands } from "./running-commands.ts";
@@ -19,7 +19,10 @@ const METHODS = [
   "exchange",
 ] as const;
 
-/** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
+/**
+ * Creates the commands of one session; `close` ends whatever still runs. The code is loaded when the first command
+ * starts, because most sessions run none.
+ */
 export function openCommands(given: CommandsOptions) {
   const { egress, ...others } = given;
   // Only Linux has a network namespace for each session.
@@ -46,10 +49,10 @@ export function openCommands(given: CommandsOptions) {
       exception === "network"
         ? !reachesByName || isWhole === true
         : hosts === undefined && network && reads !== "wholly",
-    ...lazily(open, METHODS),
+    ...createLazyMethods(open, METHODS),
     endLeftBehind: async () =>
-      // Nothing can be left behind if no Burin has written a ledger.
-      entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
+      // Without a ledger on disk, no crashed Burin can have left anything behind.
+      tryReadEntries(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
     backgrounds: async () => (await running)?.backgrounds() ?? [],
     foreground: async () => (await running)?.foreground() ?? [],
     beginWrite: async (folder: string) => {
@@ -65,24 +68,24 @@ export function openCommands(given: CommandsOptions) {
 
 /** Ends what a Burin that was killed has left running; resolves to the number. */
 export async function endLeftCommands(home: string): Promise<number> {
-  if (entriesOf(join(home, "running")).length === 0) return 0;
-  const [{ endLeftBehind }, { lookAfterGuard }] = await Promise.all([
+  if (tryReadEntries(join(home, "running")).length === 0) return 0;
+  const [{ endLeftovers }, { checkCrashedGuard }] = await Promise.all([
     import("../processes/process-ledger.ts"),
     import("../sandbox/guard-notes.ts"),
   ]);
-  return endLeftBehind(home, lookAfterGuard);
+  return endLeftovers(home, checkCrashedGuard);
 }
 
 type WriteLedger = Awaited<ReturnType<typeof openWriteLedger>>;
 
-/** For the files that are written; the ledger of commands is loaded with the first command. */
+/** Records pending file writes without loading the code for commands. */
 export async function openWriteLedger(home: string) {
-  const [{ ProcessLedger }, { endAtExit }] = await Promise.all([
+  const [{ ProcessLedger }, { runAtExit }] = await Promise.all([
     import("../processes/process-ledger.ts"),
     import("../processes/at-exit.ts"),
   ]);
   const ledger = new ProcessLedger(home);
-  const forget = endAtExit(() => ledger.close());
+  const forget = runAtExit(() => ledger.close());
   return {
     beginWrite: async (folder: string) => ledger.beginWrite(folder),
     close: () => {

@@ -1,4 +1,4 @@
-import type { BegunWrite } from "@burin/files/workspace/replace-file";
+import type { PendingWrite } from "@burin/files/workspace/replace-file";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type {
   ExchangeEnd,
@@ -20,14 +20,14 @@ export interface MachineCommands {
   /** Commands can reach some hosts and not others. */
   readonly reachesByName?: boolean;
   hasNetworkFor(request: CommandRequest): boolean;
-  /** Which limits commands run in, or this one does. */
+  /** Which sandbox commands run in, or this one would. */
   sandbox(request?: CommandRequest): Promise<CommandSandbox>;
   /** Whether a command can reach the servers that earlier ones of this session have started. */
   sharesServers?(): Promise<boolean>;
-  /** A new folder of this computer for files of a moment. Absent where its commands run on another one. */
+  /** Creates a folder for short-lived files on this computer. Absent if commands run on another one. */
   temporaryFolder?(): Promise<string>;
   /** Called before each write in a folder of this computer; the next Burin removes what a crash leaves of it. */
-  beginWrite?(folder: string): Promise<BegunWrite>;
+  beginWrite?(folder: string): Promise<PendingWrite>;
   /** The protected files that the command would write as far as is known before. Absent where nothing is protected. */
   protectedWrites?(request: CommandRequest): Promise<readonly ProtectedWrite[]>;
   /** Throws a WorkspaceError when the directory does not exist. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { randomName } from "@burin/files/disk/random-name";
 
 /** Both ends of one pipe. The receiver closes both. */
@@ -10,16 +10,16 @@ export interface OutputPipe {
   readonly writeEnd: number;
 }
 
-/** For their owner alone. Resolves to false when that is impossible here. */
+/** Creates the pipes for their owner alone. Resolves to false when that is impossible here. */
 export type MakeNamedPipes = (paths: readonly string[]) => Promise<boolean>;
 
 const PIPES_AT_ONCE = 16;
 
 /**
- * Pipes for child processes. Node itself would give them two sockets, so that the order of output and errors is
- * lost, and `> /dev/stderr` fails in them. A pipe that was taken from here has no name any more.
+ * Creates pipes for child processes. Node itself would use two sockets, which loses the order of output and errors, and
+ * `> /dev/stderr` fails on them. A pipe taken from here has no file name any more.
  */
-export function outputPipes(folder: string, make: MakeNamedPipes) {
+export function createOutputPipes(folder: string, make: MakeNamedPipes) {
   const names: string[] = [];
   let making: Promise<boolean> | null = null;
   const makeSome = async () => {
@@ -33,11 +33,11 @@ export function outputPipes(folder: string, make: MakeNamedPipes) {
   return {
     /** Creates some that will be needed soon. */
     prepare(): void {
-      if (names.length === 0 && readsPipes()) void makeMore();
+      if (names.length === 0 && canReadPipes()) void makeMore();
     },
     /** Resolves to null where there are no named pipes, or they cannot be read. */
     async take(): Promise<OutputPipe | null> {
-      if (!readsPipes()) return null;
+      if (!canReadPipes()) return null;
       if (names.length === 0 && !(await makeMore())) return null;
       const path = names.shift();
       if (path === undefined) return this.take();
@@ -64,7 +64,7 @@ function openPipe(path: string): OutputPipe | null {
 }
 
 /** Bun and Deno open no socket on a descriptor, and a worker thread closes its descriptors at its end. */
-function readsPipes(): boolean {
+function canReadPipes(): boolean {
   const { isMainThread } = process.getBuiltinModule("node:worker_threads");
   return isMainThread && process.versions.bun === undefined && process.versions.deno === undefined;
 }
@@ -95,5 +95,5 @@ export function closePipe(pipe: OutputPipe | null): void {
 
 /** It may be closed already. */
 export function closeQuietly(fd: number): void {
-  orElse(undefined, () => closeSync(fd));
+  withFallback(undefined, () => closeSync(fd));
 }

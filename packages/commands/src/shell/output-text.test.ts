@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { terminalText } from "./output-text.ts";
+import { renderTerminalText } from "./output-text.ts";
 
 const ESC = "\u001b";
 
@@ -28,6 +28,6 @@ describe("terminalText", () => {
     ["bell\u0007 and \u0001 others\u007f", "bell and  others"],
     ["漢字 🙂 é", "漢字 🙂 é"],
   ])("%j is %j", (text, shown) => {
-    expect(terminalText(text)).toBe(shown);
+    expect(renderTerminalText(text)).toBe(shown);
   });
 });

@@ -1,36 +1,36 @@
-import { wholeCharacterEnd } from "@burin/contract/text/truncate";
+import { alignToCharacter } from "@burin/contract/text/truncate";
 import { decodeBytes } from "@burin/files/encodings/encodings";
-import { narrowEncoding } from "@burin/files/encodings/text-format";
-import { withoutPasswords } from "../processes/child-environment.ts";
-import type { OutputSoFar } from "./command-output.ts";
+import { guessNarrowEncoding } from "@burin/files/encodings/text-format";
+import { maskPasswords } from "../processes/child-environment.ts";
+import type { OutputSnapshot } from "./command-output.ts";
 
 const SAMPLE_BYTES = 8192;
 
-export function outputText(output: OutputSoFar, most: number): string {
-  if (isBinary(output.head)) return binaryText(output);
-  const encoding = encodingOf(output.head);
+export function formatOutput(output: OutputSnapshot, most: number): string {
+  if (isBinary(output.head)) return describeBinary(output);
+  const encoding = guessOutputEncoding(output.head);
   const isWhole = output.tail.length === 0;
-  const head = readable(output.head, encoding, { isStart: true, isEnd: isWhole });
+  const head = decodeOutput(output.head, encoding, { isStart: true, isEnd: isWhole });
   if (isWhole && head.length <= most) return head;
-  const last = isWhole ? head : readable(output.tail, encoding, { isStart: false, isEnd: true });
-  const fromHead = head.slice(0, wholeCharacterEnd(head, Math.floor(most / 3)));
+  const last = isWhole ? head : decodeOutput(output.tail, encoding, { isStart: false, isEnd: true });
+  const fromHead = head.slice(0, alignToCharacter(head, Math.floor(most / 3)));
   const lastFrom = Math.max(isWhole ? fromHead.length : 0, last.length - Math.ceil((most * 2) / 3));
-  const fromTail = last.slice(wholeCharacterEnd(last, lastFrom));
-  return `${fromHead}\n${leftOut(output, fromHead, fromTail)}\n${fromTail}`;
+  const fromTail = last.slice(alignToCharacter(last, lastFrom));
+  return `${fromHead}\n${describeGap(output, fromHead, fromTail)}\n${fromTail}`;
 }
 
 /** The end alone, for live output; after "…" if there was more before it. */
-export function outputTail(output: OutputSoFar, most: number): string {
-  if (isBinary(output.head)) return binaryText(output);
+export function formatOutputTail(output: OutputSnapshot, most: number): string {
+  if (isBinary(output.head)) return describeBinary(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
   const isWhole = output.tail.length === 0 && bytes.length <= most * 4;
   const end = bytes.subarray(-most * 4);
-  const text = readable(end, encodingOf(output.head), { isStart: isWhole, isEnd: true });
+  const text = decodeOutput(end, guessOutputEncoding(output.head), { isStart: isWhole, isEnd: true });
   if (isWhole && text.length <= most) return text;
-  return `…${text.slice(wholeCharacterEnd(text, Math.max(0, text.length - most + 1)))}`;
+  return `…${text.slice(alignToCharacter(text, Math.max(0, text.length - most + 1)))}`;
 }
 
-/** Several NULs in a row or many control characters; some programs separate names by single NULs. */
+/** Several NULs in a row or many control characters mean binary data; single NULs only separate names. */
 function isBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   let controls = 0;
@@ -41,12 +41,12 @@ function isBinary(bytes: Uint8Array): boolean {
   return controls * 25 > sample.length;
 }
 
-function binaryText({ bytes, file }: OutputSoFar): string {
+function describeBinary({ bytes, file }: OutputSnapshot): string {
   return `[The output is binary, ${bytes} bytes${file === null ? "" : `; it is kept in ${file}`}]`;
 }
 
-function encodingOf(head: Uint8Array): string {
-  return narrowEncoding(trimmed(head, { isStart: true, isEnd: false }));
+function guessOutputEncoding(head: Uint8Array): string {
+  return guessNarrowEncoding(trimPartialCharacters(head, { isStart: true, isEnd: false }));
 }
 
 interface Edges {
@@ -54,28 +54,28 @@ interface Edges {
   readonly isEnd: boolean;
 }
 
-function readable(bytes: Buffer, encoding: string, edges: Edges): string {
-  const whole = encoding === "utf-8" ? trimmed(bytes, edges) : bytes;
-  return withoutPasswords(terminalText(decodeBytes(whole, encoding).replaceAll("\0", "\n")));
+function decodeOutput(bytes: Buffer, encoding: string, edges: Edges): string {
+  const whole = encoding === "utf-8" ? trimPartialCharacters(bytes, edges) : bytes;
+  return maskPasswords(renderTerminalText(decodeBytes(whole, encoding).replaceAll("\0", "\n")));
 }
 
-/** Removes the parts of characters that a cut has left at the edges. */
-function trimmed(bytes: Uint8Array, { isStart, isEnd }: Edges): Uint8Array {
+/** Removes partial characters that a cut has left at either end. */
+function trimPartialCharacters(bytes: Uint8Array, { isStart, isEnd }: Edges): Uint8Array {
   let from = 0;
-  while (!isStart && from < 3 && isInner(bytes[from])) from += 1;
+  while (!isStart && from < 3 && isContinuationByte(bytes[from])) from += 1;
   if (isEnd) return bytes.subarray(from);
   let last = bytes.length - 1;
-  while (last > bytes.length - 4 && isInner(bytes[last])) last -= 1;
+  while (last > bytes.length - 4 && isContinuationByte(bytes[last])) last -= 1;
   const lead = bytes[last] ?? 0;
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
   return bytes.subarray(from, last + length <= bytes.length ? bytes.length : last);
 }
 
-function isInner(byte: number | undefined): boolean {
+function isContinuationByte(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }
 
-function leftOut(output: OutputSoFar, head: string, tail: string): string {
+function describeGap(output: OutputSnapshot, head: string, tail: string): string {
   const { newlines, bytes, file, fileFault } = output;
   const shownLines = head.split("\n").length - 1 + tail.split("\n").length - 1;
   const lines = Math.max(0, newlines - shownLines);
@@ -92,21 +92,21 @@ function leftOut(output: OutputSoFar, head: string, tail: string): string {
 const ESC = String.fromCharCode(0x1b);
 const BELL = String.fromCharCode(0x07);
 
-const character = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
-const range = (from: number, to: number) => `${character(from)}-${character(to)}`;
+const formatCharacter = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
+const formatRange = (from: number, to: number) => `${formatCharacter(from)}-${formatCharacter(to)}`;
 
 /** Control sequences (colors, cursor), strings for the terminal (titles, links), and the short escapes. */
 const ESCAPES = new RegExp(
   [
-    `(?:${ESC}\\[|${character(0x9b)})[0-?]*[ -/]*[@-~]`,
-    `(?:${ESC}[\\]PX^_]|[${[0x90, 0x98, 0x9d, 0x9e, 0x9f].map(character).join("")}])[^${BELL}${ESC}${character(0x9c)}]*(?:${BELL}|${ESC}\\\\|${character(0x9c)}|$)`,
+    `(?:${ESC}\\[|${formatCharacter(0x9b)})[0-?]*[ -/]*[@-~]`,
+    `(?:${ESC}[\\]PX^_]|[${[0x90, 0x98, 0x9d, 0x9e, 0x9f].map(formatCharacter).join("")}])[^${BELL}${ESC}${formatCharacter(0x9c)}]*(?:${BELL}|${ESC}\\\\|${formatCharacter(0x9c)}|$)`,
     `${ESC}[ -/]*[0-~]`,
   ].join("|"),
   "g",
 );
 
 const OTHER_CONTROLS = new RegExp(
-  `[${range(0, 0x07)}${range(0x0b, 0x0c)}${range(0x0e, 0x1f)}${range(0x7f, 0x9f)}]`,
+  `[${formatRange(0, 0x07)}${formatRange(0x0b, 0x0c)}${formatRange(0x0e, 0x1f)}${formatRange(0x7f, 0x9f)}]`,
   "g",
 );
 
@@ -114,34 +114,34 @@ const OTHER_CONTROLS = new RegExp(
 const TO_START = new RegExp(`${ESC}\\[[01]?G`, "g");
 /** The rest of the line is erased, or all of it. */
 const ERASES = new RegExp(`${ESC}\\[([02]?)K`, "g");
-/** Stands for an erasing in a line. */
+/** Marks an erased stretch of a line. */
 const ERASED = "\0";
 
 /** What a terminal would show at the end: overwritten lines as they were last, no colors, no erased text. */
-export function terminalText(text: string): string {
+export function renderTerminalText(text: string): string {
   const moved = text
     .replaceAll(ERASED, "")
     .replace(TO_START, "\r")
     .replace(ERASES, (_all, what: string) => (what === "2" ? `\r${ERASED}` : ERASED));
   const plain = moved.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
-  const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
-  return withoutTakenBack(lines).replace(OTHER_CONTROLS, "");
+  const lines = plain.includes("\r") ? plain.split("\n").map(renderLine).join("\n") : plain;
+  return applyBackspaces(lines).replace(OTHER_CONTROLS, "");
 }
 
-function lastWritten(line: string): string {
+function renderLine(line: string): string {
   if (!line.includes("\r")) return line;
   let shown = "";
-  // From the last part, which hides what was written before it in the same columns.
+  // Works backwards: later parts overwrite earlier ones in the same columns.
   for (const part of line.split("\r").reverse()) {
     const written = part.replaceAll(ERASED, "");
     if (written.length > shown.length) shown += written.slice(shown.length);
-    // Before that, nothing of the line was left.
+    // The line was erased here, so nothing earlier shows.
     if (written !== part) break;
   }
   return shown;
 }
 
-function withoutTakenBack(text: string): string {
+function applyBackspaces(text: string): string {
   if (!text.includes("\b")) return text;
   const kept: string[] = [];
   for (const character of text) {

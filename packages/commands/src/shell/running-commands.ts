@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { randomName } from "@burin/files/disk/random-name";
 import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
-import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-programs.ts";
-import { endAtExit } from "../processes/at-exit.ts";
-import { childEnvironment, codePaths } from "../processes/child-environment.ts";
-import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
-import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
+import { ALLOWED_GIT_ENVIRONMENT, buildReadOnlyEnvironment } from "../git/git-programs.ts";
+import { runAtExit } from "../processes/at-exit.ts";
+import { buildChildEnvironment, mapCodePaths } from "../processes/child-environment.ts";
+import { excludeFolders, filterPath } from "../processes/helper-program.ts";
+import { createTemporary, endLeftovers, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
-import { succeeds } from "../processes/run-process.ts";
+import { tryRun } from "../processes/run-process.ts";
 import {
   type ExchangeEnd,
   type ExchangeRequest,
-  exchange,
+  runExchange,
   type ServerProcess,
   type ServerRequest,
   startServer,
 } from "../processes/server-processes.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
-import { lookAfterGuard } from "../sandbox/guard-notes.ts";
+import { checkCrashedGuard } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { SessionSpace } from "../sandbox/session-space.ts";
-import { commandLimits } from "./command-limits.ts";
+import { createCommandLimits } from "./command-limits.ts";
 import type {
   BackgroundCommand,
   CommandRequest,
@@ -33,12 +33,12 @@ import type {
   ProtectedWrite,
 } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
-import { closePipe, outputPipes } from "./output-pipe.ts";
+import { closePipe, createOutputPipes } from "./output-pipe.ts";
 
-/** How often to look for another Burin in the same folder that has crashed. */
-const CLEANING_MS = 5000;
+/** How often to look for a crashed Burin's leftovers in the same home folder. */
+const CLEANUP_INTERVAL_MS = 5000;
 /** The most ended background commands that can still be read. */
-const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /** The commands of MachineCommands on this machine, with all that they started. */
@@ -55,18 +55,18 @@ export class RunningCommands {
   #session: Session | null = null;
   #egress: SessionEgress | null = null;
   #space: Promise<SessionSpace | null> | null = null;
-  readonly #limits: ReturnType<typeof commandLimits>;
+  readonly #limits: ReturnType<typeof createCommandLimits>;
   #cleaned: Promise<number> | null = null;
   #cleanedAt = 0;
   readonly #cleanings: (Promise<void> | undefined)[] = [];
 
   constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
     this.#options = options;
-    leaveOutFolders(options.roots);
+    excludeFolders(options.roots);
     this.#shell = shell;
     this.#outputFolder = outputFolder;
     this.#supervisor = new Supervisor(options);
-    this.#limits = commandLimits({
+    this.#limits = createCommandLimits({
       ...options,
       temporary: () => this.#openSession().folder,
       space: () => this.#openSpace(),
@@ -74,7 +74,7 @@ export class RunningCommands {
     });
   }
 
-  /** The one in which the commands of this session run; another when it has ended. */
+  /** Returns the space that this session's commands share; opens a new one if it has ended. */
   async #openSpace(): Promise<SessionSpace | null> {
     const opening = this.#space;
     const current = await opening;
@@ -88,12 +88,13 @@ export class RunningCommands {
     return this.#space;
   }
 
-  /** From time to time. */
+  /** Runs at most once every CLEANING_MS. */
   endLeftBehind(): Promise<number> {
-    if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANUP_INTERVAL_MS)
+      return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
     this.#cleanedAt = performance.now();
-    this.#cleaned = endLeftBehind(this.#options.home, lookAfterGuard);
+    this.#cleaned = endLeftovers(this.#options.home, checkCrashedGuard);
     return this.#cleaned;
   }
 
@@ -103,7 +104,7 @@ export class RunningCommands {
 
   /** Returns the limits that commands run in, determined with the first call. */
   sandbox(request?: CommandRequest): Promise<SandboxState> {
-    // The caller is about to run something.
+    // The caller is about to run something, so prepare what that needs.
     this.#openSession().pipes.prepare();
     this.#environment();
     if (this.#options.sandbox !== "off") void this.#openSpace().catch(() => {});
@@ -122,7 +123,7 @@ export class RunningCommands {
   }
 
   #makeTemporary(): string {
-    const folder = makeTemporary(this.#options.home, this.#options.roots);
+    const folder = createTemporary(this.#options.home, this.#options.roots);
     this.#supervisor.ledger.note({ temporary: folder });
     return folder;
   }
@@ -144,7 +145,7 @@ export class RunningCommands {
     const { command, cwd, limits } = request;
     const shell = this.#inShell(command, cwd);
     const argv = [shell.program, ...shell.args] as const;
-    return exchange(async () => {
+    return runExchange(async () => {
       const sandbox = limits ? await this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) : null;
       return this.#supervisor.start({ ...shell, sandbox, writeEnd: null, hasInput: true });
     }, request);
@@ -153,7 +154,7 @@ export class RunningCommands {
   #inShell(command: string, cwd: string) {
     const { path: program, isVerbatim } = this.#shell;
     const env = { ...this.#environment(), PWD: cwd };
-    return { program, args: shellArguments(this.#shell, command), cwd, env, isVerbatim };
+    return { program, args: buildShellArguments(this.#shell, command), cwd, env, isVerbatim };
   }
 
   async start(request: CommandRequest): Promise<CommandRun> {
@@ -183,7 +184,7 @@ export class RunningCommands {
       sandbox,
     }).catch((error: unknown) => {
       endCall();
-      throw startFailure(error, request.command);
+      throw explainStartError(error, request.command);
     });
     // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
     run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
@@ -195,25 +196,25 @@ export class RunningCommands {
     return run;
   }
 
-  /** What other commands have created until now is not the work of one without limits. */
+  /** Files that other commands created before this call are not the work of a call without limits. */
   async #beginCall({ exception, writes = [] }: CommandRequest): Promise<() => void> {
     if (exception !== "unlimited") return () => {};
     await Promise.all([...this.#running.keys()].map((run) => run.takenBack()));
     const { home, roots } = this.#options;
-    return onceOnly(beginAllowedCall({ home, roots, paths: writes }).endWithFiles);
+    return runOnce(beginAllowedCall({ home, roots, paths: writes }).endWithFiles);
   }
 
   #environment(): Readonly<Record<string, string>> {
     const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
-    this.#env ??= childEnvironment(environment, { pass, secret, roots });
+    this.#env ??= buildChildEnvironment(environment, { pass, secret, roots });
     return this.#env;
   }
 
-  /** Keeps a command, and git in it, from doing more than looking; the sandbox does not know programs. */
+  /** Keeps a command, and git in it, from doing more than reading; the sandbox does not know what programs do. */
   #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
-    if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
-    const paths = codePaths(this.#environment(), (path) => pathOutside(path, this.#options.roots));
-    return { ...gitLooking({ isSandboxed }), ...paths };
+    if (!this.#isReadOnly(request)) return request.reads === "partly" ? ALLOWED_GIT_ENVIRONMENT : {};
+    const paths = mapCodePaths(this.#environment(), (path) => filterPath(path, this.#options.roots));
+    return { ...buildReadOnlyEnvironment({ isSandboxed }), ...paths };
   }
 
   /** The protected files that the words of a command, or git, say it would write, and why they matter. */
@@ -225,7 +226,7 @@ export class RunningCommands {
     return findProtectedWrites(request, this.#options.roots);
   }
 
-  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<Limited> {
+  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<CommandLaunch> {
     const { directory, exception, readOnly = [], terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return { sandbox: null, egress: null };
     const isReadOnly = this.#isReadOnly(request);
@@ -233,8 +234,8 @@ export class RunningCommands {
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
-    const { allowedWrites } = await import("./protected-writes.ts");
-    const writes = allowedWrites(request, this.#options.roots);
+    const { findAllowedWrites } = await import("./protected-writes.ts");
+    const writes = findAllowedWrites(request, this.#options.roots);
     const wrapped = { argv, cwd: directory, network, readOnly, ...writes, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
@@ -250,7 +251,7 @@ export class RunningCommands {
     }
   }
 
-  /** The way to the hosts that are allowed; null for a command with no network, and for one with all of it. */
+  /** Leases the way to the allowed hosts; null for a command with no network, or with full access. */
   async #lease(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
     const { egress, environment, network } = this.#options;
     const { command, exception, hosts, reads, needsWholeNetwork: isWhole = false } = request;
@@ -266,14 +267,14 @@ export class RunningCommands {
   #openSession(): Session {
     if (this.#session !== null) return this.#session;
     const folder = this.#makeTemporary();
-    const forget = endAtExit(() => {
-      // More pipes may be created there at the same time.
+    const forget = runAtExit(() => {
+      // Other pipes may be created in that folder at the same time.
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       this.#supervisor.ledger.close();
     });
-    const pipes = outputPipes(folder, async (paths) => {
+    const pipes = createOutputPipes(folder, async (paths) => {
       const isPossible = process.platform !== "win32";
-      return isPossible && succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment);
+      return isPossible && tryRun("mkfifo", ["-m", "600", ...paths], this.#options.environment);
     });
     this.#session = { folder, pipes, forget };
     return this.#session;
@@ -287,7 +288,7 @@ export class RunningCommands {
     const id = `bg_${this.#kept}`;
     this.#background.set(run, { id, request, run });
     const ended = [...this.#background.keys()].filter(({ isOver }) => isOver);
-    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one);
+    for (const one of ended.slice(0, -MAX_REMEMBERED)) this.#background.delete(one);
     return id;
   }
 
@@ -322,13 +323,13 @@ export class RunningCommands {
         isRemoved = false;
       });
     }
-    // What stays is tried again at the exit, and then by the next Burin, which reads the ledger.
+    // What cannot be removed is tried again at exit, and then by the next Burin, which reads the ledger.
     if (left.length === 0 && isRemoved) this.#supervisor.ledger.close();
     return left;
   }
 }
 
-interface Limited {
+interface CommandLaunch {
   readonly sandbox: SandboxPlan | null;
   readonly egress: EgressLease | null;
 }
@@ -341,12 +342,12 @@ interface Running extends BackgroundCommand<CommandRun> {
 interface Session {
   /** Temporary files of this session, of Burin and of the commands. */
   readonly folder: string;
-  readonly pipes: ReturnType<typeof outputPipes>;
+  readonly pipes: ReturnType<typeof createOutputPipes>;
   readonly forget: () => void;
 }
 
-/** PowerShell gets base64 of UTF-16, so that nothing in it changes; cmd removes exactly one pair of quotes. */
-export function shellArguments(shell: ShellProgram, command: string): string[] {
+/** PowerShell gets UTF-16 in base64, so that nothing is changed on the way; cmd strips exactly one pair of quotes. */
+export function buildShellArguments(shell: ShellProgram, command: string): string[] {
   switch (shell.kind) {
     case "powershell": {
       const utf8 =
@@ -372,7 +373,7 @@ function assertDirectory(path: string, roots: readonly string[]): void {
   throw new WorkspaceError("not_found", `Nothing was run: the directory ${path} does not exist; ${hint}.`);
 }
 
-function startFailure(error: unknown, command: string): unknown {
+function explainStartError(error: unknown, command: string): unknown {
   if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) return error;
   const advice = "write what it needs to files, with write_file, and name them in a short command";
   return new WorkspaceError(
@@ -390,7 +391,7 @@ async function removeOldOutputs(folder: string): Promise<void> {
   }
 }
 
-function onceOnly(work: () => void): () => void {
+function runOnce(work: () => void): () => void {
   let isDone = false;
   return () => {
     if (!isDone) work();

@@ -1,10 +1,7 @@
 type Method = (...given: never[]) => Promise<unknown>;
 
-/**
- * Returns methods that load and create their object with the first call, because most starts of Burin do not need
- * it.
- */
-export function lazily<T extends { [K in Name]: Method }, Name extends keyof T>(
+/** Returns methods that create their object and load its code on the first call: most starts do not need it. */
+export function createLazyMethods<T extends { [K in Name]: Method }, Name extends keyof T>(
   open: () => Promise<T>,
   names: readonly Name[],
 ): Pick<T, Name> {

@@ -1,4 +1,4 @@
-/** Does the work at the first call and returns the same outcome from then on. */
+/** Returns a function that does the work on its first call and returns the same result from then on. */
 export function once<T>(work: () => T): () => T {
   let outcome: { readonly value: T } | undefined;
   return () => {
@@ -7,8 +7,8 @@ export function once<T>(work: () => T): () => T {
   };
 }
 
-/** Returns what a key stands for; it is made when it is first asked for. */
-export function onceFor<Key, Value>(
+/** Returns the value for a key, and creates it on the first request. */
+export function getOrCreate<Key, Value>(
   known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
   make: (key: Key) => Value,

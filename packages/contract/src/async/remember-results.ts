@@ -1,7 +1,7 @@
-import { onceFor } from "./once.ts";
+import { getOrCreate } from "./once.ts";
 
-/** Returns the function with a memory, for what depends on the argument alone. */
+/** Returns a memoized version of a function whose result depends only on its argument. */
 export function rememberResults<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
-  return (key) => onceFor(known, key, make);
+  return (key) => getOrCreate(known, key, make);
 }

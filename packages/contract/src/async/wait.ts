@@ -1,5 +1,5 @@
-/** Returns the work's outcome, or rejects with the signal's reason. Aborting ends the wait, not the work. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for the work, or rejects with the signal's reason when it aborts. An abort ends the wait, not the work. */
+export function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
@@ -8,8 +8,8 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** Does the work with a signal that aborts with either of these; afterwards nothing listens to them any more. */
-export async function withEither<T>(
+/** Does the work with a signal that aborts when either of these does. Removes its listeners afterwards. */
+export async function runWithEitherSignal<T>(
   signals: readonly [AbortSignal, AbortSignal],
   work: (either: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -24,7 +24,7 @@ export async function withEither<T>(
   }
 }
 
-/** Resolves after that time, or at once when the signal aborts. */
+/** Resolves after the given time, or at once when the signal aborts. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -39,8 +39,8 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
 }
 
 const LAST_LOOK_MS = 50;
-/** Calls `over` then; a process that was stopped, or busy, first reads what came in the time. Returns what stops it. */
-export function afterTime(milliseconds: number, over: () => void): () => void {
+/** Calls `over` after the time; a suspended process first reads input that has arrived. Returns a cancel function. */
+export function startTimeout(milliseconds: number, over: () => void): () => void {
   let timer = setTimeout(() => {
     timer = setTimeout(over, LAST_LOOK_MS);
   }, milliseconds);
@@ -52,29 +52,29 @@ export interface TimeLimit {
   readonly late: () => Error;
 }
 
-/** Returns the work's outcome, or rejects with the signal's reason, or after that time with what `late` returns. */
-export async function inTime<T>(
+/** Waits for the work. Rejects with the signal's reason, or with the error from `late` when the time is up. */
+export async function runWithTimeout<T>(
   { milliseconds, late }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const time = new AbortController();
-  const stop = afterTime(milliseconds, () => time.abort(late()));
+  const stop = startTimeout(milliseconds, () => time.abort(late()));
   const either = AbortSignal.any([signal, time.signal]);
   try {
-    return await unlessAborted(work(either), either);
+    return await rejectOnAbort(work(either), either);
   } finally {
     stop();
   }
 }
 
-/** Runs pieces of work one after the other: each waits for its turn. */
-export class Turns {
+/** Runs pieces of work one at a time, in the order of arrival. */
+export class SerialQueue {
   #last: Promise<unknown> | null = null;
 
   /**
-   * Resolves after all earlier work to the function that ends this turn; null when the signal aborts first, or when
-   * everything is being closed.
+   * Waits until all earlier work has ended. Resolves to a function that ends this turn, or to null when the signal
+   * aborts first or everything is being closed.
    */
   async take(signal: AbortSignal, closing: AbortSignal): Promise<(() => void) | null> {
     if (closing.aborted) return null;
@@ -88,7 +88,7 @@ export class Turns {
     });
     this.#last = whole;
     if (before === null) return leave;
-    const waited = unlessAborted(before, signal);
+    const waited = rejectOnAbort(before, signal);
     const isTurn = await waited.then(() => true).catch(() => false);
     if (!isTurn) leave();
     return isTurn ? leave : null;

@@ -1,15 +1,15 @@
 /**
- * What work with files needs from the side that starts processes: programs such as `grep` and `tar`, and a word to
- * the guards of commands. The caller that opens files hands it in.
+ * What file access needs from the code that starts processes: programs such as `grep` and `tar`, and a way to announce
+ * allowed writes to the guards of running commands. The code that opens files passes it in.
  */
 export interface FileHelpers {
-  /** From now on no program comes from these folders: a repository must not bring its own `git`. */
+  /** Excludes these folders from the search for programs, so that a repository cannot supply its own `git`. */
   leaveOutFolders(roots: readonly string[]): void;
-  /** The folders of PATH from which programs come. */
+  /** Returns the PATH without the excluded folders. */
   programPath(path: string | undefined): string;
-  /** Runs a program that starts no others, found in the PATH of its own environment. Rejects when it cannot start. */
+  /** Runs a program that starts no other programs. Looks it up in the PATH of `env`. Rejects when it cannot start. */
   runProgram(request: ProgramRequest): Promise<ProgramEnd>;
-  /** Says that the user allows this write, so that no guard takes the file for a command's work. */
+  /** Announces a write that the user has allowed, so that the guards do not blame a command for it. */
   allowWrite(path: string, home: string): Promise<AllowedWrite>;
 }
 
@@ -19,21 +19,21 @@ export interface ProgramRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Of its output; a program that prints more is ended. */
+  /** The most bytes of output. A program that prints more is stopped. */
   readonly mostBytes: number;
 }
 
 export interface ProgramEnd {
   readonly exitCode: number | null;
   readonly output: Buffer;
-  /** The last part of its error output. */
+  /** The last part of what it wrote to stderr. */
   readonly errors: string;
-  /** Why Burin ended it: its time, its size, or the signal. */
+  /** Why Burin stopped the program: it ran too long, printed too much, or the signal aborted. */
   readonly stopped: "time" | "size" | "abort" | null;
 }
 
 export interface AllowedWrite {
-  /** Call before the file with the new content gets its name. */
+  /** Must be called before the new content appears under the file's name. */
   permit(newContent: string): void;
   end(): void;
 }

@@ -1,4 +1,4 @@
-/** Why the workspace refused or failed. Stable: programs switch on it. */
+/** Why the workspace refused or failed. The codes are stable, because programs switch on them. */
 export type WorkspaceErrorCode =
   | "outside_root"
   | "not_found"
@@ -21,7 +21,7 @@ export type WorkspaceErrorCode =
   | "not_recorded"
   | "io_error";
 
-/** A refusal or failure that the model can act on. The message is complete: it says what to do instead. */
+/** A refusal or failure that the model can act on. The message also says what to do instead. */
 export class WorkspaceError extends Error {
   override readonly name = "WorkspaceError";
   readonly code: WorkspaceErrorCode;
@@ -34,12 +34,12 @@ export class WorkspaceError extends Error {
 
 export interface DirectoryEntry {
   readonly name: string;
-  /** A link counts as what it points to. */
+  /** For a link, whether its target is a directory. */
   readonly isDirectory: boolean;
 }
 
 export interface ListOptions {
-  /** Globs; an entry whose name matches one is left out. */
+  /** Globs; entries whose name matches one of them are left out. */
   readonly ignore: readonly string[];
   readonly respectGitIgnore: boolean;
 }
@@ -50,190 +50,190 @@ export interface Listing {
   /** Folders first, then sorted by code point of the name. */
   readonly entries: readonly DirectoryEntry[];
   readonly gitIgnored: number;
-  /** Hidden by `.burinignore` or by settings. */
+  /** How many entries `.burinignore` files or settings hid. */
   readonly ownIgnored: number;
 }
 
-/** Everything that a tool may use on the machine. Every path is judged by its real location, with links resolved. */
+/** Gives tools access to files. Every path is judged by its real location, with links resolved. */
 export interface Workspace {
-  /** The real path of the folder that all work stays in. */
+  /** The real path of the folder in which all work happens. */
   readonly root: string;
-  /** The real paths of the root and of the other folders that may be used. */
+  /** The real paths of the root and of the other folders that tools may use. */
   readonly roots: readonly string[];
-  /** Returns the absolute path; relative paths start at the root. Refuses paths outside. */
+  /** Returns the absolute path; a relative path starts at the root. Rejects paths outside the roots. */
   resolve(path: string): Promise<string>;
-  /** The path as rules and users write it: relative to the root, with `/`. Does not check access. */
+  /** Returns the path as rules and users write it: relative to the root, with `/`. Does not check access. */
   relative(path: string): string;
   list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing>;
   /** Returns the files below a directory that match a glob, newest first. */
-  find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles>;
+  find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FindResult>;
   /** Returns the matching lines in one file, or in all text files below a directory, sorted by path. */
   search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
-  /** Returns a range of lines of a text file, or a whole media file. The text counts as shown to the model. */
+  /** Returns a range of lines of a text file, or a whole media file. The returned text counts as seen by the model. */
   read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent>;
-  /** The file as it is now, to prepare a change; it may be missing. Of a large file, only what the changes touch. */
-  snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot>;
-  /** Returns what `write` would make of the file or basis. Refuses text that the file's encoding cannot hold. */
+  /** Returns a file's current state, as the basis of a change; it may be missing. A large file's is only partial. */
+  snapshot(file: string, changes?: readonly TextChange[]): Promise<FileSnapshot>;
+  /** Returns what `write` would make of the file or basis. Rejects text that the file's encoding cannot represent. */
   preview(file: string, content: string, basis?: string): Promise<FilePreview>;
-  /** Writes all or nothing and creates missing folders. Refuses when the file no longer matches the basis. */
-  write(change: FileWrite, signal: AbortSignal): Promise<FileWritten>;
+  /** Writes all or nothing, and creates missing folders. Rejects when the file no longer matches the basis. */
+  write(change: FileWrite, signal: AbortSignal): Promise<WriteResult>;
 }
 
 /** A range of lines of a text file. Line numbers start at 1, and both ends are included. */
 export interface TextLines {
   readonly kind: "text";
-  /** The lines as in the file, with line ends, each cut at the requested length. */
+  /** The lines as they are in the file, with line ends. Lines longer than the requested length are cut. */
   readonly text: string;
   readonly firstLine: number;
   readonly lastLine: number;
   readonly totalLines: number;
-  /** How many of the lines shown were cut for their length. */
+  /** How many of these lines were cut because they are too long. */
   readonly linesCut: number;
 }
 
-/** An image or a document that a model can look at. */
+/** An image or a document that a model can view. */
 export interface MediaContent {
   readonly kind: "media";
   readonly mimeType: string;
   readonly base64: string;
   readonly bytes: number;
-  /** What is missing from an incomplete image. */
+  /** Says what is missing if the image is incomplete. */
   readonly note?: string;
 }
 
-/** The content of a file, recognized by its bytes and never by its name; binary content cannot be read here. */
+/** The content of a file. Its kind is recognized by its bytes, not by its name. Binary content cannot be read here. */
 export type FileContent = TextLines | MediaContent | { readonly kind: "binary" };
 
 export interface LineRange {
-  /** 0-based first line. */
+  /** The first line, counted from 0. */
   readonly offset: number;
   readonly limit: number;
   /** Longer lines are cut at this length. */
   readonly mostLineCharacters: number;
-  /** Most characters in total; lines beyond it are left out as if `limit` were smaller. Default: no limit. */
+  /** The most characters in total; lines beyond that are omitted. Default: no limit. */
   readonly mostCharacters?: number;
-  /** Returns an SVG image as its source text. */
+  /** true to return an SVG image as its source text. */
   readonly svgAsText?: boolean;
 }
 
-/** How much of the file's current content the model has seen in this session. */
-export type Seen = "all" | "part" | "nothing" | "older";
+/** How much of the file's current content the model has seen in this session. `older`: only an earlier version. */
+export type SeenExtent = "all" | "part" | "nothing" | "older";
 
 /** A file at one moment, as the basis of a change. */
 export interface FileSnapshot {
   readonly exists: boolean;
-  /** Identifies this exact content and the part of it in `text`, as the basis of a write. Only for the machine. */
+  /** Identifies this exact content and the part in `text`, as the basis of a write. Only the workspace reads it. */
   readonly version: string;
-  /** Without byte order mark; null when there is no file or it is not text. */
+  /** The text without byte order mark; null when the file is missing or is not text. */
   readonly text: string | null;
-  /** Of a large file, `text` holds only the surroundings of the given changes, starting at this line number. */
+  /** Set for a large file, where `text` holds only the text around the given changes: its first line's number. */
   readonly firstLine?: number;
-  /** "older" when the model has seen an earlier content of the file. */
-  readonly seen: Seen;
+  /** "older" when the model has seen only an earlier content of the file. */
+  readonly seen: SeenExtent;
   readonly bytes: number;
 }
 
-export interface ChangedText {
+export interface TextChange {
   readonly oldText: string;
   readonly newText: string;
 }
 
 export interface FileWrite {
   readonly file: string;
-  /** The new text for all of the basis. Keeps encoding, byte order mark, line ends and bytes of unchanged lines. */
+  /** The new text for the whole basis. Encoding, byte order mark, line ends and unchanged lines are kept. */
   readonly content: string;
-  /** false when the model gave only a change within it and may never have seen the rest. */
+  /** false when the model gave only a change inside the text and may never have seen the rest. */
   readonly isWholeKnown: boolean;
   /** The version that the change is based on, from `snapshot` or `preview`. */
   readonly basis: string;
   /**
-   * true when a user saw the change against the basis, or when it is a change within it: then only that exact
-   * content is replaced. Otherwise the file must be new, or the model must have seen all of it.
+   * true when a user saw the change against this basis, or when the change covers only a part of it; then exactly that
+   * content is replaced. If false, the file must be new, or the model must have seen all of it.
    */
   readonly isBasisAgreed: boolean;
 }
 
-/** What a write would do, worked out before the user is asked. */
+/** What a write would do, computed before the user is asked. */
 export interface FilePreview {
   /** The file's real path, with links resolved. */
   readonly realPath: string;
   readonly before: FileSnapshot;
-  /** The text that the file would hold: the new content plus what is kept of the old file. */
+  /** The text that the file would hold: the new content plus the parts of the old file that are kept. */
   readonly after: string;
 }
 
-export interface FileWritten {
+export interface WriteResult {
   readonly isNew: boolean;
-  /** The replaced content was the basis of the change. */
+  /** true if the replaced content was the basis of the change. */
   readonly wasBasis: boolean;
-  /** What could not be kept, in words. */
+  /** Sentences about what could not be preserved. */
   readonly notes: readonly string[];
 }
 
 export interface FindRequest {
-  /** A glob relative to the folder; one without a slash is compared with names at any depth. */
+  /** A glob relative to the folder. A glob without a slash matches names at any depth. */
   readonly pattern: string;
   readonly caseSensitive: boolean;
   readonly respectGitIgnore: boolean;
-  /** How many of the newest files are returned. */
+  /** The most files to return, newest first. */
   readonly most: number;
 }
 
-export interface FoundFiles {
-  /** Absolute paths, newest first; files of the same time are sorted by path. */
+export interface FindResult {
+  /** Absolute paths, newest first. Files with the same time are sorted by path. */
   readonly files: readonly string[];
   readonly total: number;
-  /** The time limit was reached before everything was searched. */
+  /** true if the time limit was reached before everything was searched. */
   readonly isPartial: boolean;
   readonly unreadableFolders: number;
-  /** Something was left out because git ignores it. */
+  /** true if files were left out because git ignores them. */
   readonly hasIgnored?: boolean;
 }
 
 export interface SearchRequest {
-  /** In the dialect of `patterns/search-dialect.ts`. */
+  /** A regular expression in the dialect of `patterns/search-dialect.ts`. */
   readonly pattern: string;
   readonly caseSensitive: boolean;
-  /** The pattern is literal text. */
+  /** true if the pattern is literal text. */
   readonly fixed: boolean;
-  /** Only files whose path relative to the searched directory, or whose name, matches one of these globs. */
+  /** Search only files whose name, or whose path relative to the searched directory, matches one of these globs. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly respectGitIgnore: boolean;
-  /** Most hits returned; with `namesOnly`, most files. */
+  /** The most hits to return; with `namesOnly`, the most files. */
   readonly most: number;
-  /** Lines shown before and after each hit. */
+  /** How many lines to return before and after each hit. */
   readonly context: number;
-  /** One hit per file is enough. */
+  /** true if one hit per file is enough. */
   readonly namesOnly: boolean;
-  /** Unsaved texts from an editor, by real path; searched instead of what these files hold on disk. */
+  /** Unsaved text from an editor, by real path. It is searched instead of the file on disk. */
   readonly unsaved?: ReadonlyMap<string, string>;
 }
 
 export interface SearchLine {
   /** Counted from 1. */
   readonly number: number;
-  /** Without the line end. A long line is shortened, which marks in it show. */
+  /** The line without its line end. Marks in a long line show where it was shortened. */
   readonly text: string;
   /** false for the lines around a hit. */
   readonly isHit: boolean;
 }
 
 export interface FileHits {
-  /** Relative to the searched directory, with `/`; only the name when a single file was searched. */
+  /** The path relative to the searched directory, with `/`. When a single file was searched, only its name. */
   readonly path: string;
   readonly lines: readonly SearchLine[];
 }
 
 export interface SearchResult {
-  /** Sorted by path, by code point. */
+  /** Sorted by path, in code point order. */
   readonly files: readonly FileHits[];
   /** The number of hits in `files`. */
   readonly hits: number;
-  /** There is at least one more hit than requested. */
+  /** true if there is at least one more hit than requested. */
   readonly hasMore: boolean;
-  /** What was not searched and why, in words; empty when everything was searched. */
+  /** Sentences about what was not searched and why. Empty when everything was searched. */
   readonly gaps: readonly string[];
-  /** Something was left out because git ignores it. */
+  /** true if files were left out because git ignores them. */
   readonly hasIgnored?: boolean;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { foreignParamsFault } from "./check-schema.ts";
+import { findForeignParamsError } from "./check-schema.ts";
 import type { JsonSchema } from "./message.ts";
 
 const fault = (schema: JsonSchema, args: Record<string, unknown>) =>
-  foreignParamsFault({ name: "t", parameterSchema: schema }, args);
+  findForeignParamsError({ name: "t", parameterSchema: schema }, args);
 
 describe("a schema from outside", () => {
   it("is checked by, with what may be given named", () => {

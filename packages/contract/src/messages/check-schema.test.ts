@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coerceArguments, schemaError } from "./check-schema.ts";
+import { coerceArguments, findSchemaError } from "./check-schema.ts";
 import type { JsonSchema } from "./message.ts";
 
 const schema: JsonSchema = {
@@ -27,7 +27,7 @@ describe("schemaError", () => {
     [{ path: "x", pth: 1 }, ['"pth" is not a parameter']],
     [{ path: null }, ['"path" must be a string, got null']],
   ])("R6 P15 names the key and what is expected: %j", (value, texts) => {
-    const error = schemaError(schema, value);
+    const error = findSchemaError(schema, value);
     for (const text of texts) expect(error).toContain(text);
   });
 
@@ -35,13 +35,13 @@ describe("schemaError", () => {
     const old = { definitions: { n: { type: "number" } }, properties: { n: { $ref: "#/definitions/n" } } };
     const recent = { $defs: { n: { type: "number" } }, properties: { n: { $ref: "#/$defs/n" } } };
     for (const one of [old, recent]) {
-      expect(schemaError(one, { n: 1 })).toBeNull();
-      expect(schemaError(one, { n: "1" })).toContain('"n" must be a number');
+      expect(findSchemaError(one, { n: 1 })).toBeNull();
+      expect(findSchemaError(one, { n: "1" })).toContain('"n" must be a number');
     }
   });
 
   it("bounds what it repeats of a long value", () => {
-    expect(schemaError(schema, { path: ["x".repeat(10_000)] })?.length).toBeLessThan(200);
+    expect(findSchemaError(schema, { path: ["x".repeat(10_000)] })?.length).toBeLessThan(200);
   });
 });
 
@@ -74,6 +74,6 @@ describe("coerceArguments", () => {
 
   it.each([null, undefined, "text", ["a"], 5])("R6 leaves what is no object to validation: %j", (args) => {
     expect(coerceArguments(schema, args as never)).toEqual(args);
-    expect(schemaError(schema, args)).toContain("the arguments must be an object");
+    expect(findSchemaError(schema, args)).toContain("the arguments must be an object");
   });
 });

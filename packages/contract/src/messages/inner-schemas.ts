@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
-/** The keywords whose value is one schema, a list of schemas, or several by name; `items` is one or a list. */
-export const ONE_SCHEMA = [
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. `items` is a schema or a list. */
+export const SCHEMA_KEYWORDS = [
   "not",
   "if",
   "then",
@@ -13,8 +13,8 @@ export const ONE_SCHEMA = [
   "unevaluatedProperties",
   "unevaluatedItems",
 ];
-export const SCHEMA_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
-export const SCHEMAS_BY_NAME = [
+export const SCHEMA_LIST_KEYWORDS = ["allOf", "anyOf", "oneOf", "prefixItems"];
+export const SCHEMA_MAP_KEYWORDS = [
   "properties",
   "patternProperties",
   "$defs",
@@ -22,7 +22,7 @@ export const SCHEMAS_BY_NAME = [
   "dependentSchemas",
 ];
 
-/** Returns the schema with each schema directly inside it changed; malformed ones stay as they are. */
+/** Returns a copy of the schema with `change` applied to each schema directly inside it, except malformed ones. */
 export function mapInnerSchemas(
   schema: JsonRecord,
   change: (inner: unknown, keyword: string) => unknown,
@@ -30,18 +30,19 @@ export function mapInnerSchemas(
   const changed = (given: unknown, keyword: string): unknown => {
     const changedHere = (inner: unknown): unknown => change(inner, keyword);
     const isItems = keyword === "items";
-    if ((isItems || SCHEMA_LISTS.includes(keyword)) && Array.isArray(given)) return given.map(changedHere);
+    if ((isItems || SCHEMA_LIST_KEYWORDS.includes(keyword)) && Array.isArray(given))
+      return given.map(changedHere);
     if (!isRecord(given)) return given;
-    if (SCHEMAS_BY_NAME.includes(keyword)) return mapValues(given, changedHere);
-    return isItems || ONE_SCHEMA.includes(keyword) ? changedHere(given) : given;
+    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, changedHere);
+    return isItems || SCHEMA_KEYWORDS.includes(keyword) ? changedHere(given) : given;
   };
   return mapValues(schema, changed);
 }
 
-export function schemasInside(schema: JsonRecord): JsonRecord[] {
+export function collectSchemas(schema: JsonRecord): JsonRecord[] {
   const found = [schema];
   mapInnerSchemas(schema, (inner) => {
-    if (isRecord(inner)) found.push(...schemasInside(inner));
+    if (isRecord(inner)) found.push(...collectSchemas(inner));
   });
   return found;
 }

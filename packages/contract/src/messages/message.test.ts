@@ -3,9 +3,9 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import {
   type FunctionCall,
   type FunctionResponse,
+  joinText,
   type Part,
   type PartListUnion,
-  textOf,
   toParts,
 } from "./message.ts";
 
@@ -35,6 +35,6 @@ describe("parts", () => {
       { text: "t", thought: true },
       { text: "b" },
     ];
-    expect(textOf(content)).toBe("a\nb");
+    expect(joinText(content)).toBe("a\nb");
   });
 });

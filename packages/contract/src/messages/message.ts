@@ -1,12 +1,12 @@
-/** One entry of the history. Tool answers have the role `user`, as in @google/genai. */
+/** One entry of the history. Tool responses have the role `user`, as in @google/genai. */
 export interface Message {
   readonly role: "user" | "model";
   readonly parts: readonly Part[];
 }
 
 /**
- * A JSON Schema, draft-07 or 2020-12, as others may write it: literals, and what zod and TypeBox make. Only the
- * keywords that Burin itself reads have types.
+ * A JSON Schema (draft-07 or 2020-12) as literals, zod or TypeBox produce it. Only the keywords that Burin itself reads
+ * are typed.
  */
 export interface JsonSchema {
   readonly type?: string | readonly string[] | undefined;
@@ -18,11 +18,11 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** What JSON.parse returns: the SDKs disagree about subschemas, and all of them take this. */
+/** The type that JSON.parse returns (`any`): the SDKs type subschemas differently, and this fits all of them. */
 type AnyJson = ReturnType<typeof JSON.parse>;
 
 /**
- * The schema of a tool's parameters, as the toolbox gives it out. It fits the types of every SDK without a cast:
+ * The parameter schema of a tool, as a toolbox returns it. It fits the types of every SDK without a cast:
  * `input_schema` of Anthropic, `parameters` of OpenAI, `jsonSchema()` of `ai`.
  */
 export interface ObjectSchema {
@@ -32,7 +32,7 @@ export interface ObjectSchema {
   [keyword: string]: AnyJson;
 }
 
-/** What the model knows about one tool. */
+/** What the model is sent about one tool. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly description: string;
@@ -44,28 +44,27 @@ export interface FunctionCall {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Set when the arguments could not be read as a JSON object, with the reason; then `args` is empty. */
+  /** Set when the arguments were not a JSON object: the reason. `args` is then empty. */
   readonly argsError?: string;
 }
 
-/** The one answer that every FunctionCall gets: `output` on success, `error` on failure. */
+/** The one response that every FunctionCall gets: `output` on success, `error` on failure. */
 export interface FunctionResponse {
   readonly id: string;
   readonly name: string;
   readonly response: { readonly output: string } | { readonly error: string };
 }
 
-/** Bytes inside a message, as base64. */
+/** Media inside a message, as base64. */
 export interface InlineData {
   mimeType?: string;
   data?: string;
 }
 
 /**
- * One piece of a message, structurally the same as the `Part` of @google/genai, so that content made for either
- * fits the other. Each part has one of the fields; `thought` marks text as reasoning. `thoughtSignature` belongs
- * to the provider that made the part: it is sent back unchanged, and to no other provider (see
- * `models/thought-signature.ts`).
+ * One piece of a message. It has the same structure as the `Part` of @google/genai, so content made for one fits the
+ * other. Each part has one of the fields; `thought` marks text as reasoning. `thoughtSignature` belongs to the provider
+ * that made the part: it is sent back unchanged, and to no other provider (see `models/thought-signature.ts`).
  */
 export interface Part {
   text?: string;
@@ -79,7 +78,7 @@ export interface Part {
 export type PartUnion = Part | string;
 export type PartListUnion = PartUnion | PartUnion[];
 
-/** Returns the same content as a list of parts in the same order, with strings as text parts. */
+/** Returns the content as a list of parts in the same order. Strings become text parts. */
 export function toParts(content: PartListUnion): Part[] {
   const list = Array.isArray(content) ? content : [content];
   return list.map((item) => (typeof item === "string" ? { text: item } : item));
@@ -89,8 +88,8 @@ export function isMedia({ inlineData }: Part): boolean {
   return typeof inlineData?.mimeType === "string" && typeof inlineData.data === "string";
 }
 
-/** All text of the content, joined by newlines; other parts are left out. */
-export function textOf(content: PartListUnion): string {
+/** Joins all text of the content with newlines. Reasoning and other parts are left out. */
+export function joinText(content: PartListUnion): string {
   return toParts(content)
     .flatMap((part) => (part.text === undefined || part.thought ? [] : [part.text]))
     .join("\n");

@@ -8,15 +8,15 @@ export interface Option<Value> extends JsonSchema {
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
-export type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
-/** One plain object type instead of an intersection. */
+export type OptionValue<One extends Option<unknown>> = One[typeof VALUE];
+/** Flattens an intersection into one object type. */
 type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
-/** As an outsider writes it; every key may be missing. */
-export type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
-/** These keys are always there. */
-export type Settled<All extends Options, Always> = Plain<
-  { readonly [Key in keyof All as Key extends Always ? Key : never]: ValueOf<All[Key]> } & {
-    readonly [Key in keyof All as Key extends Always ? never : Key]?: ValueOf<All[Key]>;
+/** The options as a user or program writes them: every key may be missing. */
+export type WrittenOptions<All extends Options> = { readonly [Key in keyof All]?: OptionValue<All[Key]> };
+/** The options after defaults are applied: the keys in `Always` are present. */
+export type ResolvedOptions<All extends Options, Always> = Plain<
+  { readonly [Key in keyof All as Key extends Always ? Key : never]: OptionValue<All[Key]> } & {
+    readonly [Key in keyof All as Key extends Always ? never : Key]?: OptionValue<All[Key]>;
   }
 >;
 
@@ -52,11 +52,11 @@ export function list<Item>(item: Option<Item>, description?: string): Option<rea
   return option({ type: "array", items: item }, description);
 }
 
-export function texts(description?: string): Option<readonly string[]> {
+export function textList(description?: string): Option<readonly string[]> {
   return list(text(), description);
 }
 
-/** An object whose keys are names that the user chooses. */
+/** The schema of an object whose keys are names that the user chooses. */
 export function named<Item>(
   item: Option<Item>,
   description?: string,
@@ -68,22 +68,22 @@ export function either<A, B>(a: Option<A>, b: Option<B>, description?: string): 
   return option({ anyOf: [a, b] }, description);
 }
 
-export const NOT_EMPTY: JsonSchema = { minLength: 1 };
-/** The type of a choice, for models: to check it, its words are enough. */
+export const NON_EMPTY: JsonSchema = { minLength: 1 };
+/** The type of a choice, added for models. Validation needs only the allowed words. */
 export const STRING: JsonSchema = { type: "string" };
 
 export function object<All extends Options, Needed extends keyof All & string = never>(
   required: readonly Needed[],
   properties: All,
   more: JsonSchema = {},
-): Option<Settled<All, Needed>> {
+): Option<ResolvedOptions<All, Needed>> {
   return option({ type: "object", properties, ...(required.length > 0 && { required }), ...more });
 }
 
-/** The same without keys that have no schema. */
-export function closed<All extends Options, Needed extends keyof All & string>(
+/** Like `object`, but rejects keys that have no schema. */
+export function closedObject<All extends Options, Needed extends keyof All & string>(
   required: readonly Needed[],
   properties: All,
-): Option<Settled<All, Needed>> {
+): Option<ResolvedOptions<All, Needed>> {
   return object(required, properties, { additionalProperties: false });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { schemaError } from "./check-schema.ts";
+import { findSchemaError } from "./check-schema.ts";
 import type { JsonSchema } from "./message.ts";
-import { schemaFaults } from "./schema-faults.ts";
+import { findSchemaFaults } from "./schema-faults.ts";
 
 /** A schema, values that fit it and values that do not. */
 type Row = readonly [schema: object, fitting: readonly unknown[], unfit: readonly unknown[]];
@@ -77,41 +77,41 @@ const ROWS: readonly Row[] = [
 
 describe("schemaFaults", () => {
   it.each(ROWS)("R5 knows what %j allows and forbids", (schema, fitting, unfit) => {
-    expect(fitting.filter((value) => schemaFaults(schema as JsonSchema, value).length > 0)).toEqual([]);
-    expect(unfit.filter((value) => schemaFaults(schema as JsonSchema, value).length === 0)).toEqual([]);
+    expect(fitting.filter((value) => findSchemaFaults(schema as JsonSchema, value).length > 0)).toEqual([]);
+    expect(unfit.filter((value) => findSchemaFaults(schema as JsonSchema, value).length === 0)).toEqual([]);
   });
 
   it("ends on schemas that refer to themselves and on values nested without end", () => {
-    expect(schemaFaults({ $ref: "#" }, 1)).toEqual([]);
-    expect(schemaFaults({ $ref: "#/nowhere/at/all" }, 1)).toEqual([]);
+    expect(findSchemaFaults({ $ref: "#" }, 1)).toEqual([]);
+    expect(findSchemaFaults({ $ref: "#/nowhere/at/all" }, 1)).toEqual([]);
     let deep: unknown = 1;
     for (let index = 0; index < 5000; index += 1) deep = [deep];
-    expect(schemaError({ items: { $ref: "#" } }, deep)).toContain("nested too deeply");
+    expect(findSchemaError({ items: { $ref: "#" } }, deep)).toContain("nested too deeply");
     const choice: JsonSchema = { type: "array", items: { oneOf: [{ $ref: "#" }, { type: "string" }] } };
     let tall: unknown = [1];
     for (let index = 0; index < 100; index += 1) tall = [tall];
-    expect(schemaFaults(choice, tall).length).toBeGreaterThan(0);
+    expect(findSchemaFaults(choice, tall).length).toBeGreaterThan(0);
   });
 
   it("forbids nothing by schemas that nest without end, or double the work with every line", () => {
     let nested: JsonSchema = { type: "string" };
     for (let index = 0; index < 20_000; index += 1) nested = { allOf: [nested] };
-    expect(schemaFaults(nested, 1)).toEqual([]);
+    expect(findSchemaFaults(nested, 1)).toEqual([]);
     const $defs: Record<string, JsonSchema> = { d0: { type: "string" } };
     for (let index = 1; index < 40; index += 1) {
       const before = { $ref: `#/$defs/d${index - 1}` };
       $defs[`d${index}`] = { allOf: [before, before] };
     }
-    expect(schemaFaults({ $defs, $ref: "#/$defs/d39" }, 1)).toEqual([]);
-    expect(schemaFaults({ $defs, $ref: "#/$defs/d3" }, 1)).not.toEqual([]);
+    expect(findSchemaFaults({ $defs, $ref: "#/$defs/d39" }, 1)).toEqual([]);
+    expect(findSchemaFaults({ $defs, $ref: "#/$defs/d3" }, 1)).not.toEqual([]);
   });
 
   it("leaves to others what it does not know or cannot read", () => {
     const odd = JSON.parse(
       '{ "pattern": "(", "minimum": "1", "enum": 5, "$ref": 7, "required": [7], "format": "uri", "items": 3 }',
     );
-    expect(schemaFaults(odd, { a: "x" })).toEqual([]);
-    expect(schemaFaults(odd, "x")).toEqual([]);
+    expect(findSchemaFaults(odd, { a: "x" })).toEqual([]);
+    expect(findSchemaFaults(odd, "x")).toEqual([]);
   });
 
   it.each<[JsonSchema, unknown, string]>([
@@ -139,6 +139,6 @@ describe("schemaFaults", () => {
     ],
     [{ additionalProperties: false }, { b: 1 }, '"b" is not a parameter'],
   ])("R6 says what is wrong in words: %j %j", (schema, value, text) => {
-    expect(schemaError(schema, value)).toBe(text);
+    expect(findSchemaError(schema, value)).toBe(text);
   });
 });

@@ -1,172 +1,181 @@
-import { orElse } from "../or-else.ts";
+import { withFallback } from "../or-else.ts";
 import type { JsonSchema } from "./message.ts";
-import { isRecord, type JsonRecord, stableJson } from "./untrusted-json.ts";
+import { isRecord, type JsonRecord, stringifySorted } from "./untrusted-json.ts";
 
 export interface SchemaFault {
-  /** The keys that lead to the value. */
+  /** The keys that lead to the faulty value. */
   readonly path: readonly string[];
-  /** What the value must be, as the end of a sentence. */
+  /** What the value must be, as the end of a sentence ("must be ..."). */
   readonly says: string;
-  /** The actual value; absent when there is none, or when the key itself is the fault. */
+  /** The actual value. Absent when there is none, or when the key itself is the fault. */
   readonly got?: unknown;
 }
 
-/** A value and the schema that it is checked against. */
-interface Place {
+/** A value and the schema that checks it, with the state of the check. */
+interface SchemaPosition {
   readonly schema: JsonSchema;
   readonly value: unknown;
   readonly path: readonly string[];
   readonly root: JsonSchema;
-  /** The references followed at this same value; following one twice would never end. */
+  /** References already followed at this value. Following one twice would never end. */
   readonly references: readonly string[];
   readonly depth: number;
-  /** Shared by all places of one check. */
+  /** The remaining steps, shared by the whole check. */
   readonly budget: { left: number };
   readonly areExpressionsRun: boolean;
 }
 
 export interface CheckOptions {
-  /** false: regular expressions, and what depends on them, forbid nothing. */
+  /** If false, regular expressions are not run, and keywords that depend on them forbid nothing. */
   readonly areExpressionsRun?: boolean;
 }
 
 type Faults = readonly SchemaFault[];
-type Rule = (place: Place, given: unknown) => Faults;
+type Rule = (place: SchemaPosition, given: unknown) => Faults;
 
 export const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
-/** Nesting of a value; deeper nesting is a fault. */
-const MOST_NESTING = 200;
-/** Nesting of schemas; what is deeper is not checked. */
-const MOST_DEPTH = 500;
-/** Steps of one check, far more than a sensible schema requires; some schemas double the work with every line. */
-const MOST_STEPS = 50_000;
+/** The deepest allowed nesting of a value. Deeper nesting is a fault. */
+const MAX_NESTING = 200;
+/** The deepest nesting of schemas that is checked. Deeper ones forbid nothing. */
+const MAX_DEPTH = 500;
+/** The most steps of one check. A sensible schema needs far fewer, but some schemas double the work with every line. */
+const MAX_STEPS = 50_000;
 
 /**
- * Finds everything that is wrong with a value by a JSON Schema of draft-07 or 2020-12. A keyword that is unknown
- * or malformed forbids nothing, because the schema's author checks too; nor does one that takes too long. A key
- * whose value is undefined counts as absent, as it would be in JSON.
+ * Finds everything that is wrong with a value according to a JSON Schema (draft-07 or 2020-12). Unknown and malformed
+ * keywords forbid nothing, because the schema's author checks too. A check that takes too long finds nothing. A key
+ * whose value is undefined counts as absent, as in JSON.
  */
-export function schemaFaults(
+export function findSchemaFaults(
   schema: JsonSchema,
   value: unknown,
   { areExpressionsRun = true }: CheckOptions = {},
 ): Faults {
-  const budget = { left: MOST_STEPS };
+  const budget = { left: MAX_STEPS };
   const start = { path: [], root: schema, references: [], depth: 0 };
-  const faults = faultsAt({ schema, value, ...start, budget, areExpressionsRun });
+  const faults = checkSchema({ schema, value, ...start, budget, areExpressionsRun });
   return budget.left < 0 ? [] : faults;
 }
 
-function faultsAt(place: Place): Faults {
-  const { schema, path, depth, budget } = place as Omit<Place, "schema"> & { readonly schema: unknown };
+function checkSchema(place: SchemaPosition): Faults {
+  const { schema, path, depth, budget } = place as Omit<SchemaPosition, "schema"> & {
+    readonly schema: unknown;
+  };
   if (schema === false) return [{ path, says: "is not allowed" }];
-  budget.left -= depth > MOST_DEPTH ? MOST_STEPS + 1 : 1;
+  budget.left -= depth > MAX_DEPTH ? MAX_STEPS + 1 : 1;
   if (!isRecord(schema) || budget.left < 0) return [];
-  if (path.length > MOST_NESTING) return [{ path: path.slice(0, 3), says: "is nested too deeply" }];
+  if (path.length > MAX_NESTING) return [{ path: path.slice(0, 3), says: "is nested too deeply" }];
   return Object.entries(schema).flatMap(([keyword, given]) => RULES.get(keyword)?.(place, given) ?? []);
 }
 
-/** The faults of the same value by another schema. */
-function also(place: Place, schema: unknown): Faults {
-  return faultsAt({ ...place, schema: schema as JsonSchema, depth: place.depth + 1 });
+/** Checks the same value with another schema. */
+function checkSameValue(place: SchemaPosition, schema: unknown): Faults {
+  return checkSchema({ ...place, schema: schema as JsonSchema, depth: place.depth + 1 });
 }
 
-/** The faults of a part of the value. */
-function inside(place: Place, key: string, schema: unknown): Faults {
+/** Checks a property or item of the value. */
+function checkChild(place: SchemaPosition, key: string, schema: unknown): Faults {
   const value = (place.value as JsonRecord)[key];
-  return also({ ...place, value, path: [...place.path, key], references: [] }, schema);
+  return checkSameValue({ ...place, value, path: [...place.path, key], references: [] }, schema);
 }
 
-function fits(place: Place, schema: unknown): boolean {
-  return also(place, schema).length === 0;
+function isValid(place: SchemaPosition, schema: unknown): boolean {
+  return checkSameValue(place, schema).length === 0;
 }
 
-function wrong({ path, value }: Place, says: string): Faults {
+function createFault({ path, value }: SchemaPosition, says: string): Faults {
   return [{ path, says, got: value }];
 }
 
-function keysOf(value: unknown): string[] {
+function listKeys(value: unknown): string[] {
   return isRecord(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
 }
 
-function has(value: unknown, key: string): boolean {
+function hasKey(value: unknown, key: string): boolean {
   return isRecord(value) && Object.hasOwn(value, key) && value[key] !== undefined;
 }
 
-function listOf(given: unknown): readonly unknown[] {
+function toList(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : [];
 }
 
-function fieldsOf(given: unknown): JsonRecord {
+function toRecord(given: unknown): JsonRecord {
   return isRecord(given) ? given : {};
 }
 
 type Measure = (value: unknown) => number | null;
 type Comparison = (size: number, given: number) => boolean;
 
-const amount: Measure = (value) => (typeof value === "number" ? value : null);
+const numericValue: Measure = (value) => (typeof value === "number" ? value : null);
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
-/** Length in code points, as a reader counts. */
-const characters: Measure = (value) => (typeof value === "string" ? value.replace(PAIR, "-").length : null);
-const itemCount: Measure = (value) => (Array.isArray(value) ? value.length : null);
-const keyCount: Measure = (value) => (isRecord(value) ? keysOf(value).length : null);
+/** Counts code points, as a reader would count characters. */
+const countCharacters: Measure = (value) =>
+  typeof value === "string" ? value.replace(PAIR, "-").length : null;
+const countItems: Measure = (value) => (Array.isArray(value) ? value.length : null);
+const countKeys: Measure = (value) => (isRecord(value) ? listKeys(value).length : null);
 const atLeast: Comparison = (size, given) => size >= given;
 const atMost: Comparison = (size, given) => size <= given;
 
-/** Allows for rounding: 0.3 counts as a multiple of 0.1. */
-function isMultiple(value: number, step: number): boolean {
+/** Whether the value is a multiple of the step. Allows for rounding: 0.3 is a multiple of 0.1. */
+function isMultipleOf(value: number, step: number): boolean {
   const times = value / step;
   return step <= 0 || Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
 }
 
-/** A rule for values that the measure applies to; `says` has # in place of the number. */
-function limit(measure: Measure, isMet: Comparison, says: string): Rule {
+/** Creates a rule that limits a measure of the value, where it applies. `says` has # in place of the number. */
+function createLimitRule(measure: Measure, isMet: Comparison, says: string): Rule {
   return (place, given) => {
     const size = measure(place.value);
     if (size === null || typeof given !== "number" || isMet(size, given)) return [];
-    const isEmpty = given === 1 && size === 0 && measure === characters;
-    return wrong(place, isEmpty ? "must not be empty" : says.replace("#", String(given)));
+    const isEmpty = given === 1 && size === 0 && measure === countCharacters;
+    return createFault(place, isEmpty ? "must not be empty" : says.replace("#", String(given)));
   };
 }
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ["type", type],
-  ["enum", (place, given) => (Array.isArray(given) ? among(place, given, "must be one of") : [])],
-  ["const", (place, given) => among(place, [given], "must be")],
-  ["minimum", limit(amount, atLeast, "must be at least #")],
-  ["maximum", limit(amount, atMost, "must be at most #")],
-  ["exclusiveMinimum", limit(amount, (size, given) => size > given, "must be more than #")],
-  ["exclusiveMaximum", limit(amount, (size, given) => size < given, "must be less than #")],
-  ["multipleOf", limit(amount, isMultiple, "must be a multiple of #")],
-  ["minLength", limit(characters, atLeast, "must have at least # characters")],
-  ["maxLength", limit(characters, atMost, "must have at most # characters")],
-  ["minItems", limit(itemCount, atLeast, "must have at least # items")],
-  ["maxItems", limit(itemCount, atMost, "must have at most # items")],
-  ["minProperties", limit(keyCount, atLeast, "must have at least # keys")],
-  ["maxProperties", limit(keyCount, atMost, "must have at most # keys")],
-  ["pattern", pattern],
-  ["uniqueItems", uniqueItems],
-  ["$ref", reference],
-  ["required", missing],
-  ["properties", properties],
-  ["patternProperties", patternProperties],
-  ["additionalProperties", additionalProperties],
-  ["propertyNames", propertyNames],
-  ["dependentRequired", dependencies],
-  ["dependentSchemas", dependencies],
-  ["dependencies", dependencies],
-  ["prefixItems", leadingItems],
-  ["items", items],
-  ["additionalItems", additionalItems],
-  ["contains", contains],
-  ["allOf", (place, given) => listOf(given).flatMap((schema) => also(place, schema))],
-  ["anyOf", (place, given) => someOf(place, given, Number.POSITIVE_INFINITY)],
-  ["oneOf", (place, given) => someOf(place, given, 1)],
-  ["not", (place, given) => (fits(place, given) ? wrong(place, "has a form that is not allowed") : [])],
-  ["if", (place, given) => also(place, fits(place, given) ? place.schema.then : place.schema.else)],
+  ["type", checkType],
+  ["enum", (place, given) => (Array.isArray(given) ? checkAllowedValue(place, given, "must be one of") : [])],
+  ["const", (place, given) => checkAllowedValue(place, [given], "must be")],
+  ["minimum", createLimitRule(numericValue, atLeast, "must be at least #")],
+  ["maximum", createLimitRule(numericValue, atMost, "must be at most #")],
+  ["exclusiveMinimum", createLimitRule(numericValue, (size, given) => size > given, "must be more than #")],
+  ["exclusiveMaximum", createLimitRule(numericValue, (size, given) => size < given, "must be less than #")],
+  ["multipleOf", createLimitRule(numericValue, isMultipleOf, "must be a multiple of #")],
+  ["minLength", createLimitRule(countCharacters, atLeast, "must have at least # characters")],
+  ["maxLength", createLimitRule(countCharacters, atMost, "must have at most # characters")],
+  ["minItems", createLimitRule(countItems, atLeast, "must have at least # items")],
+  ["maxItems", createLimitRule(countItems, atMost, "must have at most # items")],
+  ["minProperties", createLimitRule(countKeys, atLeast, "must have at least # keys")],
+  ["maxProperties", createLimitRule(countKeys, atMost, "must have at most # keys")],
+  ["pattern", checkPattern],
+  ["uniqueItems", checkUniqueItems],
+  ["$ref", checkReference],
+  ["required", checkRequired],
+  ["properties", checkProperties],
+  ["patternProperties", checkPatternProperties],
+  ["additionalProperties", checkAdditionalProperties],
+  ["propertyNames", checkPropertyNames],
+  ["dependentRequired", checkDependencies],
+  ["dependentSchemas", checkDependencies],
+  ["dependencies", checkDependencies],
+  ["prefixItems", checkLeadingItems],
+  ["items", checkItems],
+  ["additionalItems", checkAdditionalItems],
+  ["contains", checkContains],
+  ["allOf", (place, given) => toList(given).flatMap((schema) => checkSameValue(place, schema))],
+  ["anyOf", (place, given) => checkSomeOf(place, given, Number.POSITIVE_INFINITY)],
+  ["oneOf", (place, given) => checkSomeOf(place, given, 1)],
+  [
+    "not",
+    (place, given) => (isValid(place, given) ? createFault(place, "has a form that is not allowed") : []),
+  ],
+  [
+    "if",
+    (place, given) => checkSameValue(place, isValid(place, given) ? place.schema.then : place.schema.else),
+  ],
 ]);
 
-function type(place: Place, given: unknown): Faults {
+function checkType(place: SchemaPosition, given: unknown): Faults {
   const { value } = place;
   const types = [given].flat();
   const actual = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
@@ -175,55 +184,55 @@ function type(place: Place, given: unknown): Faults {
     (name === "integer" ? Number.isInteger(value) : name === actual && !Number.isNaN(value));
   if (types.length === 0 || types.some(isAllowed)) return [];
   const names = types.join(" or ");
-  return wrong(place, `must be ${/^[aeio]/.test(names) ? "an" : "a"} ${names}`);
+  return createFault(place, `must be ${/^[aeio]/.test(names) ? "an" : "a"} ${names}`);
 }
 
-function among(place: Place, allowed: readonly unknown[], says: string): Faults {
-  const wanted = stableJson(place.value);
-  if (allowed.length === 0 || allowed.some((one) => stableJson(one) === wanted)) return [];
-  return wrong(place, `${says} ${allowed.map(shown).join(", ")}`);
+function checkAllowedValue(place: SchemaPosition, allowed: readonly unknown[], says: string): Faults {
+  const wanted = stringifySorted(place.value);
+  if (allowed.length === 0 || allowed.some((one) => stringifySorted(one) === wanted)) return [];
+  return createFault(place, `${says} ${allowed.map(formatValue).join(", ")}`);
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return JSON.stringify(value) ?? "nothing";
 }
 
-function uniqueItems(place: Place, given: unknown): Faults {
-  const items = given === true ? listOf(place.value) : [];
-  return new Set(items.map(stableJson)).size === items.length
+function checkUniqueItems(place: SchemaPosition, given: unknown): Faults {
+  const items = given === true ? toList(place.value) : [];
+  return new Set(items.map(stringifySorted)).size === items.length
     ? []
-    : wrong(place, "must not contain the same item twice");
+    : createFault(place, "must not contain the same item twice");
 }
 
-function pattern(place: Place, given: unknown): Faults {
+function checkPattern(place: SchemaPosition, given: unknown): Faults {
   const { value, areExpressionsRun } = place;
   const isChecked = areExpressionsRun && typeof value === "string" && typeof given === "string";
   const words = place.schema.patternErrorMessage;
   const says = typeof words === "string" ? words : `must match ${given}`;
-  return isChecked && !matches(given, value) ? wrong(place, says) : [];
+  return isChecked && !matchesExpression(given, value) ? createFault(place, says) : [];
 }
 
-function matches(source: string, text: string): boolean {
-  return expressionOf(source)?.test(text) ?? true;
+function matchesExpression(source: string, text: string): boolean {
+  return compileExpression(source)?.test(text) ?? true;
 }
 
-/** Tries the `u` flag, which JSON Schema requires, and then none: older patterns are often not valid with it. */
-export function expressionOf(source: string): RegExp | null {
-  return orElse(null, () => new RegExp(source, "u")) ?? orElse(null, () => new RegExp(source));
+/** Compiles the expression with the `u` flag, which JSON Schema requires; without it if that fails. */
+export function compileExpression(source: string): RegExp | null {
+  return withFallback(null, () => new RegExp(source, "u")) ?? withFallback(null, () => new RegExp(source));
 }
 
-function reference(place: Place, given: unknown): Faults {
+function checkReference(place: SchemaPosition, given: unknown): Faults {
   if (typeof given !== "string" || place.references.includes(given)) return [];
   const references = [...place.references, given];
-  return also({ ...place, references }, schemaAt(place.root, given));
+  return checkSameValue({ ...place, references }, resolveReference(place.root, given));
 }
 
-/** Resolves a reference in the schema, by a JSON pointer or an anchor; undefined when it leads nowhere. */
-export function schemaAt(root: JsonSchema, reference: string): unknown {
+/** Resolves a reference (a JSON pointer or an anchor) inside the schema. Returns undefined when it leads nowhere. */
+export function resolveReference(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith("#")) return undefined;
   const given = reference.slice(1);
-  const fragment = orElse(given, () => decodeURIComponent(given));
-  if (fragment !== "" && !fragment.startsWith("/")) return anchored(root, fragment);
+  const fragment = withFallback(given, () => decodeURIComponent(given));
+  if (fragment !== "" && !fragment.startsWith("/")) return findAnchor(root, fragment);
   let found: unknown = root;
   for (const part of fragment.split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -233,16 +242,16 @@ export function schemaAt(root: JsonSchema, reference: string): unknown {
   return found;
 }
 
-function anchored(root: JsonSchema, name: string): unknown {
-  const all = Object.values({ ...fieldsOf(root.definitions), ...fieldsOf(root.$defs) });
+function findAnchor(root: JsonSchema, name: string): unknown {
+  const all = Object.values({ ...toRecord(root.definitions), ...toRecord(root.$defs) });
   return all.find((one) => isRecord(one) && (one.$anchor === name || one.$id === `#${name}`));
 }
 
-function missing(place: Place, names: unknown): Faults {
+function checkRequired(place: SchemaPosition, names: unknown): Faults {
   if (!isRecord(place.value)) return [];
-  return listOf(names)
+  return toList(names)
     .filter((name) => typeof name === "string")
-    .filter((name) => !has(place.value, name))
+    .filter((name) => !hasKey(place.value, name))
     .map((name) => {
       const property = place.schema.properties?.[name];
       const type = isRecord(property) ? property.type : undefined;
@@ -251,99 +260,107 @@ function missing(place: Place, names: unknown): Faults {
     });
 }
 
-function properties(place: Place, given: unknown): Faults {
-  const schemas = fieldsOf(given);
-  return keysOf(place.value)
+function checkProperties(place: SchemaPosition, given: unknown): Faults {
+  const schemas = toRecord(given);
+  return listKeys(place.value)
     .filter((key) => Object.hasOwn(schemas, key))
-    .flatMap((key) => inside(place, key, schemas[key]));
+    .flatMap((key) => checkChild(place, key, schemas[key]));
 }
 
-function patternProperties(place: Place, schemas: unknown): Faults {
+function checkPatternProperties(place: SchemaPosition, schemas: unknown): Faults {
   if (!place.areExpressionsRun) return [];
-  return Object.entries(fieldsOf(schemas)).flatMap(([pattern, schema]) =>
-    keysOf(place.value)
-      .filter((key) => matches(pattern, key))
-      .flatMap((key) => inside(place, key, schema)),
+  return Object.entries(toRecord(schemas)).flatMap(([pattern, schema]) =>
+    listKeys(place.value)
+      .filter((key) => matchesExpression(pattern, key))
+      .flatMap((key) => checkChild(place, key, schema)),
   );
 }
 
-function additionalProperties(place: Place, given: unknown): Faults {
-  const known = fieldsOf(place.schema.properties);
-  const patterns = Object.keys(fieldsOf(place.schema.patternProperties));
+function checkAdditionalProperties(place: SchemaPosition, given: unknown): Faults {
+  const known = toRecord(place.schema.properties);
+  const patterns = Object.keys(toRecord(place.schema.patternProperties));
   if (patterns.length > 0 && !place.areExpressionsRun) return [];
-  return keysOf(place.value)
-    .filter((key) => !Object.hasOwn(known, key) && !patterns.some((pattern) => matches(pattern, key)))
+  return listKeys(place.value)
+    .filter(
+      (key) => !Object.hasOwn(known, key) && !patterns.some((pattern) => matchesExpression(pattern, key)),
+    )
     .flatMap((key) =>
       given === false
         ? [{ path: [...place.path, key], says: "is not a parameter" }]
-        : inside(place, key, given),
+        : checkChild(place, key, given),
     );
 }
 
-function propertyNames(place: Place, given: unknown): Faults {
-  return keysOf(place.value)
-    .filter((key) => !fits({ ...place, value: key }, given))
+function checkPropertyNames(place: SchemaPosition, given: unknown): Faults {
+  return listKeys(place.value)
+    .filter((key) => !isValid({ ...place, value: key }, given))
     .map((key) => ({ path: [...place.path, key], says: "has a name that is not allowed" }));
 }
 
-/** A key may require other keys (a list) or put a schema on the whole value. */
-function dependencies(place: Place, given: unknown): Faults {
-  return Object.entries(fieldsOf(given))
-    .filter(([key]) => has(place.value, key))
-    .flatMap(([, needed]) => (Array.isArray(needed) ? missing(place, needed) : also(place, needed)));
+/** Checks dependent keys: a key may require other keys (a list) or apply a schema to the whole value. */
+function checkDependencies(place: SchemaPosition, given: unknown): Faults {
+  return Object.entries(toRecord(given))
+    .filter(([key]) => hasKey(place.value, key))
+    .flatMap(([, needed]) =>
+      Array.isArray(needed) ? checkRequired(place, needed) : checkSameValue(place, needed),
+    );
 }
 
-function leadingItems(place: Place, schemas: unknown): Faults {
-  return listOf(schemas)
-    .slice(0, listOf(place.value).length)
-    .flatMap((schema, index) => inside(place, String(index), schema));
+function checkLeadingItems(place: SchemaPosition, schemas: unknown): Faults {
+  return toList(schemas)
+    .slice(0, toList(place.value).length)
+    .flatMap((schema, index) => checkChild(place, String(index), schema));
 }
 
-function items(place: Place, given: unknown): Faults {
-  if (Array.isArray(given)) return leadingItems(place, given);
-  return restOfItems(place, given, listOf(place.schema.prefixItems).length);
+function checkItems(place: SchemaPosition, given: unknown): Faults {
+  if (Array.isArray(given)) return checkLeadingItems(place, given);
+  return checkRemainingItems(place, given, toList(place.schema.prefixItems).length);
 }
 
-/** Applies only together with a list of items; draft-07 ignores it otherwise. */
-function additionalItems(place: Place, given: unknown): Faults {
+/** Checks the items after those that a list in `items` covers. As in draft-07, ignored if `items` is not a list. */
+function checkAdditionalItems(place: SchemaPosition, given: unknown): Faults {
   const { items: leading } = place.schema;
-  return Array.isArray(leading) ? restOfItems(place, given, leading.length) : [];
+  return Array.isArray(leading) ? checkRemainingItems(place, given, leading.length) : [];
 }
 
-function restOfItems(place: Place, given: unknown, from: number): Faults {
-  return listOf(place.value).flatMap((_, index) => (index < from ? [] : inside(place, String(index), given)));
+function checkRemainingItems(place: SchemaPosition, given: unknown, from: number): Faults {
+  return toList(place.value).flatMap((_, index) =>
+    index < from ? [] : checkChild(place, String(index), given),
+  );
 }
 
-function contains(place: Place, given: unknown): Faults {
+function checkContains(place: SchemaPosition, given: unknown): Faults {
   if (!Array.isArray(place.value)) return [];
   const { minContains: least = 1, maxContains: most = Number.POSITIVE_INFINITY } = place.schema;
   const count = place.value.filter((value: unknown) =>
-    fits({ ...place, value, references: [] }, given),
+    isValid({ ...place, value, references: [] }, given),
   ).length;
-  if (count < Number(least)) return wrong(place, `must contain at least ${least} matching items`);
-  return count > Number(most) ? wrong(place, `must contain at most ${most} matching items`) : [];
+  if (count < Number(least)) return createFault(place, `must contain at least ${least} matching items`);
+  return count > Number(most) ? createFault(place, `must contain at most ${most} matching items`) : [];
 }
 
-function someOf(place: Place, schemas: unknown, most: number): Faults {
-  const tried = listOf(schemas).map((schema) => also(place, schema));
+function checkSomeOf(place: SchemaPosition, schemas: unknown, most: number): Faults {
+  const tried = toList(schemas).map((schema) => checkSameValue(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return unfit(place, tried);
-  return count > most ? wrong(place, `must match exactly one schema, but matches ${count} of them`) : [];
+  return count > most
+    ? createFault(place, `must match exactly one schema, but matches ${count} of them`)
+    : [];
 }
 
-/** The faults by the one schema that was clearly meant; otherwise what each of the schemas requires. */
-function unfit(place: Place, tried: readonly Faults[]): Faults {
+/** Returns the faults from the one schema that was clearly meant, or else what each of the schemas requires. */
+function unfit(place: SchemaPosition, tried: readonly Faults[]): Faults {
   const meant = tried.filter((faults) => faults.every((fault) => fault.path.length > place.path.length));
   if (meant.length === 1 && meant[0] !== undefined) return meant[0];
-  const all = tried.map((faults) => faults.map((fault) => wish(fault, place)).join(" and "));
+  const all = tried.map((faults) => faults.map((fault) => describeExpected(fault, place)).join(" and "));
   const wishes = [...new Set(all)];
   const missing = wishes.flatMap((one) => /^("[^"]+") is required(?: \([^"]*\))?$/.exec(one)?.[1] ?? []);
   if (wishes.length > 1 && missing.length === wishes.length)
-    return wrong(place, `needs one of ${missing.join(", ")}`);
-  return wishes.length === 0 ? [] : wrong(place, wishes.join(", or "));
+    return createFault(place, `needs one of ${missing.join(", ")}`);
+  return wishes.length === 0 ? [] : createFault(place, wishes.join(", or "));
 }
 
-function wish({ path, says }: SchemaFault, place: Place): string {
+function describeExpected({ path, says }: SchemaFault, place: SchemaPosition): string {
   const key = path.slice(place.path.length).join(".");
   return key === "" ? says : `"${key}" ${says}`;
 }

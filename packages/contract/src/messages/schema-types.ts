@@ -1,6 +1,6 @@
 import { isRecord } from "./untrusted-json.ts";
 
-/** A value that checks itself, as the schemas of zod, valibot and arktype do: https://standardschema.dev. */
+/** A schema object that validates values itself, such as one from zod or valibot: https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -13,7 +13,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What a StandardSchema says about a value: the value as it reads it, or what is wrong. */
+/** The result of a StandardSchema's validation: the parsed value, or the issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
@@ -24,8 +24,8 @@ export interface StandardIssue {
 }
 
 /**
- * The parameters that a schema describes: those of a JSON Schema literal, or the output of a StandardSchema. A schema
- * whose literal is not known gives `Record<string, unknown>`.
+ * The type of the parameters that a schema describes: derived from a JSON Schema literal, or the output type of a
+ * StandardSchema. If the schema's literal type is unknown, `Record<string, unknown>`.
  */
 export type ParamsOf<Schema> = Schema extends { readonly "~standard": { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly output: infer Output extends object }
@@ -35,7 +35,7 @@ export type ParamsOf<Schema> = Schema extends { readonly "~standard": { readonly
     ? Value
     : Record<string, unknown>;
 
-/** The value that a JSON Schema literal describes. What it cannot say is `unknown`. */
+/** The type of the value that a JSON Schema literal describes; `unknown` where the schema does not say. */
 type ValueOf<Schema> = Schema extends { readonly const: infer Only }
   ? Writable<Only>
   : Schema extends { readonly enum: readonly (infer One)[] }
@@ -50,7 +50,7 @@ type ValueOf<Schema> = Schema extends { readonly const: infer Only }
             ? ObjectOf<Schema>
             : unknown;
 
-/** Distributes over the names of types. */
+/** Distributes over a union of type names. */
 type OfTypes<Schema, Type> = Type extends "object"
   ? ObjectOf<Schema>
   : Type extends "array"
@@ -87,7 +87,7 @@ type ObjectOf<Schema> = Schema extends { readonly properties: infer Properties e
 
 type Required<Schema> = Schema extends { readonly required: readonly (infer Key)[] } ? Key : never;
 
-/** Keys beside the properties, where the schema says that there are some. */
+/** Additional keys, if the schema explicitly allows them. */
 type Others<Schema> = Schema extends { readonly additionalProperties: true }
   ? { [key: string]: unknown }
   : unknown;
@@ -98,7 +98,7 @@ type Writable<Type> = Type extends readonly unknown[] | object
   ? { -readonly [Key in keyof Type]: Writable<Type[Key]> }
   : Type;
 
-/** Some libraries make functions of their schemas. */
+/** Also accepts functions, because some libraries make their schemas functions. */
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   const own = isRecord(schema) || typeof schema === "function" ? Reflect.get(schema, "~standard") : undefined;
   return isRecord(own) && typeof own.validate === "function";

@@ -3,10 +3,11 @@ import type { StandardIssue, StandardSchema } from "./schema-types.ts";
 import { readValibot } from "./valibot-schema.ts";
 
 /**
- * The JSON Schema that a model gets for a schema that checks itself. Throws when there is none: the schema's library
- * must offer it, as zod from 4.2 on and arktype from 2.1.28 on do. valibot's schemas are read as the data that they are.
+ * Returns the JSON Schema for a StandardSchema, for the model. The schema's library must be able to produce it, as zod
+ * from 4.2 and arktype from 2.1.28 can. valibot schemas are read directly, because they are plain data. Throws when no
+ * JSON Schema is available.
  */
-export function jsonSchemaOf(schema: StandardSchema): JsonSchema {
+export function toJsonSchema(schema: StandardSchema): JsonSchema {
   const { vendor, jsonSchema } = schema["~standard"];
   if (jsonSchema !== undefined) return { ...jsonSchema.input({ target: "draft-07" }) };
   if (vendor === "valibot") return readValibot(schema);
@@ -14,7 +15,7 @@ export function jsonSchemaOf(schema: StandardSchema): JsonSchema {
   throw new TypeError(`The schema of ${vendor} says nothing of JSON Schema, which models need: ${wanted}.`);
 }
 
-/** Says what is wrong, with the keys that lead there. */
+/** Joins the issues into one text, each with the keys that lead to it. */
 export function describeIssues(issues: readonly StandardIssue[]): string {
   return issues
     .map(({ message, path = [] }) => {

@@ -1,50 +1,50 @@
-import { orElse } from "../or-else.ts";
+import { withFallback } from "../or-else.ts";
 
-/** Unchecked JSON from outside: an object with unknown values. */
+/** A JSON object from outside, with unchecked values. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The objects in a list; none if it is not a list. */
-export function recordsIn(list: unknown): JsonRecord[] {
+/** Returns the objects in a list; an empty list if the value is not a list. */
+export function filterRecords(list: unknown): JsonRecord[] {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-/** No meaningful value nests this deep. */
-const MOST_LEVELS = 10_000;
-/** Each level takes many times the memory of its bracket. */
-const TOO_DEEP = `objects and lists are nested more than ${MOST_LEVELS} levels deep`;
+/** The deepest allowed nesting. No meaningful value nests this deep. */
+const MAX_LEVELS = 10_000;
+/** The error for text nested too deeply: each level takes many times the memory of its bracket. */
+const TOO_DEEP = `objects and lists are nested more than ${MAX_LEVELS} levels deep`;
 
-/** Returns the value, or undefined when the text is not JSON (JSON itself has no undefined). */
+/** Parses JSON. Returns undefined when the text is not JSON (JSON itself has no undefined). */
 export function parseJson(text: string): unknown {
-  return orElse(undefined, () => parseOutsideJson(text));
+  return withFallback(undefined, () => parseUntrustedJson(text));
 }
 
-/** The same for callers that need the reason: throws as `JSON.parse` does, also when the nesting is too deep. */
-export function parseOutsideJson(text: string): unknown {
-  if (nestsTooDeep(text)) throw new SyntaxError(TOO_DEEP);
+/** Parses JSON for callers that need the reason of a failure. Throws as `JSON.parse` does, also for deep nesting. */
+export function parseUntrustedJson(text: string): unknown {
+  if (isNestedTooDeep(text)) throw new SyntaxError(TOO_DEEP);
   return JSON.parse(text);
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-function nestsTooDeep(text: string): boolean {
+function isNestedTooDeep(text: string): boolean {
   let depth = 0;
-  for (let at = 0; text.length > MOST_LEVELS && at < text.length; at += 1) {
+  for (let at = 0; text.length > MAX_LEVELS && at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // `[` and `{`, and `]` and `}`, differ in one bit only.
-    if (code === QUOTE) at = stringEnd(text, at);
+    // `[` and `{` differ in only one bit, as do `]` and `}`.
+    if (code === QUOTE) at = findStringEnd(text, at);
     else if ((code | 0x20) === 0x7b) depth += 1;
     else if ((code | 0x20) === 0x7d) depth -= 1;
-    if (depth > MOST_LEVELS) return true;
+    if (depth > MAX_LEVELS) return true;
   }
   return false;
 }
 
-function stringEnd(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let at = start + 1;
   for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
     at += code === BACKSLASH ? 2 : 1;
@@ -52,33 +52,33 @@ function stringEnd(text: string, start: number): number {
   return at;
 }
 
-/** How deep, and how large, a value may be that is sent or shown. */
-const MOST_PLAIN_LEVELS = 500;
-const MOST_VALUES = 2_000_000;
+/** How deep and how large a value may be that is sent or shown. */
+const MAX_PLAIN_LEVELS = 500;
+const MAX_VALUES = 2_000_000;
 
-/** Whether objects and lists are nested deeper than `most` levels. Recursion could overflow the stack. */
-export function nestsDeeper(value: unknown, most: number): boolean {
+/** Whether objects and lists are nested deeper than `most` levels. Iterative: recursion could overflow the stack. */
+export function isTooDeep(value: unknown, most: number): boolean {
   let level = [value];
-  for (let depth = 0; depth <= most && level.length > 0; depth += 1) level = innerValues(level);
+  for (let depth = 0; depth <= most && level.length > 0; depth += 1) level = listInnerValues(level);
   return level.length > 0;
 }
 
-/** One list for all: one for each text and number in them would take most of the time. */
-function innerValues(level: readonly unknown[]): unknown[] {
+/** Collects into one list, because allocating a list for each text and number would take most of the time. */
+function listInnerValues(level: readonly unknown[]): unknown[] {
   const inner: unknown[] = [];
   for (const value of level)
     if (typeof value === "object" && value !== null) for (const one of Object.values(value)) inner.push(one);
   return inner;
 }
 
-/** Whether the value can be written as JSON and read again: no circular reference, no bigint, nothing that throws. */
+/** Whether the value can be written as JSON and parsed: no circular reference, bigint or throwing getter. */
 export function isPlainJson(value: unknown): boolean {
   let [level, values] = [[value], 0];
-  return orElse(false, () => {
+  return withFallback(false, () => {
     for (let depth = 0; level.length > 0; depth += 1) {
       values += level.length;
-      if (depth > MOST_PLAIN_LEVELS || values > MOST_VALUES || !level.every(isWritable)) return false;
-      level = innerValues(level);
+      if (depth > MAX_PLAIN_LEVELS || values > MAX_VALUES || !level.every(isWritable)) return false;
+      level = listInnerValues(level);
     }
     return true;
   });
@@ -89,8 +89,8 @@ function isWritable(value: unknown): boolean {
   return typeof value !== "object" || value === null || !("toJSON" in value) || value instanceof Date;
 }
 
-/** JSON with sorted keys: equal values give equal texts. */
-export function stableJson(value: unknown): string {
+/** Returns JSON with sorted keys, so that equal values give equal texts. */
+export function stringifySorted(value: unknown): string {
   const inOrder = (_key: string, one: unknown) =>
     isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one;
   return JSON.stringify(value, inOrder) ?? "null";

@@ -1,6 +1,6 @@
 import { isRecord } from "./untrusted-json.ts";
 
-/** Limits in the pipe of a schema, and the keyword for a text, a list or a number. */
+/** valibot's limits in a schema's pipe, and the JSON Schema keyword for each, by type where that differs. */
 const LIMITS: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   min_length: { string: "minLength", array: "minItems" },
   max_length: { string: "maxLength", array: "maxItems" },
@@ -18,13 +18,13 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 const NOTES = new Set(["title", "description"]);
 const OPTIONAL = new Set(["optional", "exact_optional", "nullish", "undefinedable"]);
-const MOST_DEPTH = 50;
+const MAX_DEPTH = 50;
 
 type Json = Record<string, unknown>;
 
-/** Reads the kinds that JSON Schema has; what it cannot say it leaves open, because the schema checks it. */
+/** Converts a valibot schema. Leaves open what JSON Schema cannot express: valibot checks the value later. */
 export function readValibot(given: unknown, depth = 0): Json {
-  if (!isRecord(given) || depth > MOST_DEPTH) return {};
+  if (!isRecord(given) || depth > MAX_DEPTH) return {};
   const inner = (one: unknown) => readValibot(one, depth + 1);
   const schema = readers[String(given.type)]?.(given, inner) ?? {};
   const steps = Array.isArray(given.pipe) ? given.pipe.slice(1).filter(isRecord) : [];
@@ -39,9 +39,9 @@ const readers: Readonly<Record<string, (schema: Json, inner: (one: unknown) => J
   enum: ({ options }) => ({ enum: options }),
   array: ({ item }, inner) => ({ type: "array", items: inner(item) }),
   record: ({ value }, inner) => ({ type: "object", additionalProperties: inner(value) }),
-  union: ({ options }, inner) => ({ anyOf: listOf(options).map(inner) }),
-  variant: ({ options }, inner) => ({ anyOf: listOf(options).map(inner) }),
-  intersect: ({ options }, inner) => ({ allOf: listOf(options).map(inner) }),
+  union: ({ options }, inner) => ({ anyOf: toList(options).map(inner) }),
+  variant: ({ options }, inner) => ({ anyOf: toList(options).map(inner) }),
+  intersect: ({ options }, inner) => ({ allOf: toList(options).map(inner) }),
   nullable: ({ wrapped }, inner) => ({ anyOf: [inner(wrapped), { type: "null" }] }),
   nullish: ({ wrapped }, inner) => ({ anyOf: [inner(wrapped), { type: "null" }] }),
   ...Object.fromEntries(
@@ -66,7 +66,7 @@ function readObject({ entries }: Json, inner: (one: unknown) => Json): Json {
   return { type: "object", properties, required };
 }
 
-/** What a step of a pipe adds to the schema so far. */
+/** Returns the keywords that one step of the pipe adds. */
 function readStep(step: Json, so: Json): Json {
   const type = String(step.type);
   if (NOTES.has(type)) return { [type]: step[type] };
@@ -77,6 +77,6 @@ function readStep(step: Json, so: Json): Json {
   return keyword !== undefined && typeof step.requirement === "number" ? { [keyword]: step.requirement } : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Automaton, OutOfTime } from "./automaton.ts";
+import { Automaton, MatchTimeoutError } from "./automaton.ts";
 import { PatternError } from "./pattern.ts";
-import { requiredText } from "./required-text.ts";
+import { findRequiredText } from "./required-text.ts";
 import { parseSearchPattern } from "./search-dialect.ts";
 
 function finder(text: string, caseSensitive = true): Automaton {
@@ -13,7 +13,7 @@ function finds(pattern: string, line: string, caseSensitive = true): boolean {
   return finder(pattern, caseSensitive).find(line, 0, line.length) !== -1;
 }
 
-/** Pattern sources made only of what the dialect and JavaScript share. */
+/** Generates pattern sources from the syntax that the dialect and JavaScript share. */
 const source = fc.letrec<{ atom: string; piece: string; whole: string }>((tie) => ({
   atom: fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom("a", "b", "c", "_", "1", " ", "é", "A", "-", "\\.") },
@@ -52,7 +52,7 @@ describe("search patterns", () => {
   it("R79 R83 find what JavaScript finds, for any pattern of the shared syntax", () => {
     fc.assert(
       fc.property(source, line, (pattern, text) => {
-        // V8 also finds \\B in the middle of a character of two units, where by the standard it never looks.
+        // V8 also matches \\B in the middle of a surrogate pair, where the standard never looks.
         fc.pre(!(pattern.includes("\\B") && /[\u{10000}-\u{10ffff}]/u.test(text)));
         expect(finds(pattern, text)).toBe(new RegExp(pattern, "u").test(text));
       }),
@@ -64,7 +64,7 @@ describe("search patterns", () => {
     fc.assert(
       fc.property(source, line, fc.boolean(), (pattern, text, caseSensitive) => {
         const parsed = parseSearchPattern(pattern, { caseSensitive, fixed: false });
-        const required = requiredText(parsed, caseSensitive);
+        const required = findRequiredText(parsed, caseSensitive);
         fc.pre(required !== "" && finds(pattern, text, caseSensitive));
         const looked = caseSensitive ? text : text.toLowerCase();
         expect(looked).toContain(required);
@@ -81,7 +81,7 @@ describe("search patterns", () => {
     ["a|b", true, ""],
   ])("R79 %s requires, with case %s, %j", (pattern, caseSensitive, required) => {
     const parsed = parseSearchPattern(pattern, { caseSensitive, fixed: false });
-    expect(requiredText(parsed, caseSensitive)).toBe(required);
+    expect(findRequiredText(parsed, caseSensitive)).toBe(required);
   });
 
   it.each([
@@ -160,6 +160,6 @@ describe("search patterns", () => {
   it("P18 stops at the moment that it was given", () => {
     const pattern = parseSearchPattern("a+b", { caseSensitive: true, fixed: false });
     const late = new Automaton(pattern, { whole: false, stopAt: performance.now() - 1 });
-    expect(() => late.find("aab", 0, 3)).toThrow(OutOfTime);
+    expect(() => late.find("aab", 0, 3)).toThrow(MatchTimeoutError);
   });
 });

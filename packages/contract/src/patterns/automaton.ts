@@ -1,31 +1,31 @@
-import { type CharSet, rangesOf, WORD } from "./char-set.ts";
+import { type CharSet, listRanges, WORD } from "./char-set.ts";
 import { type Assertion, type Pattern, PatternError } from "./pattern.ts";
 
-/** The place where the pattern has matched. */
+/** The position at which the pattern has matched. */
 export const MATCHED = 0;
 
-const MOST_PLACES = 5000;
+const MAX_PLACES = 5000;
 
-interface Place {
-  /** The number of the set that the next character must be in; -1 when the place reads no character. */
+interface MatchPosition {
+  /** The number of the character set that the next character must be in; -1 when the position reads no character. */
   readonly set: number;
   readonly asserts: Assertion | null;
   readonly exits: readonly number[];
 }
 
-/** A pattern as a state machine: some places read a character, the others lead on at once. */
+/** A pattern as a state machine. Some positions read a character; the others lead on without reading. */
 export class Machine {
   readonly start: number;
-  readonly places: Place[] = [{ set: -1, asserts: null, exits: [] }];
+  readonly places: MatchPosition[] = [{ set: -1, asserts: null, exits: [] }];
   readonly sets: CharSet[] = [];
   readonly #setNumbers = new Map<string, number>();
 
-  /** Throws PatternError when the pattern is too large, for example because of nested repetition. */
+  /** Throws a PatternError when the pattern is too large, for example because of nested repetition. */
   constructor(pattern: Pattern) {
     this.start = this.#before(pattern, MATCHED);
   }
 
-  /** Builds from the end: each pattern gets the place that follows it. */
+  /** Builds the machine from the end: each pattern gets the position that follows it. Returns its first position. */
   #before(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "one":
@@ -65,8 +65,8 @@ export class Machine {
     return this.#setNumbers.get(key) ?? -1;
   }
 
-  #add(place: Place): number {
-    if (this.places.length >= MOST_PLACES) {
+  #add(place: MatchPosition): number {
+    if (this.places.length >= MAX_PLACES) {
       throw new PatternError("The pattern is too large; use fewer or smaller repetitions.");
     }
     this.places.push(place);
@@ -75,36 +75,36 @@ export class Machine {
 }
 
 export interface AutomatonOptions {
-  /** The whole text must match, not a part of it. */
+  /** true if the whole text must match, not just a part of it. */
   readonly whole: boolean;
-  /** A time of `performance.now()` after which the work stops with OutOfTime. */
+  /** The time of `performance.now()` after which the match stops with MatchTimeoutError. */
   readonly stopAt?: number;
 }
 
-export class OutOfTime extends Error {
-  override readonly name = "OutOfTime";
+export class MatchTimeoutError extends Error {
+  override readonly name = "MatchTimeoutError";
 }
 
-/** The kind of the previous character; assertions depend on it. */
+/** The kind of the previous character, on which assertions depend. */
 const AT_START = 0;
 const AFTER_WORD = 1;
 const AFTER_OTHER = 2;
 
-const MOST_STATES = 4000;
-/** Of all states together. */
-const MOST_STEPS = 4_000_000;
+const MAX_STATES = 4000;
+/** The most entries in the step tables of all states together. */
+const MAX_STEPS = 4_000_000;
 
 interface State {
-  /** Places in the machine, ascending; none has been passed yet. */
+  /** The positions in the machine, ascending. Empty transitions from them have not been followed yet. */
   readonly places: readonly number[];
   readonly before: number;
-  /** The next state for each letter, once it is known. */
+  /** The next state for each letter, filled in when it is first computed. */
   readonly steps: (State | undefined)[];
 }
 
 const FOUND: State = { places: [], before: AFTER_OTHER, steps: [] };
 
-/** Matches any pattern in time linear to the text: a lazily built DFA of limited size, without backtracking. */
+/** Matches any pattern in time linear in the text, with a lazily built DFA of limited size and no backtracking. */
 export class Automaton {
   readonly #machine: Machine;
   readonly #alphabet: Alphabet;
@@ -128,7 +128,7 @@ export class Automaton {
     return this.find(text, 0, text.length) !== -1;
   }
 
-  /** Whether a text that begins like this can match as a whole. */
+  /** Whether some text that starts with `beginning` could match as a whole. */
   canGoOn(beginning: string): boolean {
     let state = this.#start;
     for (const character of beginning) {
@@ -138,7 +138,7 @@ export class Automaton {
     return state.places.length > 0;
   }
 
-  /** Where the earliest match in this part of the text ends, or -1. Assertions see only the part. */
+  /** Returns the end of the earliest match in this part of the text, or -1. Assertions see only this part. */
   find(text: string, from: number, to: number): number {
     const alphabet = this.#alphabet;
     let state = this.#start;
@@ -160,7 +160,7 @@ export class Automaton {
   }
 
   #step(state: State, letter: number): State {
-    if (performance.now() > this.#stopAt) throw new OutOfTime("The search ran out of time.");
+    if (performance.now() > this.#stopAt) throw new MatchTimeoutError("The search ran out of time.");
     const alphabet = this.#alphabet;
     const isEnd = letter === alphabet.end;
     const reached = this.#reach(state, isEnd, alphabet.isWord(letter));
@@ -183,8 +183,8 @@ export class Automaton {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const { size } = this.#alphabet;
-    if (this.#states.size >= Math.min(MOST_STATES, MOST_STEPS / size)) {
-      // Forgotten states are never needed again: only the next one counts.
+    if (this.#states.size >= Math.min(MAX_STATES, MAX_STEPS / size)) {
+      // Start over with an empty cache: only the current state is needed from here on.
       this.#states.clear();
       this.#start = this.#stateOf([this.#machine.start], AT_START);
     }
@@ -193,7 +193,7 @@ export class Automaton {
     return state;
   }
 
-  /** All places reachable without reading a character that read one, and the end of the pattern. */
+  /** Returns the positions that read a character or mark the match and can be reached without reading. */
   #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] {
     const edge = (state.before === AFTER_WORD) !== isBeforeWord;
     const start = state.before === AT_START;
@@ -212,7 +212,7 @@ export class Automaton {
   }
 }
 
-/** Characters that no set of the pattern distinguishes share one letter; the last letter is the end of text. */
+/** Groups characters that no set distinguishes into one letter. The last letter means the end of the text. */
 class Alphabet {
   readonly end: number;
   readonly size: number;
@@ -224,7 +224,7 @@ class Alphabet {
   constructor(sets: readonly CharSet[]) {
     const firsts = new Set([0]);
     for (const set of [...sets, WORD]) {
-      for (const [first, last] of rangesOf(set)) firsts.add(first).add(last + 1);
+      for (const [first, last] of listRanges(set)) firsts.add(first).add(last + 1);
     }
     this.#firsts = [...firsts].sort((a, b) => a - b);
     this.end = this.#firsts.length;
@@ -248,7 +248,7 @@ class Alphabet {
 
   #membersOf(set: CharSet): Uint8Array {
     const members = new Uint8Array(this.size);
-    for (const [first, last] of rangesOf(set)) {
+    for (const [first, last] of listRanges(set)) {
       for (let letter = this.#search(first); (this.#firsts[letter] ?? last + 1) <= last; letter += 1) {
         members[letter] = 1;
       }

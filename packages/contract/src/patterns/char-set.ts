@@ -7,13 +7,13 @@ export const NOTHING: CharSet = [];
 export const ANYTHING: CharSet = [0, LAST_CODE_POINT];
 export const DIGITS: CharSet = [0x30, 0x39];
 export const WORD: CharSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
-/** White space as JavaScript defines it. */
+/** White space as JavaScript's `\s` defines it. */
 export const SPACE: CharSet = [
   0x09, 0x0d, 0x20, 0x20, 0xa0, 0xa0, 0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f, 0x205f,
   0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff,
 ];
 
-/** The sets that `[:name:]` means inside brackets. */
+/** The sets that `[:name:]` stands for inside brackets. */
 export const POSIX: ReadonlyMap<string, CharSet> = new Map(
   Object.entries({
     alnum: [0x30, 0x39, 0x41, 0x5a, 0x61, 0x7a],
@@ -31,7 +31,7 @@ export const POSIX: ReadonlyMap<string, CharSet> = new Map(
   }),
 );
 
-/** All from one character to the other; none when they are out of order. */
+/** Returns the range from one character to another; an empty set when they are out of order. */
 export function range(first: string, last = first): CharSet {
   const from = first.codePointAt(0) ?? 0;
   const to = last.codePointAt(0) ?? 0;
@@ -40,7 +40,7 @@ export function range(first: string, last = first): CharSet {
 
 export function union(sets: readonly CharSet[]): CharSet {
   const ranges: [number, number][] = [];
-  for (const set of sets) ranges.push(...rangesOf(set));
+  for (const set of sets) ranges.push(...listRanges(set));
   ranges.sort((a, b) => a[0] - b[0]);
   const joined: number[] = [];
   for (const [first, last] of ranges) {
@@ -54,7 +54,7 @@ export function union(sets: readonly CharSet[]): CharSet {
 export function complement(set: CharSet): CharSet {
   const others: number[] = [];
   let next = 0;
-  for (const [first, last] of rangesOf(set)) {
+  for (const [first, last] of listRanges(set)) {
     if (first > next) others.push(next, first - 1);
     next = last + 1;
   }
@@ -62,40 +62,40 @@ export function complement(set: CharSet): CharSet {
   return others;
 }
 
-export function without(set: CharSet, removed: CharSet): CharSet {
+export function subtract(set: CharSet, removed: CharSet): CharSet {
   return complement(union([complement(set), removed]));
 }
 
-export function rangesOf(set: CharSet): [number, number][] {
+export function listRanges(set: CharSet): [number, number][] {
   const ranges: [number, number][] = [];
   for (let at = 0; at < set.length; at += 2) ranges.push([set[at] ?? 0, set[at + 1] ?? 0]);
   return ranges;
 }
 
-export function sizeOf(set: CharSet): number {
-  return rangesOf(set).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+export function countCharacters(set: CharSet): number {
+  return listRanges(set).reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-/** Larger ranges outside ASCII keep their case: walking through them would cost more than it gains. */
-const MOST_FOLDED = 0x3000;
+/** Larger ranges outside ASCII are not folded: going through them would cost more than it gains. */
+const MAX_FOLDED = 0x3000;
 const LAST_ASCII = 0x7f;
 
 /**
- * Adds the other case of each letter in the set. An ASCII letter has only an ASCII counterpart, so `k` never finds
- * the Kelvin sign; a letter whose other case is several letters has none.
+ * Adds the other case of each letter in the set. An ASCII letter has only an ASCII counterpart, so `k` never matches
+ * the Kelvin sign. A letter whose other case is several letters has no counterpart.
  */
 export function foldCase(set: CharSet): CharSet {
   const added: CharSet[] = [set];
-  for (const [first, last] of rangesOf(set)) {
-    const isLarge = last - Math.max(first, LAST_ASCII + 1) > MOST_FOLDED;
+  for (const [first, last] of listRanges(set)) {
+    const isLarge = last - Math.max(first, LAST_ASCII + 1) > MAX_FOLDED;
     for (let point = first; point <= (isLarge ? LAST_ASCII : last); point += 1) {
-      for (const other of otherCases(point)) added.push([other, other]);
+      for (const other of listOtherCases(point)) added.push([other, other]);
     }
   }
   return added.length === 1 ? set : union(added);
 }
 
-function otherCases(point: number): number[] {
+function listOtherCases(point: number): number[] {
   const character = String.fromCodePoint(point);
   return [character.toLowerCase(), character.toUpperCase()].flatMap((other) => {
     const found = other.codePointAt(0) ?? point;

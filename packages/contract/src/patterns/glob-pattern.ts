@@ -7,8 +7,8 @@ import {
   NOTHING,
   POSIX,
   range,
+  subtract,
   union,
-  without,
 } from "./char-set.ts";
 import { choice, EMPTY, one, type Pattern, PatternError, PatternText, repeat, sequence } from "./pattern.ts";
 
@@ -17,22 +17,26 @@ export interface GlobOptions {
 }
 
 /**
- * Returns a test for paths with `/` between segments. A pattern without a slash is compared with the last segment,
- * at any depth, as in ignore files; `src/` means everything in `src`; `*` also matches names that begin with a
- * dot; a leading `!` negates the pattern. Takes time linear in the path, whatever the pattern.
+ * Returns a function that tests paths with `/` between segments. A pattern without a slash is compared with the last
+ * segment, at any depth, as in ignore files. `src/` means everything in `src`, `*` also matches names that begin with a
+ * dot, and a leading `!` negates the pattern. The test takes time linear in the path, whatever the pattern.
  */
-export function globMatcher(pattern: string, options: GlobOptions): (path: string) => boolean {
-  return pathTest(pattern, options, false);
+export function createGlobMatcher(pattern: string, options: GlobOptions): (path: string) => boolean {
+  return createPathTest(pattern, options, false);
 }
 
-/** The same for exclusion: a folder that matches also covers everything in it, as in ignore files. */
-export function globCovers(pattern: string, options: GlobOptions): (path: string) => boolean {
-  return pathTest(pattern, options, !pattern.startsWith("!"));
+/** Like `createGlobMatcher`, for exclusion: a pattern that matches a folder also covers everything in it. */
+export function createGlobCover(pattern: string, options: GlobOptions): (path: string) => boolean {
+  return createPathTest(pattern, options, !pattern.startsWith("!"));
 }
 
 const AND_BELOW = choice([EMPTY, sequence([one(range("/")), repeat(one(ANYTHING), 0, null)])]);
 
-function pathTest(pattern: string, options: GlobOptions, isBelowToo: boolean): (path: string) => boolean {
+function createPathTest(
+  pattern: string,
+  options: GlobOptions,
+  isBelowToo: boolean,
+): (path: string) => boolean {
   const isNegated = pattern.startsWith("!") && !pattern.startsWith("!(");
   const glob = (isNegated ? pattern.slice(1) : pattern)
     .replace(/^(?:\.\/)+/, "")
@@ -48,24 +52,24 @@ function pathTest(pattern: string, options: GlobOptions, isBelowToo: boolean): (
 
 export interface GlobDialect {
   readonly caseSensitive: boolean;
-  /** Braces as in a shell; off for ignore files, where they are plain characters. */
+  /** true for shell braces; false for ignore files, where braces are plain characters. */
   readonly groups: boolean;
 }
 
 const LONGEST = 4096;
-const MOST_OPTIONS = 1000;
+const MAX_OPTIONS = 1000;
 const DEEPEST = 20;
-/** What only some shells understand. To take it for plain characters could leave a file out of a rule. */
+/** Groups that only some shells support. Treating them as plain characters could let a file escape a rule. */
 const OTHER_GROUPS = /^(?:!\(|[@?*+]\([^()]*\||\{(?:-?\d{1,7}\.\.-?\d{1,7}|[A-Za-z]\.\.[A-Za-z])\})/;
 const LONGEST_GROUP = 200;
 const SLASH: CharSet = range("/");
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
 const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
-/** Any number of whole segments, each with its trailing slash. */
+/** Any number of whole path segments, each with its trailing slash. */
 const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);
 
-/** For paths with `/`: `*` and `?` within a segment, `**` across, `[...]`, `{a,b}`; a leading dot is a plain one. */
+/** Parses a glob for paths with `/`: `*`, `?`, `**`, `[...]` and `{a,b}` as usual. `*` also matches a leading dot. */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
   return new GlobParser(text, dialect).sequence("");
@@ -82,7 +86,7 @@ class GlobParser extends PatternText {
     this.#dialect = dialect;
   }
 
-  /** Parses up to one of these characters, or to the end. */
+  /** Parses up to one of the characters in `ends`, or to the end of the text. */
   sequence(ends: string): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.peek(); next !== undefined && !ends.includes(next); next = this.peek()) {
@@ -109,7 +113,7 @@ class GlobParser extends PatternText {
     }
   }
 
-  /** In git an unclosed bracket matches nothing, whatever follows; in a shell it is a plain character. */
+  /** Handles an unclosed bracket: in git it matches nothing, whatever follows; in a shell it is a plain character. */
   #unclosed(): Pattern {
     if (this.#dialect.groups) return this.#character("[");
     this.at = this.points.length;
@@ -122,7 +126,7 @@ class GlobParser extends PatternText {
     return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
   }
 
-  /** `**` differs from `*` only as a whole segment. */
+  /** Parses a run of stars. `**` differs from `*` only when it is a whole segment. */
   #stars(before: Pattern[]): Pattern {
     const start = this.at - 1;
     while (this.peek() === "*") this.at += 1;
@@ -145,7 +149,7 @@ class GlobParser extends PatternText {
     return before.length === 0 || !this.#dialect.groups ? inside : choice([EMPTY, inside]);
   }
 
-  /** `{a,b}`; null for all else, which stands for itself. */
+  /** Parses `{a,b}`. Returns null for anything else, which is then read as plain characters. */
   #group(): Pattern | null {
     if (!"@?*+!{".includes(this.peek() ?? "")) return null;
     const other = OTHER_GROUPS.exec(this.ahead(LONGEST_GROUP))?.[0];
@@ -169,8 +173,8 @@ class GlobParser extends PatternText {
     for (;;) {
       options.push(this.sequence(",}"));
       this.#options += 1;
-      if (this.#options > MOST_OPTIONS)
-        throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
+      if (this.#options > MAX_OPTIONS)
+        throw new PatternError(`The glob has more than ${MAX_OPTIONS} alternatives.`);
       if (this.peek() !== ",") break;
       this.at += 1;
     }
@@ -190,7 +194,7 @@ class GlobParser extends PatternText {
     return false;
   }
 
-  /** Returns null when the bracket is never closed: then it is a plain character. */
+  /** Parses a bracket expression. Returns null when it is never closed. */
   #brackets(): Pattern | null {
     const start = this.at;
     this.#lastBracket ??= this.points.lastIndexOf("]");
@@ -208,7 +212,7 @@ class GlobParser extends PatternText {
       sets.push(this.#bracketItem(next));
     }
     const set = this.#cased(union(sets));
-    return one(without(isNegated ? complement(set) : set, SLASH));
+    return one(subtract(isNegated ? complement(set) : set, SLASH));
   }
 
   #bracketItem(first: string): CharSet {

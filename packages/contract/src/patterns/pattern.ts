@@ -1,6 +1,6 @@
 import type { CharSet } from "./char-set.ts";
 
-/** The meaning of a pattern, independent of its dialect. */
+/** What a pattern means, independent of its dialect. */
 export type Pattern =
   | { readonly kind: "one"; readonly set: CharSet }
   | { readonly kind: "sequence"; readonly parts: readonly Pattern[] }
@@ -9,20 +9,20 @@ export type Pattern =
       readonly kind: "repeat";
       readonly of: Pattern;
       readonly least: number;
-      /** null: no limit. */
+      /** null means no limit. */
       readonly most: number | null;
     }
   | { readonly kind: "assert"; readonly what: Assertion };
 
 export type Assertion = "start" | "end" | "word edge" | "no word edge";
 
-/** A pattern that cannot be used; the message says what is wrong and what to write instead. */
+/** A pattern that cannot be used. The message says what is wrong and what to write instead. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-/** What is wrong with patterns that the work reads, in words; null when nothing is. */
-export function patternFault(work: () => unknown): string | null {
+/** Runs `work` and returns what is wrong with a pattern in it, as a sentence, or null. */
+export function findPatternFault(work: () => unknown): string | null {
   try {
     work();
     return null;
@@ -50,7 +50,7 @@ export function repeat(of: Pattern, least: number, most: number | null): Pattern
   return { kind: "repeat", of, least, most };
 }
 
-/** The text of a pattern, read character by character. */
+/** The text of a pattern, for a parser that reads it character by character. */
 export class PatternText {
   readonly points: readonly string[];
   at = 0;
@@ -63,27 +63,27 @@ export class PatternText {
     return this.points[this.at];
   }
 
-  /** Empty at the end. */
+  /** Returns the next character and moves past it; an empty string at the end. */
   next(): string {
     const character = this.peek() ?? "";
     this.at += 1;
     return character;
   }
 
-  /** Passes the character if it is the next one. */
+  /** Moves past the character if it is the next one. */
   take(character: string): boolean {
     if (this.peek() !== character) return false;
     this.at += 1;
     return true;
   }
 
-  /** Passes the hyphen of a range in brackets; before their end it is a plain character. */
+  /** Moves past the hyphen of a range in brackets. Before the closing bracket, a hyphen is a plain character. */
   takeRangeSign(): boolean {
     const following = this.points[this.at + 1];
     return following !== "]" && following !== undefined && this.take("-");
   }
 
-  /** Passes what the expression finds here, and returns it. */
+  /** Matches the expression at the current position, moves past the match and returns it. */
   takeMatch(expression: RegExp, most = 24): RegExpExecArray | null {
     const found = expression.exec(this.ahead(most));
     this.at += found?.[0].length ?? 0;

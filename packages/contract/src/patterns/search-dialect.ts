@@ -7,23 +7,23 @@ import {
   POSIX,
   range,
   SPACE,
+  subtract,
   union,
   WORD,
-  without,
 } from "./char-set.ts";
 import { choice, one, type Pattern, PatternError, PatternText, repeat, sequence } from "./pattern.ts";
 
 export interface SearchDialect {
   readonly caseSensitive: boolean;
-  /** The pattern is literal text. */
+  /** true if the pattern is literal text. */
   readonly fixed: boolean;
 }
 
 const LONGEST = 2000;
-const MOST_REPEATS = 1000;
+const MAX_REPEATS = 1000;
 const DEEPEST = 100;
 
-/** A search looks at single lines of text files, which never contain these characters. */
+/** Characters that never match: a search sees single lines of text files, which do not contain them. */
 const NEVER: CharSet = [0x00, 0x00, 0x0a, 0x0a];
 
 const CLASSES: Readonly<Record<string, CharSet>> = {
@@ -39,7 +39,7 @@ const CLASSES: Readonly<Record<string, CharSet>> = {
   S: complement(SPACE),
 };
 
-/** Parses the regular expressions that `search_file_content` describes. A PatternError says how to fix it. */
+/** Parses the regular expressions that `search_file_content` documents. A PatternError says how to fix the pattern. */
 export function parseSearchPattern(text: string, dialect: SearchDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The pattern is longer than ${LONGEST} characters.`);
   if (/[\n\0]/.test(text))
@@ -83,11 +83,11 @@ class Parser extends PatternText {
     const counts = this.#quantifier();
     if (counts === null) return atom;
     const [least, most] = counts;
-    if (least > MOST_REPEATS || (most ?? 0) > MOST_REPEATS) {
-      throw this.#fault(`at most ${MOST_REPEATS} repetitions can be counted; use "+" or "*"`);
+    if (least > MAX_REPEATS || (most ?? 0) > MAX_REPEATS) {
+      throw this.#fault(`at most ${MAX_REPEATS} repetitions can be counted; use "+" or "*"`);
     }
     if (most !== null && most < least) throw this.#fault("the numbers in {least,most} are out of order");
-    // Lazy or not makes no difference to which lines match.
+    // Whether a quantifier is lazy makes no difference to which lines match.
     this.take("?");
     if (this.peek() === "+") throw this.#fault('possessive quantifiers are not supported; leave out the "+"');
     if (this.#quantifier() !== null)
@@ -162,7 +162,7 @@ class Parser extends PatternText {
     return this.#set(this.#fold(this.#escapedSet(false)));
   }
 
-  /** What a backslash escapes, as a set of characters. */
+  /** Parses what follows a backslash, as a set of characters. */
   #escapedSet(inBrackets: boolean): CharSet {
     const character = this.next();
     if (character === "")
@@ -227,7 +227,7 @@ class Parser extends PatternText {
   }
 
   #set(set: CharSet): Pattern {
-    return one(without(set, NEVER));
+    return one(subtract(set, NEVER));
   }
 
   #fault(what: string): PatternError {

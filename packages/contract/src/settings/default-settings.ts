@@ -1,4 +1,4 @@
-/** Separate from the rest of the definition because a start without settings files needs only the defaults. */
+/** Kept apart from the schema, because a start without settings files needs only the defaults. */
 export const DEFAULT_SETTINGS = {
   model: {},
   models: {},

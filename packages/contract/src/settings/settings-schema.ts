@@ -2,23 +2,23 @@ import { APPROVAL_MODES } from "../approval-mode.ts";
 import type { JsonSchema } from "../messages/message.ts";
 import {
   choice,
-  closed,
+  closedObject,
   either,
   flag,
   integer,
   list,
-  NOT_EMPTY,
+  NON_EMPTY,
   named,
   number,
   type Option,
   type Options,
+  type OptionValue,
   object,
   option,
-  type Settled,
+  type ResolvedOptions,
   text,
-  texts,
-  type ValueOf,
-  type Written,
+  textList,
+  type WrittenOptions,
 } from "../messages/option.ts";
 import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 
@@ -39,7 +39,7 @@ const SERVICES = [
   "dashscope",
 ] as const;
 
-const KEY_PLACE = text(undefined, NOT_EMPTY);
+const KEY_PLACE = text(undefined, NON_EMPTY);
 
 const NAMED_MODEL = {
   provider: choice(
@@ -55,8 +55,8 @@ const NAMED_MODEL = {
       patternErrorMessage: "must be the name of an environment variable, not the key itself",
     }),
     either(
-      closed(["variable"], { variable: KEY_PLACE }),
-      either(closed(["command"], { command: KEY_PLACE }), closed(["file"], { file: KEY_PLACE })),
+      closedObject(["variable"], { variable: KEY_PLACE }),
+      either(closedObject(["command"], { command: KEY_PLACE }), closedObject(["file"], { file: KEY_PLACE })),
     ),
     "Where the key is: a variable, a command that prints it, or a file that holds it. Never the key itself.",
   ),
@@ -64,27 +64,27 @@ const NAMED_MODEL = {
 
 const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
 
-/** A timer can wait for 2^31 milliseconds; with more it would end at once. */
-const MOST_SECONDS = 2_000_000;
+/** A timer can wait for at most 2^31 milliseconds; with a longer time it would fire at once. */
+const MAX_SECONDS = 2_000_000;
 
 function seconds(description: string): Option<number> {
-  return number(description, { exclusiveMinimum: 0, maximum: MOST_SECONDS });
+  return number(description, { exclusiveMinimum: 0, maximum: MAX_SECONDS });
 }
 
 function rules(effect: string): Option<readonly string[]> {
-  return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
+  return textList(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
 }
 
-/** Keys may be missing in a file, and those with a default are always there once it is read. */
-function section<All extends Options, Defaults extends Written<All>>(
+/** Defines a section of the settings. A file may omit any key; after reading, keys with a default are present. */
+function section<All extends Options, Defaults extends WrittenOptions<All>>(
   description: string,
   given: Defaults,
   options: All,
-): Option<Settled<All, keyof Defaults>> {
-  return option({ type: "object", properties: withDefaults(options, given) }, description);
+): Option<ResolvedOptions<All, keyof Defaults>> {
+  return option({ type: "object", properties: addDefaults(options, given) }, description);
 }
 
-function withDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
+function addDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
   const entries = Object.entries(options).map(([key, one]) => [
     key,
     key in given ? { ...one, default: given[key] } : one,
@@ -92,13 +92,13 @@ function withDefaults(options: Options, given: Readonly<Record<string, unknown>>
   return Object.fromEntries(entries);
 }
 
-const PRICE = closed(["input", "output"], {
+const PRICE = closedObject(["input", "output"], {
   input: number("For a million tokens that are sent.", NOT_NEGATIVE),
   output: number("For a million tokens of replies.", NOT_NEGATIVE),
   cached: number("For a million sent tokens that the service had cached. Default: as input.", NOT_NEGATIVE),
 });
 
-/** A model and how to send it requests. */
+/** The fields that describe a model and how to send requests to it. */
 const MODEL_ENTRY = {
   ...NAMED_MODEL,
   model: text("The model's name at its service, where the entry has another one."),
@@ -118,7 +118,7 @@ const MODEL_ENTRY = {
     "More fields of each request. null removes one of Burin's own.",
   ),
   reasoning: either(
-    text(undefined, NOT_EMPTY),
+    text(undefined, NON_EMPTY),
     integer(undefined, NOT_NEGATIVE),
     "How much it thinks: off, low, medium, high, another word that the service knows, or a number of tokens.",
   ),
@@ -134,10 +134,14 @@ const MODEL_ENTRY = {
   project: text("OpenAI's project."),
 };
 
-const HOOK = closed(["event", "command"], {
+const HOOK = closedObject(["event", "command"], {
   event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
-  command: text("A shell command. It gets the event as JSON on stdin.", NOT_EMPTY),
-  tools: either(text(), texts(), "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls."),
+  command: text("A shell command. It gets the event as JSON on stdin.", NON_EMPTY),
+  tools: either(
+    text(),
+    textList(),
+    "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls.",
+  ),
   timeoutSeconds: seconds("Default 60."),
 });
 
@@ -166,12 +170,12 @@ const HOSTS = list(
   }),
 );
 
-/** As other sandboxes write it. */
-const HOST_LISTS = closed([], { allowedDomains: HOSTS, deniedDomains: HOSTS });
+/** The same key names as other sandboxes use. */
+const HOST_LISTS = closedObject([], { allowedDomains: HOSTS, deniedDomains: HOSTS });
 
 const SECTIONS = {
   models: named(
-    closed([], MODEL_ENTRY),
+    closedObject([], MODEL_ENTRY),
     "Models by names of your own, for model.name, -m, model.small and model.subagent.",
   ),
   model: section("The model to use.", defaults.model, {
@@ -201,15 +205,15 @@ const SECTIONS = {
     { allow: rules("Run without a question."), ask: rules("Always ask first."), deny: rules("Never run.") },
   ),
   context: section("What the model is told about this project.", defaults.context, {
-    fileNames: texts("Names of files with instructions for the model. Default: AGENTS.md."),
+    fileNames: textList("Names of files with instructions for the model. Default: AGENTS.md."),
     environment: flag("Tell the model the date, the system, the shell and the state of git."),
   }),
   loop: section("What happens to a model that repeats itself.", defaults.loop, {
     detection: flag("Correct a model that repeats itself, then stop it."),
   }),
   files: section("Files that no tool may see. .burinignore files always apply.", defaults.files, {
-    ignoreFileNames: texts("Names of more ignore files, e.g. .aiignore."),
-    ignore: texts("Globs as in ignore files, relative to the project's folder."),
+    ignoreFileNames: textList("Names of more ignore files, e.g. .aiignore."),
+    ignore: textList("Globs as in ignore files, relative to the project's folder."),
   }),
   sandbox: section("What commands may reach, where the system can limit them.", defaults.sandbox, {
     mode: choice(
@@ -221,7 +225,7 @@ const SECTIONS = {
       either(HOSTS, HOST_LISTS),
       "Which hosts commands reach: a list of names such as *.example.org, false for none unasked, true for the whole network. A host that may be reached may also be uploaded to.",
     ),
-    hide: texts("Folders that commands do not see, by absolute paths; the project stays visible."),
+    hide: textList("Folders that commands do not see, by absolute paths; the project stays visible."),
     discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),
   }),
   web: section("What the web tools may reach.", defaults.web, {
@@ -235,11 +239,11 @@ const SECTIONS = {
     search: SEARCH,
   }),
   shell: section("How commands are run.", defaults.shell, {
-    passEnvironment: texts("Variables that commands get although their names look like secrets."),
+    passEnvironment: textList("Variables that commands get although their names look like secrets."),
   }),
   tools: section("Which tools are offered to the model.", defaults.tools, {
-    include: texts("Names or globs. When given, only these tools are offered."),
-    exclude: texts("Names or globs of tools to leave out."),
+    include: textList("Names or globs. When given, only these tools are offered."),
+    exclude: textList("Names or globs of tools to leave out."),
     editCorrection: flag("Ask the model to repair an edit whose old_string is not found."),
     svgAsText: flag("read_file returns SVG images as text."),
     schemaBudget: number(
@@ -280,42 +284,42 @@ const SECTIONS = {
 
 const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with the alias "mcp".');
 
-/** Older names of options in the section `tools`. */
+/** Older names of options in the `tools` section. */
 const OLD_TOOL_COMMANDS = { discoveryCommand: DISCOVERY_COMMAND, callCommand: CALL_COMMAND };
 
-const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0, maximum: MOST_SECONDS * 1000 };
+const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0, maximum: MAX_SECONDS * 1000 };
 
 const SERVER_OPTIONS = {
   type: choice(["stdio", "http", "streamable-http", "streamableHttp", "sse", "auto"]),
-  command: text("The program to start.", NOT_EMPTY),
-  args: texts(),
+  command: text("The program to start.", NON_EMPTY),
+  args: textList(),
   env: named(text(), "Environment variables for the program. $NAME stands for a variable of Burin's own."),
   cwd: text("The folder to start it in, relative to the project's folder."),
-  url: text("Streamable HTTP, or SSE where the server has only that.", NOT_EMPTY),
-  httpUrl: text("Streamable HTTP only.", NOT_EMPTY),
+  url: text("Streamable HTTP, or SSE where the server has only that.", NON_EMPTY),
+  httpUrl: text("Streamable HTTP only.", NON_EMPTY),
   headers: named(text(), "Sent with each request. $NAME stands for an environment variable."),
   timeout: number("The time limit of a request, in milliseconds.", MILLISECONDS),
   startTimeout: number("The time limit until it is ready, in milliseconds.", MILLISECONDS),
   sampling: flag("The server may ask the model. Only works in your own settings, not in a project's."),
   trust: flag("Its tools run without a question. Only works in your own settings, not in a project's."),
-  includeTools: texts("Names as the server knows them. When given, only these tools are used."),
-  excludeTools: texts("Names of tools to leave out."),
+  includeTools: textList("Names as the server knows them. When given, only these tools are used."),
+  excludeTools: textList("Names of tools to leave out."),
   sandbox: flag("Run the program in the sandbox of shell commands."),
   oauth: option<Readonly<Record<string, unknown>>>({ type: "object" }, "How to log in."),
   disabled: flag("Leave it out, also when an earlier settings file has it."),
   description: text(),
 };
 
-const SERVER = option<ServerWritten>(
+const SERVER = option<ServerInput>(
   {
     type: "object",
-    properties: withDefaults(SERVER_OPTIONS, DEFAULT_SERVER),
+    properties: addDefaults(SERVER_OPTIONS, DEFAULT_SERVER),
     anyOf: ["command", "url", "httpUrl", "disabled"].map((key) => ({ required: [key] })),
   },
   "A program that speaks MCP on stdio (command), or a service (url).",
 );
 
-/** Sources of more tools, by their names at the top level of a file. */
+/** The sources of more tools, by their key at the top level of a settings file. */
 const TOOL_SOURCES = {
   toolDiscoveryCommand: DISCOVERY_COMMAND,
   toolCallCommand: CALL_COMMAND,
@@ -326,7 +330,7 @@ const TOOL_SOURCES = {
 
 const CHECK = text(
   "A command that must pass before a run ends well. Its failures go back to the model.",
-  NOT_EMPTY,
+  NON_EMPTY,
 );
 const APPROVAL_MODE = choice(
   APPROVAL_MODES,
@@ -334,7 +338,7 @@ const APPROVAL_MODE = choice(
 );
 const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
 
-/** The schema of a settings file. The build writes it next to the package, for editors. Unknown keys are allowed. */
+/** The schema of a settings file, which allows unknown keys. The build writes it next to the package, for editors. */
 export const SETTINGS_SCHEMA: JsonSchema = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "Burin settings",
@@ -350,28 +354,30 @@ export const SETTINGS_SCHEMA: JsonSchema = {
   },
 };
 
-export type SectionSettings = { readonly [Key in keyof typeof SECTIONS]: ValueOf<(typeof SECTIONS)[Key]> };
-export type NamedModel = Written<typeof NAMED_MODEL>;
-/** A service by name: its protocol, its address, and the variables of its key and its model. */
+export type SectionSettings = {
+  readonly [Key in keyof typeof SECTIONS]: OptionValue<(typeof SECTIONS)[Key]>;
+};
+export type NamedModel = WrittenOptions<typeof NAMED_MODEL>;
+/** A service by name. The name implies its protocol, its address, and the variables that hold its key and its model. */
 export type ServiceName = NonNullable<NamedModel["provider"]>;
-/** `openai` is chat completions, which most services speak. */
+/** A protocol. `openai` is chat completions, which most services support. */
 export type ModelProvider = (typeof PROTOCOLS)[number];
-export type ModelEntry = Written<typeof MODEL_ENTRY>;
+export type ModelEntry = WrittenOptions<typeof MODEL_ENTRY>;
 export type ModelSettings = SectionSettings["model"];
-/** `auto`: as long as the model has not made a proper call. */
+/** Whether tool calls written as text are run. `auto`: as long as the model has made no proper call. */
 export type CallsInText = NonNullable<ModelSettings["callsInText"]>;
-/** For a million tokens, all in one currency. */
-export type ModelPrice = ValueOf<typeof PRICE>;
-export type WebSearchSettings = ValueOf<typeof SEARCH>;
-export type HookSettings = ValueOf<typeof HOOK>;
-/** What a command or server of a trusted project does, and the files there that it names, as they were trusted. */
+/** Prices for a million tokens, all in one currency. */
+export type ModelPrice = OptionValue<typeof PRICE>;
+export type WebSearchSettings = OptionValue<typeof SEARCH>;
+export type HookSettings = OptionValue<typeof HOOK>;
+/** What a command or server of a trusted project does, and its project files, as they were when trusted. */
 export type ProjectScripts = { readonly effect: string; readonly uses: readonly string[] };
 export type HookEventName = HookSettings["event"];
-/** A server as written in settings. */
-export type ServerWritten = Written<typeof SERVER_OPTIONS>;
-/** A server with all defaults filled in. */
-export type ServerSettled = Settled<typeof SERVER_OPTIONS, keyof typeof DEFAULT_SERVER>;
-/** Every spelling of a tool source that settings may use. */
-export type ToolSourceKeys = Written<typeof TOOL_SOURCES> & {
-  readonly tools?: Written<typeof OLD_TOOL_COMMANDS>;
+/** A server as it is written in settings. */
+export type ServerInput = WrittenOptions<typeof SERVER_OPTIONS>;
+/** A server with all defaults applied. */
+export type ResolvedServer = ResolvedOptions<typeof SERVER_OPTIONS, keyof typeof DEFAULT_SERVER>;
+/** Every key under which settings may name a tool source, old spellings included. */
+export type ToolSourceKeys = WrittenOptions<typeof TOOL_SOURCES> & {
+  readonly tools?: WrittenOptions<typeof OLD_TOOL_COMMANDS>;
 };

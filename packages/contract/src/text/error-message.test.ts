@@ -2,9 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { linkSync, readFileSync, readSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { messageOf } from "./error-message.ts";
+import { describeError } from "./error-message.ts";
 
 function thrown(work: () => unknown): unknown {
   try {
@@ -15,7 +15,7 @@ function thrown(work: () => unknown): unknown {
 }
 
 it("says what the system refused in words, without the call and the path that the text around it has", async () => {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const [isMissing] = await once(spawn(join(folder, "none")), "error");
   const [isNoProgram] = await once(spawn(folder), "error");
   const { error: hasNoFolder } = spawnSync("true", { cwd: join(folder, "none") });
@@ -30,7 +30,7 @@ it("says what the system refused in words, without the call and the path that th
       isNoProgram,
       hasNoFolder,
       thrown(() => spawn("true", ["x".repeat(4_000_000)])),
-    ].map(messageOf),
+    ].map(describeError),
   ).toEqual([
     "no such file or directory (ENOENT)",
     "illegal operation on a directory (EISDIR)",
@@ -42,7 +42,7 @@ it("says what the system refused in words, without the call and the path that th
     'there is no program "true", or no folder to run it in (ENOENT)',
     "it could not be started (E2BIG)",
   ]);
-  expect(["E1: a, b", "ENOENT: said by somebody", "Error: EROFS: x, open 'y'"].map(messageOf)).toEqual([
+  expect(["E1: a, b", "ENOENT: said by somebody", "Error: EROFS: x, open 'y'"].map(describeError)).toEqual([
     "E1: a, b",
     "ENOENT: said by somebody",
     "Error: EROFS: x, open 'y'",

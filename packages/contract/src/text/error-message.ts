@@ -1,8 +1,8 @@
-import { orElse } from "../or-else.ts";
+import { withFallback } from "../or-else.ts";
 
-/** `EACCES: permission denied, open '/a/b'`, as Node writes what the system refused. */
+/** Matches the message of a Node system error, such as `EACCES: permission denied, open '/a/b'`. */
 const OF_SYSTEM = /^(E[A-Z0-9]{2,}): ([^,]+), \w+(?: '.*')?$/s;
-/** `spawn sh ENOENT`; what Node throws at once names no program. */
+/** Matches the message of a failed start, such as `spawn sh ENOENT`. A synchronous failure names no program. */
 const OF_SPAWN = /^spawn(?:Sync)? (?:(.+) )?(E[A-Z0-9]+)$/s;
 const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: "there is no program {}, or no folder to run it in",
@@ -12,9 +12,9 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open to start {}; see ulimit -n",
 };
 
-/** Describes what was thrown, which can be any value. Which file it was about is said around it. */
-export function messageOf(error: unknown): string {
-  return orElse("an error without a readable message", () =>
+/** Describes a thrown value of any kind. Leaves out the file path, because callers name the file themselves. */
+export function describeError(error: unknown): string {
+  return withFallback("an error without a readable message", () =>
     String(error instanceof Error ? error.message : error)
       .replace(OF_SYSTEM, "$2 ($1)")
       .replace(OF_SPAWN, (_all, program, code) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearNames } from "./near-names.ts";
+import { findNearNames } from "./near-names.ts";
 
 describe("nearNames", () => {
   const tools = ["list_directory", "read_file", "read_many_files", "write_file", "glob"];
@@ -13,18 +13,18 @@ describe("nearNames", () => {
     ["glb", "glob"],
     ["golb", "glob"],
   ])("R16 %s is closest to %s", (asked, wanted) => {
-    expect(nearNames(asked, tools)[0]).toBe(wanted);
+    expect(findNearNames(asked, tools)[0]).toBe(wanted);
   });
 
   it("gives nothing when nothing is close", () => {
-    expect(nearNames("deploy_to_moon", tools)).toEqual([]);
-    expect(nearNames("bash", ["task"])).toEqual([]);
-    expect(nearNames("todos", ["tools"])).toEqual([]);
-    expect(nearNames("~", ["日本", "a"])).toEqual([]);
+    expect(findNearNames("deploy_to_moon", tools)).toEqual([]);
+    expect(findNearNames("bash", ["task"])).toEqual([]);
+    expect(findNearNames("todos", ["tools"])).toEqual([]);
+    expect(findNearNames("~", ["日本", "a"])).toEqual([]);
   });
 
   it("P41 finds names that differ only by blanks or by how letters are composed", () => {
-    expect(nearNames("report2024年.txt", ["report 2024 年.txt"])).toEqual(["report 2024 年.txt"]);
-    expect(nearNames("caf\u00e9.md", ["cafe\u0301.md"])).toEqual(["cafe\u0301.md"]);
+    expect(findNearNames("report2024年.txt", ["report 2024 年.txt"])).toEqual(["report 2024 年.txt"]);
+    expect(findNearNames("caf\u00e9.md", ["cafe\u0301.md"])).toEqual(["cafe\u0301.md"]);
   });
 });

@@ -1,4 +1,4 @@
-/** A word as a user would write it for a POSIX shell: bare if that is safe, otherwise in single quotes. */
+/** Quotes a word for a POSIX shell, as a user would write it: bare if that is safe, otherwise in single quotes. */
 export function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -6,7 +6,7 @@ export function quoteShellWord(word: string): string {
 const WORD = /\s*((?:[^\s'"\\|&;<>()$`]|\\[^\n]|'[^']*'|"(?:[^"\\$`]|\\[\\"$`])*")+)/y;
 const PIECE = /\\([^\n])|'([^']*)'|"((?:[^"\\$`]|\\[\\"$`])*)"|([^\s'"\\]+)/g;
 
-/** The words without quotes, for rules; null when the text has anything that a shell would interpret. */
+/** Splits a command into words without quotes. Returns null when a shell would interpret anything in it. */
 export function splitShellWords(text: string): readonly string[] | null {
   const words: string[] = [];
   const trimmed = text.trim();
@@ -14,12 +14,12 @@ export function splitShellWords(text: string): readonly string[] | null {
   while (WORD.lastIndex < trimmed.length) {
     const found = WORD.exec(trimmed)?.[1];
     if (found === undefined) return null;
-    words.push(withoutQuotes(found));
+    words.push(removeQuotes(found));
   }
   return words;
 }
 
-function withoutQuotes(word: string): string {
+function removeQuotes(word: string): string {
   let value = "";
   for (const [, escaped, single, double, bare] of word.matchAll(PIECE)) {
     value += escaped ?? single ?? double?.replace(/\\([\\"$`])/g, "$1") ?? bare ?? "";

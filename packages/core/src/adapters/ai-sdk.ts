@@ -2,22 +2,22 @@ import type { ObjectSchema } from "@burin/contract/messages/message";
 import type { CallAllOptions } from "../assembly/run-calls.ts";
 import type { ToolFilter } from "../assembly/toolbox.ts";
 import {
-  type Answered,
+  type AdapterAnswer,
   answerAll,
-  callRequest,
-  declaredTools,
+  createCallRequest,
+  formatAnswerText,
   isImage,
-  markedText,
+  listDeclarations,
   type ToolboxPart,
 } from "./answers.ts";
 
-/** A tool as the AI SDK takes it. It has no `execute`: `results` runs the calls, all of a step together. */
+/** A tool in the form of the AI SDK. It has no `execute`, because `results` runs all calls of a step together. */
 export interface AiSdkTool {
   description: string;
   inputSchema: AiSdkSchema;
 }
 
-/** A Standard Schema that has its JSON Schema with it. */
+/** A Standard Schema that includes its JSON Schema. */
 export interface AiSdkSchema {
   readonly "~standard": {
     readonly version: 1;
@@ -28,7 +28,7 @@ export interface AiSdkSchema {
   };
 }
 
-/** The answers as messages: those of the tools, and one of the user that holds their images and documents. */
+/** The answers as messages: one with the tools' answers, and one in the user's role with their images and documents. */
 export type AiSdkMessage =
   | { role: "tool"; content: AiSdkToolResult[] }
   | { role: "user"; content: AiSdkContent[] };
@@ -53,54 +53,55 @@ export interface AiSdkCall {
 }
 
 /**
- * For loops around the AI SDK of Vercel (`ai`), with any of its providers. Call `generateText` once for each step.
- *
+ * Adapter for loops with Vercel's AI SDK (`ai`) and any of its providers. Call `generateText` once for each step.
  * @example
  * const step = await generateText({ model, messages, tools: aiSdk.tools(toolbox) });
  * messages.push(...step.response.messages, ...(await aiSdk.results(toolbox, step.toolCalls, { signal })));
  */
 export const aiSdk = {
-  /** The tools for `tools` of a request. */
+  /** Returns the tools for `tools` of a request. */
   tools(toolbox: ToolboxPart, filter?: ToolFilter): Record<string, AiSdkTool> {
     return Object.fromEntries(
-      declaredTools(toolbox, filter).map(({ name, description, parameters }) => {
-        return [name, { description, inputSchema: schemaOf(parameters) }];
+      listDeclarations(toolbox, filter).map(({ name, description, parameters }) => {
+        return [name, { description, inputSchema: wrapSchema(parameters) }];
       }),
     );
   },
 
-  /** Runs the calls of one step. Returns the messages that follow the model's. */
+  /** Runs the calls of one step. Returns the messages to append after the model's message. */
   async results(
     toolbox: ToolboxPart,
     calls: readonly AiSdkCall[],
     options?: CallAllOptions,
   ): Promise<AiSdkMessage[]> {
-    const requests = calls.map(({ toolCallId, toolName, input }) => callRequest(toolCallId, toolName, input));
+    const requests = calls.map(({ toolCallId, toolName, input }) =>
+      createCallRequest(toolCallId, toolName, input),
+    );
     const answers = await answerAll(toolbox, requests, options);
     if (answers.length === 0) return [];
-    const content = answers.flatMap(mediaContent);
-    const said: AiSdkMessage = { role: "tool", content: answers.map(resultOf) };
+    const content = answers.flatMap(buildMediaContent);
+    const said: AiSdkMessage = { role: "tool", content: answers.map(formatResult) };
     return content.length === 0 ? [said] : [said, { role: "user", content }];
   },
 };
 
-/** The toolbox checks the arguments, and tells the model what is wrong. */
-function schemaOf(parameters: ObjectSchema): AiSdkSchema {
+/** The toolbox checks the arguments and tells the model what is wrong, so this schema accepts everything. */
+function wrapSchema(parameters: ObjectSchema): AiSdkSchema {
   const jsonSchema = { input: () => parameters, output: () => parameters };
   const validate = (value: unknown) => ({ value: value as Record<string, unknown> });
   return { "~standard": { version: 1, vendor: "burin", validate, jsonSchema } };
 }
 
-function resultOf(answer: Answered): AiSdkToolResult {
+function formatResult(answer: AdapterAnswer): AiSdkToolResult {
   const { call } = answer;
   const type = call.status === "success" ? "text" : "error-text";
-  // Some providers send both types alike.
-  const output = { type, value: markedText(answer) } as const;
+  // Mark the error in the text too, because some providers send both types alike.
+  const output = { type, value: formatAnswerText(answer) } as const;
   return { type: "tool-result", toolCallId: call.callId, toolName: call.name, output };
 }
 
-/** Not every provider takes files inside an answer; all take them from the user. */
-function mediaContent({ call, media }: Answered): AiSdkContent[] {
+/** Returns the files of an answer as a user's content, because not every provider accepts files inside an answer. */
+function buildMediaContent({ call, media }: AdapterAnswer): AiSdkContent[] {
   return media.flatMap((one): AiSdkContent[] => {
     const { mimeType: mediaType, data } = one;
     return [

@@ -2,22 +2,22 @@ import type { ObjectSchema } from "@burin/contract/messages/message";
 import type { CallAllOptions } from "../assembly/run-calls.ts";
 import type { ToolFilter } from "../assembly/toolbox.ts";
 import {
-  type Answered,
+  type AdapterAnswer,
   answerAll,
-  callRequest,
-  declaredTools,
+  createCallRequest,
   type ImageType,
+  listDeclarations,
   type ToolboxPart,
 } from "./answers.ts";
 
-/** A tool as Anthropic's Messages API takes it. */
+/** A tool in the form of Anthropic's Messages API. */
 export interface AnthropicTool {
   name: string;
   description: string;
   input_schema: ObjectSchema;
 }
 
-/** The answer to one call: a block for the content of the next user message. */
+/** The answer to one call: a block for the next user message. */
 export interface AnthropicToolResult {
   type: "tool_result";
   tool_use_id: string;
@@ -32,32 +32,31 @@ export type AnthropicContent =
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
 /**
- * For loops around Anthropic's Messages API (`@anthropic-ai/sdk`).
- *
+ * Adapter for loops that use Anthropic's Messages API (`@anthropic-ai/sdk`).
  * @example
  * const tools: Anthropic.Tool[] = anthropic.tools(toolbox);
  * const content = await anthropic.results(toolbox, message.content, { signal });
  * messages.push({ role: "assistant", content: message.content }, { role: "user", content });
  */
 export const anthropic = {
-  /** The tools for `tools` of a request. */
+  /** Returns the tools for `tools` of a request. */
   tools(toolbox: ToolboxPart, filter?: ToolFilter): AnthropicTool[] {
-    return declaredTools(toolbox, filter).map(({ name, description, parameters }) => ({
+    return listDeclarations(toolbox, filter).map(({ name, description, parameters }) => ({
       name,
       description,
       input_schema: parameters,
     }));
   },
 
-  /** Runs the `tool_use` blocks of a reply's content; other blocks are passed over. */
+  /** Runs the `tool_use` blocks of a reply's content and ignores other blocks. */
   async results(
     toolbox: ToolboxPart,
     content: readonly { readonly type: string }[],
     options?: CallAllOptions,
   ): Promise<AnthropicToolResult[]> {
     const uses: readonly ToolUse[] = content.filter(({ type }) => type === "tool_use");
-    const calls = uses.map(({ id, name, input }) => callRequest(id, name, input));
-    return (await answerAll(toolbox, calls, options)).map(resultBlock);
+    const calls = uses.map(({ id, name, input }) => createCallRequest(id, name, input));
+    return (await answerAll(toolbox, calls, options)).map(buildResultBlock);
   },
 };
 
@@ -68,13 +67,13 @@ interface ToolUse {
   readonly input?: unknown;
 }
 
-function resultBlock({ call, pieces }: Answered): AnthropicToolResult {
+function buildResultBlock({ call, pieces }: AdapterAnswer): AnthropicToolResult {
   const isError = call.status !== "success";
   const content = pieces.flatMap((piece): AnthropicContent[] => {
-    // The service refuses a text of white space.
+    // The service rejects text that is only white space.
     if ("text" in piece) return piece.text.trim() === "" ? [] : [{ type: "text", text: piece.text }];
     const { mimeType, data } = piece.media;
-    // The service takes text alone in an answer that is marked as an error.
+    // The service accepts only text in an answer that is marked as an error.
     if (isError) return [{ type: "text", text: `[A file of type ${mimeType} is left out.]` }];
     return mimeType === "application/pdf"
       ? [{ type: "document", source: { type: "base64", media_type: mimeType, data } }]

@@ -2,24 +2,24 @@ import type { ObjectSchema } from "@burin/contract/messages/message";
 import type { CallAllOptions } from "../assembly/run-calls.ts";
 import type { ToolFilter } from "../assembly/toolbox.ts";
 import {
-  type Answered,
+  type AdapterAnswer,
   answerAll,
-  callRequest,
-  dataUrl,
-  declaredTools,
+  buildDataUrl,
+  createCallRequest,
+  formatAnswerText,
   isImage,
-  markedText,
+  listDeclarations,
   type ToolboxPart,
 } from "./answers.ts";
 
-/** A tool as `bindTools` of LangChain's models takes it. */
+/** A tool in the form that `bindTools` of LangChain's models accepts. */
 export interface LangChainTool {
   name: string;
   description: string;
   schema: ObjectSchema;
 }
 
-/** The answers as messages: one for each call, and one of the user that holds their images and documents. */
+/** The answers as messages: one for each call, and one in the user's role with their images and documents. */
 export type LangChainMessage =
   | { role: "tool"; name: string; tool_call_id: string; status: "success" | "error"; content: string }
   | { role: "user"; content: LangChainContent[] };
@@ -35,7 +35,7 @@ export type LangChainContent =
       metadata: { filename: string };
     };
 
-/** A call as a LangChain message has it. */
+/** A call as it appears in a LangChain message. */
 export interface LangChainCall {
   readonly id?: string | undefined;
   readonly name: string;
@@ -43,49 +43,48 @@ export interface LangChainCall {
 }
 
 /**
- * For loops around the chat models of LangChain (`@langchain/core`).
- *
+ * Adapter for loops that use LangChain's chat models (`@langchain/core`).
  * @example
  * const reply = await model.bindTools(langchain.tools(toolbox)).invoke(messages);
  * messages.push(reply, ...(await langchain.results(toolbox, reply.tool_calls ?? [], { signal })));
  */
 export const langchain = {
-  /** The tools for `bindTools`. */
+  /** Returns the tools for `bindTools`. */
   tools(toolbox: ToolboxPart, filter?: ToolFilter): LangChainTool[] {
-    return declaredTools(toolbox, filter).map(({ name, description, parameters: schema }) => ({
+    return listDeclarations(toolbox, filter).map(({ name, description, parameters: schema }) => ({
       name,
       description,
       schema,
     }));
   },
 
-  /** Runs the `tool_calls` of a reply. Returns the messages that follow it. */
+  /** Runs the `tool_calls` of a reply. Returns the messages to append after it. */
   async results(
     toolbox: ToolboxPart,
     calls: readonly LangChainCall[],
     options?: CallAllOptions,
   ): Promise<LangChainMessage[]> {
-    const requests = calls.map(({ id, name, args }) => callRequest(id, name, args));
+    const requests = calls.map(({ id, name, args }) => createCallRequest(id, name, args));
     const answers = await answerAll(toolbox, requests, options);
-    const content = answers.flatMap(mediaContent);
-    const said = answers.map(messageOf);
+    const content = answers.flatMap(buildMediaContent);
+    const said = answers.map(buildToolMessage);
     return content.length === 0 ? said : [...said, { role: "user", content }];
   },
 };
 
-function messageOf(answer: Answered): LangChainMessage {
+function buildToolMessage(answer: AdapterAnswer): LangChainMessage {
   const { call } = answer;
-  // Not every model's package passes the status on.
-  const content = markedText(answer);
+  // Mark the error in the text too, because not every model's package passes the status on.
+  const content = formatAnswerText(answer);
   const status = call.status === "success" ? "success" : "error";
   return { role: "tool", name: call.name, tool_call_id: call.callId, status, content };
 }
 
-function mediaContent({ call, media }: Answered): LangChainContent[] {
+function buildMediaContent({ call, media }: AdapterAnswer): LangChainContent[] {
   return media.flatMap((one): LangChainContent[] => [
     { type: "text", text: `${isImage(one) ? "Image" : "Document"} from ${call.name} (${call.callId}):` },
     isImage(one)
-      ? { type: "image_url", image_url: { url: dataUrl(one) } }
+      ? { type: "image_url", image_url: { url: buildDataUrl(one) } }
       : {
           type: "file",
           source_type: "base64",

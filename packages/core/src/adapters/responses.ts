@@ -2,17 +2,17 @@ import type { ObjectSchema } from "@burin/contract/messages/message";
 import type { CallAllOptions } from "../assembly/run-calls.ts";
 import type { ToolFilter } from "../assembly/toolbox.ts";
 import {
-  type Answered,
+  type AdapterAnswer,
   answerAll,
-  callRequest,
-  dataUrl,
-  declaredTools,
+  buildDataUrl,
+  createCallRequest,
+  formatAnswerText,
   isImage,
-  markedText,
+  listDeclarations,
   type ToolboxPart,
 } from "./answers.ts";
 
-/** A tool as OpenAI's Responses API takes it. */
+/** A tool in the form of OpenAI's Responses API. */
 export interface ResponsesTool {
   type: "function";
   name: string;
@@ -21,7 +21,7 @@ export interface ResponsesTool {
   strict: boolean;
 }
 
-/** The answers as input: one item for each call, and one of the user that holds their images and documents. */
+/** The answers as input items: one for each call, and one in the user's role with their images and documents. */
 export type ResponsesItem =
   | { type: "function_call_output"; call_id: string; output: string }
   | { type: "message"; role: "user"; content: ResponsesContent[] };
@@ -32,15 +32,14 @@ export type ResponsesContent =
   | { type: "input_file"; filename: string; file_data: string };
 
 /**
- * For loops around OpenAI's Responses API.
- *
+ * Adapter for loops that use OpenAI's Responses API.
  * @example
  * input.push(...response.output, ...(await responses.results(toolbox, response.output, { signal })));
  */
 export const responses = {
-  /** The tools for `tools` of a request. */
+  /** Returns the tools for `tools` of a request. */
   tools(toolbox: ToolboxPart, filter?: ToolFilter): ResponsesTool[] {
-    return declaredTools(toolbox, filter).map(({ name, description, parameters }) => ({
+    return listDeclarations(toolbox, filter).map(({ name, description, parameters }) => ({
       type: "function",
       name,
       description,
@@ -49,19 +48,21 @@ export const responses = {
     }));
   },
 
-  /** Runs the `function_call` items of a response's output; other items are passed over. */
+  /** Runs the `function_call` items of a response's output and ignores other items. */
   async results(
     toolbox: ToolboxPart,
     output: readonly { readonly type?: string | undefined }[],
     options?: CallAllOptions,
   ): Promise<ResponsesItem[]> {
     const calls: readonly FunctionCallItem[] = output.filter(({ type }) => type === "function_call");
-    const requests = calls.map(({ call_id, name, arguments: args }) => callRequest(call_id, name, args));
+    const requests = calls.map(({ call_id, name, arguments: args }) =>
+      createCallRequest(call_id, name, args),
+    );
     const answers = await answerAll(toolbox, requests, options);
     const said = answers.map((one): ResponsesItem => {
-      return { type: "function_call_output", call_id: one.call.callId, output: markedText(one) };
+      return { type: "function_call_output", call_id: one.call.callId, output: formatAnswerText(one) };
     });
-    const content = answers.flatMap(mediaContent);
+    const content = answers.flatMap(buildMediaContent);
     return content.length === 0 ? said : [...said, { type: "message", role: "user", content }];
   },
 };
@@ -73,14 +74,14 @@ interface FunctionCallItem {
   readonly arguments?: unknown;
 }
 
-function mediaContent({ call, media }: Answered): ResponsesContent[] {
+function buildMediaContent({ call, media }: AdapterAnswer): ResponsesContent[] {
   return media.flatMap((one): ResponsesContent[] => [
     {
       type: "input_text",
       text: `${isImage(one) ? "Image" : "Document"} from ${call.name} (${call.callId}):`,
     },
     isImage(one)
-      ? { type: "input_image", detail: "auto", image_url: dataUrl(one) }
-      : { type: "input_file", filename: "document.pdf", file_data: dataUrl(one) },
+      ? { type: "input_image", detail: "auto", image_url: buildDataUrl(one) }
+      : { type: "input_file", filename: "document.pdf", file_data: buildDataUrl(one) },
   ]);
 }

@@ -1,58 +1,75 @@
-import { type AgentEvent, type ContextFill, notice, said } from "@burin/contract/agent-event";
+import {
+  type AgentEvent,
+  type ContextFill,
+  createNotice,
+  createPromptEvent,
+} from "@burin/contract/agent-event";
 import { EventQueue } from "@burin/contract/async/event-queue";
 import { once } from "@burin/contract/async/once";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { kindOf } from "@burin/contract/tools";
+import { resolveToolKind } from "@burin/contract/tools";
 import type { CallIds } from "../scheduler/call-ids.ts";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
-import { paysForHour } from "./cache-watch.ts";
+import { isHourCacheCheaper } from "./cache-watch.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
 import type { Conversation, Prompt } from "./conversation.ts";
-import { estimatedUsage, type Reply, readReply, spendingModel } from "./reply.ts";
-import { ended, endingAfter, failureOf, interrupted, LoopGuard, overBudget, Run, refusalIn } from "./run.ts";
+import { estimateUsage, type Reply, readReply, spendingModel } from "./reply.ts";
+import {
+  createBudgetEnd,
+  createInterruptedEnd,
+  createRunEnd,
+  decideEnd,
+  findRefusal,
+  findReplyFailure,
+  LoopGuard,
+  Run,
+} from "./run.ts";
 
-/** How full the window is after a compaction; `isSummarized` is false where a summary would not have been shorter. */
-export interface Compacted extends ContextFill {
+/** How full the window is after a compaction. `isSummarized` is false when a summary would not have been shorter. */
+export interface CompactionResult extends ContextFill {
   readonly isSummarized: boolean;
 }
 
-/** More text that the model gets at the start, and again after a compaction. */
-export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
+/** Returns additional text for the model, at the start and again after a compaction. */
+export type CollectBriefing = (
+  moment: "start" | "compaction",
+  signal: AbortSignal,
+) => Promise<readonly string[]>;
 
-export interface AgentNeeds {
+export interface AgentOptions {
   readonly model: ChatModel;
-  /** Writes the summaries, if settings name a model for small work. */
+  /** The model that writes summaries, if settings name one for small work. */
   readonly small?: ChatModel | undefined;
   readonly registry: ToolRegistry;
   readonly declarations: () => readonly FunctionDeclaration[];
   readonly runCalls: RunCalls;
-  /** Shared with everything else that makes calls in the session. */
+  /** Shared with all code that makes calls in the session. */
   readonly callIds: CallIds;
   readonly systemPrompt: string;
   readonly maxTurns: number;
-  /** In tokens. */
+  /** The model's window in tokens. */
   readonly contextWindow: number;
   readonly contextFiles: ContextFiles;
-  readonly briefing?: Briefing | undefined;
-  /** Shared with everything that spends on this agent's behalf. */
+  readonly briefing?: CollectBriefing | undefined;
+  /** Shared with all code that spends on this agent's behalf. */
   readonly budget: Budget | undefined;
   /** Called when a request has been sent. */
   readonly onRequestSent?: (() => unknown) | undefined;
-  /** Returns, once, what has become known meanwhile and the model should know. */
+  /** Returns new facts that the model should know, each only once. */
   readonly news?: (() => string | null) | undefined;
-  /** Work that runs in parallel to the loop; a run waits for it at its end. */
+  /** Tasks that run in parallel to the loop. A run waits for them at its end. */
   readonly background?: BackgroundTasks | undefined;
-  /** Whether a model that repeats itself is corrected, and finally stopped. */
+  /** Whether to correct, and finally stop, a model that repeats itself. */
   readonly detectLoops: boolean;
-  /** A user is present, whose answers may take long. */
+  /** true if a user is present, whose answers may take long. */
   readonly waitsForUser?: boolean | undefined;
   /** The earlier events of a resumed session. */
   readonly past?: Iterable<AgentEvent> | undefined;
@@ -67,22 +84,22 @@ interface Order {
   readonly earlier: Promise<void>;
 }
 
-/** The loop: prompt, reply, calls, answers, until a reply makes no call. */
+/** The agent loop: prompt, reply, calls, answers, until a reply makes no call. */
 export class Agent {
   readonly #conversation: Conversation;
-  readonly #needs: AgentNeeds;
-  /** The one that answers the next request. */
+  readonly #needs: AgentOptions;
+  /** The model that answers the next request. */
   model: ChatModel;
   readonly #size = new ContextSize();
-  /** Whether the model has been told what it must know before the first prompt. */
+  /** Whether the model has received the briefing that precedes the first prompt. */
   #isBriefed = false;
   readonly #compactor: Compactor;
   /** The latest run: after its reader has stopped, the answers of its calls still belong to the history. */
   #unfinished: Promise<void> = Promise.resolve();
-  /** The budget warnings that were given. */
+  /** The budget warnings already given. */
   readonly #warned = new Set<string>();
 
-  constructor(needs: AgentNeeds) {
+  constructor(needs: AgentOptions) {
     this.#needs = needs;
     this.model = needs.model;
     this.#conversation = needs.conversation;
@@ -92,7 +109,7 @@ export class Agent {
       needs.conversation.recall(event);
       needs.background?.recall(event);
       if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
-      // Follows each turn here; a session of another program has none.
+      // A turn here ends with this event. A session that another program wrote has none.
       if (event.type === "context_fill") this.#isBriefed = true;
     }
     const account = { purpose: "compaction", budget, tell } as const;
@@ -116,7 +133,7 @@ export class Agent {
     return this.#conversation.history.messages;
   }
 
-  /** An estimate for the request that would be sent now. */
+  /** Estimated for the request that would be sent now. */
   get contextFill(): ContextFill {
     return this.#compactor.fill;
   }
@@ -127,8 +144,8 @@ export class Agent {
     this.#conversation.tell({ type: "model", model: model.name, window });
   }
 
-  /** Replaces the history by a summary that follows the wish, if that is shorter. Must not be called during a run. */
-  async compact(signal: AbortSignal, wish: string): Promise<Compacted> {
+  /** Replaces the history with a summary that follows the wish, if that is shorter. Must not be called during a run. */
+  async compact(signal: AbortSignal, wish: string): Promise<CompactionResult> {
     let isSummarized = false;
     const say = async (event: AgentEvent): Promise<void> => {
       this.#conversation.tell(event);
@@ -140,8 +157,8 @@ export class Agent {
   }
 
   /**
-   * Works on a prompt, or continues at the end of the history with those calls of the last reply that have no
-   * answer yet. Ends with one `done` event. A reader that stops early stops the work.
+   * Works on a prompt, or continues at the end of the history with the given unanswered calls of the last reply. Ends
+   * with exactly one `done` event. If the reader stops early, the work stops too.
    */
   run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const events = new EventQueue<AgentEvent>();
@@ -165,21 +182,21 @@ export class Agent {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const { background, budget, detectLoops, registry } = this.#needs;
-    const guard = detectLoops ? new LoopGuard((tool) => kindOf(registry.getTool(tool))) : null;
+    const guard = detectLoops ? new LoopGuard((tool) => resolveToolKind(registry.getTool(tool))) : null;
     const run = new Run(stopped.signal, guard);
     budget?.start();
     const runOut = () => {
       run.isOutOfTime = true;
       stop();
     };
-    // A subagent is stopped by the run that it works for, and does not fail a moment before.
+    // Only the main agent has a clock: a subagent is stopped by its run and must not fail a moment earlier.
     const left = background && budget?.millisecondsLeft;
     const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
     try {
       await earlier;
       this.#conversation.tellTo(events);
       if ("text" in input) await this.#takePrompts(input, stopped.signal);
-      else run.refused = refusalIn(await this.#runCalls(input, run));
+      else run.refused = findRefusal(await this.#runCalls(input, run));
       await this.#runTurns(run);
     } finally {
       clearTimeout(clock);
@@ -207,14 +224,14 @@ export class Agent {
   }
 
   async #sayPrompts(prompts: readonly Prompt[]): Promise<void> {
-    for (const { text, media } of prompts) await this.#say(said(text, media));
+    for (const { text, media } of prompts) await this.#say(createPromptEvent(text, media));
   }
 
   async #runTurns(run: Run): Promise<void> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
       await this.#sayNews();
       const exhausted = this.#needs.budget?.exhausted;
-      ending = exhausted ? overBudget(run, exhausted) : await this.#runTurn(run);
+      ending = exhausted ? createBudgetEnd(run, exhausted) : await this.#runTurn(run);
       await this.#say({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
@@ -223,14 +240,14 @@ export class Agent {
     }
   }
 
-  /** What has become known meanwhile, and the results of background tasks. */
+  /** Yields news and the results of background tasks. */
   async #sayNews(): Promise<void> {
     const news = this.#needs.news?.() ?? null;
     if (news !== null) await this.#say({ type: "context", text: news });
     for (const report of this.#needs.background?.takeReports() ?? []) await this.#say(report);
   }
 
-  /** Gets one reply and runs its calls. Returns the event that ends the run, or null when it continues. */
+  /** Gets one reply and runs its calls. Returns the event that ends the run, or null if the run continues. */
   async #runTurn(run: Run): Promise<AgentEvent | null> {
     run.turns += 1;
     const reply = await this.#askModel(run);
@@ -238,35 +255,35 @@ export class Agent {
     if (!run.signal.aborted && (await this.#continueReply(run, reply))) return null;
     run.unfinished = "";
     if (reply.end.reason !== "error") run.broken = 0;
-    const failure = this.#interruption(run) ?? failureOf(run, reply);
+    const failure = this.#interruption(run) ?? findReplyFailure(run, reply);
     if (failure) return failure;
     if (reply.calls.length === 0) {
       run.isCut = reply.end.reason === "length";
       if (run.isCut)
-        await this.#conversation.told.give(notice("The answer was cut by the model's output limit."));
+        await this.#conversation.told.give(createNotice("The answer was cut by the model's output limit."));
       return this.#endOrContinue(run);
     }
     const answers = await this.#runCalls(reply.calls, run);
-    run.refused = refusalIn(answers) ?? run.refused;
-    const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
+    run.refused = findRefusal(answers) ?? run.refused;
+    const ending = this.#interruption(run) ?? decideEnd(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
     await this.#sayPrompts(this.#conversation.words.takeSteering());
     return null;
   }
 
-  /** Whether the reply ended too early and the model is asked to continue it. */
+  /** Asks the model to continue a reply that ended too early. Returns whether it did. */
   async #continueReply(run: Run, reply: Reply): Promise<boolean> {
     const isWhole = reply.end.reason === "stop" || reply.calls.length > 0;
     const more = isWhole ? null : (await import("./continuation.ts")).continuationOf(run, reply);
     if (!more) return false;
     run.unfinished += reply.text;
-    await this.#conversation.told.give(notice(more.notice));
+    await this.#conversation.told.give(createNotice(more.notice));
     await this.#say({ type: "context", text: more.instruction });
     await wait(more.pauseMs, run.signal);
     return true;
   }
 
-  /** Called when a reply makes no call: new prompts and finished tasks continue the run, otherwise it ends here. */
+  /** Called when a reply makes no call. New prompts and finished tasks continue the run; otherwise it ends here. */
   async #endOrContinue(run: Run): Promise<AgentEvent | null> {
     const { background } = this.#needs;
     const { words } = this.#conversation;
@@ -281,20 +298,20 @@ export class Agent {
       const interruption = this.#interruption(run);
       if (interruption) return interruption;
     }
-    return run.refused ? ended("refused", run, run.refused) : ended("success", run);
+    return run.refused ? createRunEnd("refused", run, run.refused) : createRunEnd("success", run);
   }
 
   #interruption(run: Run): AgentEvent | null {
     if (!run.signal.aborted) return null;
-    if (!run.isOutOfTime) return interrupted(run);
-    return overBudget(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
+    if (!run.isOutOfTime) return createInterruptedEnd(run);
+    return createBudgetEnd(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
   }
 
-  /** Gets the next reply, with a request that fits the model's window. */
+  /** Gets the next reply. First shortens the history if the request does not fit the model's window. */
   async #askModel({ signal, unfinished }: Run): Promise<Reply> {
     const warning = this.#needs.budget?.warning(this.#warned);
     if (warning !== undefined) {
-      await this.#conversation.told.give(notice(warning));
+      await this.#conversation.told.give(createNotice(warning));
       const text = `[${warning} When it is used up, the work stops: finish now.]`;
       await this.#say({ type: "context", text });
     }
@@ -303,7 +320,7 @@ export class Agent {
     const { end, text, calls } = reply;
     const isTooLong = end.reason === "error" && end.error.type === "context_length";
     if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
-    const fault = (await import("./compaction/shorten.ts")).tooSmall(this.#request(), this.#size);
+    const fault = (await import("./compaction/shorten.ts")).explainTooSmall(this.#request(), this.#size);
     if (fault)
       return { ...reply, end: { ...end, error: { ...end.error, message: `${end.error.message} ${fault}` } } };
     this.#compactor.noteTooLong(end.error);
@@ -318,7 +335,8 @@ export class Agent {
     const onSent = () => this.#needs.onRequestSent?.();
     const plain = this.#request();
     const { length } = plain.history;
-    // Counted after the first byte is sent, where that is early enough; by then the reply may stand behind it.
+    // Estimate only after the first byte is sent, if there is time. The reply may already be in the history, so count
+    // only its first `length` messages.
     const estimated = once(() => this.#size.of({ ...plain, history: plain.history.slice(0, length) }));
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
@@ -328,17 +346,17 @@ export class Agent {
     const reply = await readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
-      budget?.spend(reply.usage ?? estimatedUsage(estimated(), reply, this.#size), model.name);
+      budget?.spend(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
     }
     return reply;
   }
 
-  /** Whether a user may be needed after this reply, so that a longer cache is worth its price. */
+  /** Whether a user may have to answer after this reply, so that a cache of an hour is worth its price. */
   #isHourWorth(estimated: () => number): boolean {
     const { waitsForUser, background } = this.#needs;
     if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;
     const newTokens = this.history.slice(-2).reduce((sum, message) => sum + this.#size.ofMessage(message), 0);
-    return paysForHour(newTokens, estimated());
+    return isHourCacheCheaper(newTokens, estimated());
   }
 
   async #runCalls(calls: readonly FunctionCall[], run: Run): Promise<AnsweredCall[]> {

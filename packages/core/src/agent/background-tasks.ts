@@ -1,34 +1,34 @@
-import { type AgentEvent, notice, type TaskChange } from "@burin/contract/agent-event";
-import { unlessAborted } from "@burin/contract/async/wait";
-import { messageOf } from "@burin/contract/text/error-message";
-import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
-import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
+import { type AgentEvent, createNotice, type TaskChange } from "@burin/contract/agent-event";
+import { rejectOnAbort } from "@burin/contract/async/wait";
+import { describeError } from "@burin/contract/text/error-message";
+import { keepHeadAndTail, MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { formatTaskAnswer, type StartedTask, type SubagentAnswer } from "../tools/task.ts";
 
 export interface BackgroundTask {
-  /** The model uses the same id. */
+  /** The id under which the model knows the task. */
   readonly id: string;
   readonly description: string;
   readonly subagent: string;
   readonly status: "running" | SubagentAnswer["status"];
-  /** Its latest steps, one line each, oldest first. */
+  /** The latest steps, one line each, oldest first. */
   readonly steps: readonly string[];
 }
 
 export interface TaskList {
-  /** Running and ended tasks, oldest first. */
+  /** Returns running and ended tasks, oldest first. */
   list(): readonly BackgroundTask[];
-  /** Stops one task and everything that it has started. Returns false when no running task has this id. */
+  /** Stops a task and everything that it started. Returns false if no running task has this id. */
   stop(id: string): Promise<boolean>;
 }
 
-/** The work on a task, which ends soon after its signal. */
+/** The work of a task. It must end soon after its signal aborts. */
 export type TaskWork = (
   signal: AbortSignal,
   onStep: (steps: readonly string[]) => void,
 ) => Promise<SubagentAnswer>;
 
-interface TaskNeeds {
-  /** For all answers that are reported together. */
+interface TaskOptions {
+  /** The most characters of all answers that are reported together. */
   readonly mostCharacters: number;
   readonly tell: (event: AgentEvent) => void;
 }
@@ -41,24 +41,24 @@ interface Task {
 }
 
 const SHOWN_STEPS = 8;
-/** Ended tasks that are kept; a long session forgets the oldest. */
-const MOST_ENDED = 50;
+/** The most ended tasks that are remembered. A long session forgets the oldest. */
+const MAX_ENDED = 50;
 
-/** Subagents that work while their session continues, and the reports about them. */
+/** Subagents that work while their session continues, with the reports of their results. */
 export class BackgroundTasks implements TaskList {
-  readonly #needs: TaskNeeds;
+  readonly #needs: TaskOptions;
   readonly #tasks = new Map<string, Task>();
-  /** From earlier events: started tasks whose end is not in the log. */
+  /** Tasks of an earlier process that were started but whose end is not in the log. */
   readonly #cutOff = new Map<string, TaskChange>();
   #reports: { readonly task: string; readonly head: string; readonly text: string }[] = [];
   #count = 0;
   #wake: () => void = () => {};
 
-  constructor(needs: TaskNeeds) {
+  constructor(needs: TaskOptions) {
     this.#needs = needs;
   }
 
-  /** Replays an event of a resumed session: tasks that were running when it ended are reported as lost. */
+  /** Replays an event of a resumed session. Tasks that were running when it ended are later reported as lost. */
   recall(event: AgentEvent): void {
     if (event.type === "context" && event.task !== undefined) this.#cutOff.delete(event.task);
     if (event.type !== "task" || event.status !== "running") return;
@@ -66,8 +66,8 @@ export class BackgroundTasks implements TaskList {
     this.#cutOff.set(event.id, event);
   }
 
-  /** Starts the work and returns the task's id at once; its end is reported later. */
-  start(order: TaskOrder, work: TaskWork): string {
+  /** Starts the work and returns the task's id at once. The result is reported later. */
+  start(order: StartedTask, work: TaskWork): string {
     this.#count += 1;
     const id = `task_${this.#count}`;
     const { description, subagent_type: subagent } = order;
@@ -75,25 +75,25 @@ export class BackgroundTasks implements TaskList {
     const task: Task = { shown, work: new AbortController(), end: Promise.resolve() };
     this.#tasks.set(id, task);
     this.#tellChange(task.shown, order);
-    task.end = this.#worked(task, order, work);
+    task.end = this.#runTask(task, order, work);
     return id;
   }
 
-  #tellChange({ id, description, subagent: agent, status }: BackgroundTask, { callId }: TaskOrder): void {
+  #tellChange({ id, description, subagent: agent, status }: BackgroundTask, { callId }: StartedTask): void {
     this.#needs.tell({ type: "task", id, agent, description, callId, status });
   }
 
-  async #worked(task: Task, order: TaskOrder, work: TaskWork): Promise<void> {
+  async #runTask(task: Task, order: StartedTask, work: TaskWork): Promise<void> {
     const { signal } = task.work;
     const onStep = (steps: readonly string[]): void => {
       task.shown = { ...task.shown, steps: steps.slice(-SHOWN_STEPS) };
     };
     let answer = await work(signal, onStep).catch((error: unknown): SubagentAnswer => {
-      return { status: "failed", text: "", reason: messageOf(error), steps: [] };
+      return { status: "failed", text: "", reason: describeError(error), steps: [] };
     });
-    // Its last text may have come before it was stopped, and is not needed any more.
+    // A stopped task may still have returned a result; nobody needs it any more.
     if (signal.aborted) answer = { ...answer, status: "cancelled", reason: "it was stopped" };
-    const { error, llmContent } = toldAnswer(order, answer);
+    const { error, llmContent } = formatTaskAnswer(order, answer);
     const status = answer.status === "success" && error ? "failed" : answer.status;
     task.shown = { ...task.shown, status };
     const { id, subagent, description } = task.shown;
@@ -105,9 +105,9 @@ export class BackgroundTasks implements TaskList {
       text: String(llmContent),
     });
     this.#tellChange(task.shown, order);
-    this.#needs.tell(notice(`The background task ${id} (${name}) ${how}.`));
+    this.#needs.tell(createNotice(`The background task ${id} (${name}) ${how}.`));
     const ended = this.list().filter((one) => one.status !== "running");
-    for (const oldest of ended.slice(0, -MOST_ENDED)) this.#tasks.delete(oldest.id);
+    for (const oldest of ended.slice(0, -MAX_ENDED)) this.#tasks.delete(oldest.id);
     this.#wake();
   }
 
@@ -127,7 +127,7 @@ export class BackgroundTasks implements TaskList {
     await Promise.all([...this.#tasks.keys()].map((id) => this.stop(id)));
   }
 
-  /** The reports for the model, each returned once. Its task shows in the log which ends the model knows about. */
+  /** Returns the reports for the model, each once. They name their task, so the log shows what the model knows. */
   takeReports(): readonly AgentEvent[] {
     const lost = [...this.#cutOff.values()].map((task) => {
       this.#needs.tell({ ...task, status: "cancelled" });
@@ -136,7 +136,7 @@ export class BackgroundTasks implements TaskList {
       return { type: "context" as const, text, task: task.id };
     });
     this.#cutOff.clear();
-    const most = Math.min(this.#needs.mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
+    const most = Math.min(this.#needs.mostCharacters / (this.#reports.length + 1), MAX_ANSWER_CHARACTERS);
     const reports = this.#reports.map(({ task, head, text: whole }) => {
       const text = `${head}\n${keepHeadAndTail(whole, Math.floor(most), "ask for less at a time")}`;
       return { type: "context" as const, text, task };
@@ -145,7 +145,7 @@ export class BackgroundTasks implements TaskList {
     return [...lost, ...reports];
   }
 
-  /** Whether a task is running, or has ended without a report to the model. */
+  /** Whether a task is running, or has ended without its report having reached the model. */
   get isPending(): boolean {
     return this.hasReports || this.list().some(({ status }) => status === "running");
   }
@@ -154,12 +154,12 @@ export class BackgroundTasks implements TaskList {
     return this.#reports.length > 0;
   }
 
-  /** Resolves when there is something to report or the signal aborts. */
+  /** Resolves when there is a report or the signal aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (this.hasReports || signal.aborted) return;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    await unlessAborted(woken, signal).catch(() => {});
+    await rejectOnAbort(woken, signal).catch(() => {});
   }
 }

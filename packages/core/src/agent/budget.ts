@@ -1,24 +1,24 @@
 import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
-import { costOf } from "@burin/models/replies/price";
+import { computeCost } from "@burin/models/replies/price";
 
-/** The most that may be spent of each kind; a missing kind has no limit. */
+/** The most that may be spent of each kind. A missing kind has no limit. */
 export interface BudgetLimits {
-  /** Sent and received; each request counts in full. */
+  /** Tokens sent and received. Each request counts in full. */
   readonly tokens?: number;
   /** In the currency of `model.prices`. */
   readonly money?: number;
-  /** Working time of runs, without the waiting time between prompts. */
+  /** The working time of runs, without the time between prompts. */
   readonly milliseconds?: number;
   readonly calls?: number;
 }
 
-type Kind = keyof BudgetLimits;
+type BudgetKind = keyof BudgetLimits;
 
 const HOW =
   'write tokens as 200k, money as $2, time as 10m (or 90s, 2h), calls as "50 calls", joined by commas';
-/** An amount, and its unit where there are several. */
-const FORMS: readonly (readonly [RegExp, Kind])[] = [
+/** How each kind is written: an amount, and its unit if there are several. */
+const FORMS: readonly (readonly [RegExp, BudgetKind])[] = [
   [/^\$\s*(\d+(?:\.\d+)?)$/, "money"],
   [/^(\d+(?:\.\d+)?)\s*([smh])$/, "milliseconds"],
   [/^(\d+)\s*calls?$/, "calls"],
@@ -27,12 +27,12 @@ const FORMS: readonly (readonly [RegExp, Kind])[] = [
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, k: 1000, K: 1000 };
 const TOLD_AT = 0.8;
 
-/** In milliseconds; the first use of `performance` would load as much as a tenth of what a start loads. */
-const now = () => process.uptime() * 1000;
+/** The time in milliseconds. The first use of `performance` would load a tenth of what a whole start loads. */
+const readClock = () => process.uptime() * 1000;
 
-/** Parses `200k, $2, 10m, 50 calls`. The error says how to write it. */
+/** Parses text such as `200k, $2, 10m, 50 calls`. The error says how to write a budget. */
 export function parseBudget(text: string): BudgetLimits {
-  const limits: { -readonly [Key in Kind]?: number } = {};
+  const limits: { -readonly [Key in BudgetKind]?: number } = {};
   for (const piece of text.split(",").map((part) => part.trim())) {
     const [kind, amount] = parsePiece(piece);
     if (!(amount > 0)) throw new Error(`The budget "${piece}" must be greater than 0.`);
@@ -43,7 +43,7 @@ export function parseBudget(text: string): BudgetLimits {
   return limits;
 }
 
-function parsePiece(piece: string): readonly [Kind, number] {
+function parsePiece(piece: string): readonly [BudgetKind, number] {
   for (const [form, kind] of FORMS) {
     const [found, amount, unit = ""] = form.exec(piece) ?? [];
     if (found !== undefined) return [kind, Number(amount) * (UNITS[unit] ?? 1)];
@@ -51,11 +51,11 @@ function parsePiece(piece: string): readonly [Kind, number] {
   throw new Error(`The budget "${piece}" cannot be read: ${HOW}.`);
 }
 
-/** What may be spent and what has been spent; a session and its subagents may share one object. */
+/** What may be spent, and what has been spent. A session and its subagents may share one object. */
 export class Budget {
   readonly #limits: BudgetLimits;
   readonly #priceOf: (model: string) => ModelPrice | undefined;
-  readonly #spent: Record<Kind, number> = { tokens: 0, money: 0, milliseconds: 0, calls: 0 };
+  readonly #spent: Record<BudgetKind, number> = { tokens: 0, money: 0, milliseconds: 0, calls: 0 };
   #running = 0;
   #runningSince = 0;
 
@@ -66,7 +66,7 @@ export class Budget {
 
   spend(usage: Usage, model: string): void {
     this.#spent.tokens += usage.inputTokens + usage.outputTokens;
-    this.#spent.money += costOf(usage, this.#priceOf(model)) ?? 0;
+    this.#spent.money += computeCost(usage, this.#priceOf(model)) ?? 0;
   }
 
   spendCalls(count: number): void {
@@ -82,25 +82,25 @@ export class Budget {
     return milliseconds === undefined ? undefined : Math.max(milliseconds - this.#used("milliseconds"), 0);
   }
 
-  /** The clock runs from the first `start` to the last `stop`: subagents in parallel do not count twice. */
+  /** Starts the clock. It runs from the first `start` to the last `stop`, so parallel subagents do not count twice. */
   start(): void {
-    if (this.#running === 0) this.#runningSince = now();
+    if (this.#running === 0) this.#runningSince = readClock();
     this.#running += 1;
   }
 
   stop(): void {
     this.#running -= 1;
-    if (this.#running === 0) this.#spent.milliseconds += now() - this.#runningSince;
+    if (this.#running === 0) this.#spent.milliseconds += readClock() - this.#runningSince;
   }
 
   get exhausted(): string | undefined {
     const kind = this.#kinds().find((one) => this.#share(one) >= 1);
     if (kind === undefined) return undefined;
-    const amount = kind === "milliseconds" ? "" : ` (${inWords(kind, this.#used(kind))})`;
+    const amount = kind === "milliseconds" ? "" : ` (${formatAmount(kind, this.#used(kind))})`;
     return `The budget of ${this.#limitInWords(kind)} is used up${amount}.`;
   }
 
-  /** A warning that most of one kind is used up; once for each kind and each set `told`. */
+  /** Returns a warning when most of one kind is used up, once for each kind and each `told` set. */
   warning(told: Set<string>): string | undefined {
     const kind = this.#kinds().find((one) => !told.has(one) && this.#share(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
@@ -109,25 +109,25 @@ export class Budget {
     return `${percent} % of the budget of ${this.#limitInWords(kind)} is used.`;
   }
 
-  #kinds(): Kind[] {
-    return (Object.keys(this.#limits) as Kind[]).filter((kind) => this.#limits[kind] !== undefined);
+  #kinds(): BudgetKind[] {
+    return (Object.keys(this.#limits) as BudgetKind[]).filter((kind) => this.#limits[kind] !== undefined);
   }
 
-  #used(kind: Kind): number {
-    const since = kind === "milliseconds" && this.#running > 0 ? now() - this.#runningSince : 0;
+  #used(kind: BudgetKind): number {
+    const since = kind === "milliseconds" && this.#running > 0 ? readClock() - this.#runningSince : 0;
     return this.#spent[kind] + since;
   }
 
-  #share(kind: Kind): number {
+  #share(kind: BudgetKind): number {
     return this.#used(kind) / (this.#limits[kind] ?? Number.POSITIVE_INFINITY);
   }
 
-  #limitInWords(kind: Kind): string {
-    return inWords(kind, this.#limits[kind] ?? 0);
+  #limitInWords(kind: BudgetKind): string {
+    return formatAmount(kind, this.#limits[kind] ?? 0);
   }
 }
 
-function inWords(kind: Kind, amount: number): string {
+function formatAmount(kind: BudgetKind, amount: number): string {
   if (kind === "money") return `$${Number(amount.toFixed(4))}`;
   if (kind !== "milliseconds") return amount === 1 ? `1 ${kind.slice(0, -1)}` : `${amount} ${kind}`;
   return amount >= 60_000 ? `${Number((amount / 60_000).toFixed(1))} minutes` : `${amount / 1000} seconds`;

@@ -1,11 +1,11 @@
 import type { Usage } from "@burin/contract/chat-model";
 import { describe, expect, it } from "vitest";
-import { CacheWatch, paysForHour } from "./cache-watch.ts";
+import { CacheWatch, isHourCacheCheaper } from "./cache-watch.ts";
 
 const MINUTE = 60_000;
 const TOOLS = [{ name: "a", description: "", parameters: { type: "object" as const } }];
 
-/** What is told of a request that begins so long after a first one, which the service has cached. */
+/** Returns what is reported about a request that begins this long after a first one that the service has cached. */
 function missAfter(minutes: number, cacheWrites: Usage["cacheWrites"], more: Partial<Usage> = {}) {
   const watch = new CacheWatch();
   const first = { inputTokens: 9000, outputTokens: 1, cachedTokens: 0, ...(cacheWrites && { cacheWrites }) };
@@ -50,6 +50,6 @@ describe("P29 an hour in the cache", () => {
     [9000, 10_000, false],
     [1, 1000, false],
   ])("%d new tokens of %d: %s", (news, all, pays) => {
-    expect(paysForHour(news, all)).toBe(pays);
+    expect(isHourCacheCheaper(news, all)).toBe(pays);
   });
 });

@@ -2,40 +2,40 @@ import type { AgentEvent, CacheMiss } from "@burin/contract/agent-event";
 import type { Usage } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
 
-/** Services do not cache less. */
-const LEAST_TOKENS = 1024;
-/** They cache whole blocks and may have dropped the last ones: a smaller loss does not count as a miss. */
-const LEAST_SHARE = 0.5;
+/** Services do not cache fewer tokens. */
+const MIN_TOKENS = 1024;
+/** Services cache whole blocks and may have dropped the last ones, so a smaller loss does not count as a miss. */
+const MIN_SHARE = 0.5;
 const MINUTE_MS = 60_000;
-/** How long Claude's services keep content that no request has used since. */
+/** How long Claude's services keep cached content that no request uses. */
 const SHORT_MS = 5 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * We assume that of 20 requests with a likely pause, one waits longer than five minutes. Then an hour pays off
- * where `NEW * 0.75 < 1/20 * ALL * 1.15`: with an input price of 1, new content is written at 2 instead of 1.25,
- * and all content is read at 0.1 instead of being written again at 1.25.
+ * We assume that one in 20 requests with a likely pause waits longer than five minutes. A cache of an hour then pays
+ * off if `NEW * 0.75 < 1/20 * ALL * 1.15`. With an input price of 1, new content costs 2 to write instead of 1.25, and
+ * all content costs 0.1 to read instead of 1.25 to write again.
  */
-const MOST_NEW_SHARE = ((1 / 20) * 1.15) / 0.75;
+const MAX_NEW_SHARE = ((1 / 20) * 1.15) / 0.75;
 
-/** Whether, by this estimate, a cache of an hour costs less than one of five minutes when a pause is likely. */
-export function paysForHour(newTokens: number, allTokens: number): boolean {
-  return allTokens >= LEAST_TOKENS && newTokens <= allTokens * MOST_NEW_SHARE;
+/** Whether a cache of an hour is estimated to cost less than one of five minutes when a pause is likely. */
+export function isHourCacheCheaper(newTokens: number, allTokens: number): boolean {
+  return allTokens >= MIN_TOKENS && newTokens <= allTokens * MAX_NEW_SHARE;
 }
 
-interface Asked {
+interface LastRequest {
   readonly model: string;
   readonly tools: readonly FunctionDeclaration[];
   readonly at: number;
 }
 
-/** Knows what the service should still have cached of the last request, and why it has not. A fold over events. */
+/** Tracks what the service should have cached of the last request, and why it has not. A fold over events. */
 export class CacheWatch {
-  /** The model that answers from here on, and the one that answered last. */
+  /** The model that answers from here on, and the model that answered last. */
   #current = "";
   #model = "";
   #usage: Usage | null = null;
-  /** Unknown for a resumed session. */
+  /** Undefined for a resumed session, whose earlier tools are unknown. */
   #tools: readonly FunctionDeclaration[] | undefined;
   #until = Number.POSITIVE_INFINITY;
   #isShortened = false;
@@ -48,22 +48,22 @@ export class CacheWatch {
     this.#model = this.#current;
   }
 
-  /** What a reply shows about the cache: the miss, if there is one with a known cause. */
-  counted(usage: Usage, asked: Asked, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
+  /** Compares a reply's usage with what should have been cached. Returns a cache miss if its cause is known. */
+  counted(usage: Usage, asked: LastRequest, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
     if (usage.inputTokens === 0) return {};
     const { cachedTokens = 0, cacheWrites } = this.#usage ?? {};
     const kept = cachedTokens + (cacheWrites?.tokens ?? 0);
     const tokens = kept - usage.cachedTokens;
-    const isMiss = tokens >= LEAST_TOKENS && usage.cachedTokens < kept * LEAST_SHARE;
+    const isMiss = tokens >= MIN_TOKENS && usage.cachedTokens < kept * MIN_SHARE;
     const reason = isMiss ? this.#reasonFor(asked) : null;
     this.#current = asked.model;
     this.#tools = asked.tools;
-    this.#until = now + lifetimeOf(usage);
+    this.#until = now + readCacheLifetime(usage);
     this.#isShortened = false;
     return reason !== null ? { cacheMiss: { tokens, reason } } : {};
   }
 
-  #reasonFor({ model, tools, at }: Asked): CacheMiss["reason"] | null {
+  #reasonFor({ model, tools, at }: LastRequest): CacheMiss["reason"] | null {
     if (model !== this.#model) return "model";
     if (this.#isShortened) return "compaction";
     const isSame =
@@ -73,8 +73,8 @@ export class CacheWatch {
   }
 }
 
-/** Known only if the service says how long it keeps content. */
-function lifetimeOf({ cacheWrites }: Usage): number {
+/** Returns how long the service keeps content; infinity if it does not say. */
+function readCacheLifetime({ cacheWrites }: Usage): number {
   if (cacheWrites?.hour === undefined) return Number.POSITIVE_INFINITY;
   return cacheWrites.hour > 0 ? HOUR_MS : SHORT_MS;
 }

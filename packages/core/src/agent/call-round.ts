@@ -2,14 +2,14 @@ import type { FunctionCall } from "@burin/contract/messages/message";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { Budget } from "./budget.ts";
-import { roomForAnswers } from "./context-size.ts";
+import { computeAnswerRoom } from "./context-size.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Run } from "./run.ts";
 
-interface RoundNeeds {
+interface RoundOptions {
   readonly runCalls: RunCalls;
   readonly budget: Budget | undefined;
-  /** In tokens. */
+  /** The model's window in tokens. */
   readonly window: number;
   readonly conversation: Conversation;
 }
@@ -17,7 +17,7 @@ interface RoundNeeds {
 /** Runs the calls that the budget allows, and corrects a model that repeats itself. */
 export function startCalls(
   calls: readonly FunctionCall[],
-  { runCalls, budget, window, conversation: { note, told } }: RoundNeeds,
+  { runCalls, budget, window, conversation: { note, told } }: RoundOptions,
   { signal, guard }: Run,
 ): Promise<AnsweredCall[]> {
   const hear = (call: ToolCall): void =>
@@ -31,13 +31,13 @@ export function startCalls(
   const onCall = (call: ToolCall): void => {
     hear(call);
     announced += 1;
-    // The scheduler has announced all its calls and answered none: these are the rest of the same reply.
+    // The scheduler has now announced all its calls and answered none: the rest of the same reply follows.
     if (announced === affordable.length) refuseAll(refused, hear);
   };
-  return runCalls(affordable, { signal, onCall, room: roomForAnswers(window) });
+  return runCalls(affordable, { signal, onCall, room: computeAnswerRoom(window) });
 }
 
-/** Calls beyond the budget get answers like any other; all are announced before one is answered. */
+/** Answers the calls beyond the budget with an error. As for other calls, all are announced before one is answered. */
 function refuseAll(calls: readonly FunctionCall[], hear: (call: ToolCall) => void): void {
   const known = calls.map(({ id: callId, name, args }) => ({ callId, name, args, description: "" }));
   for (const call of known) hear({ ...call, status: "validating" });

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { ContextFiles } from "./context-files.ts";
 import { Conversation } from "./conversation.ts";
 
-/** Puts a file and a link to another file in turn in the place of the first name. */
+/** Replaces the first name in turn by a file and by a link to another file. */
 const SWAPPER = `
   const { renameSync, symlinkSync, writeFileSync } = require("node:fs");
   const [name, outside] = process.argv.slice(1);
@@ -22,7 +22,7 @@ const SWAPPER = `
 it("P38 a file above the root that is swapped for a link to the outside is never read there", {
   timeout: 60_000,
 }, async () => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   const root = join(top, "repo", "package");
   mkdirSync(root, { recursive: true });
   mkdirSync(join(top, "repo", ".git"));

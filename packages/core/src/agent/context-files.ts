@@ -1,62 +1,68 @@
 import { closeSync, existsSync, fstatSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { shownPath } from "@burin/contract/text/shown-path";
+import { formatPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { lstatOf, realOf } from "@burin/files/disk/disk-looks";
-import { beginningOf } from "@burin/files/disk/regular-file";
+import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
+import { readBeginningAndClose } from "@burin/files/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Conversation } from "./conversation.ts";
 
-interface ContextPlaces {
+interface ContextLocations {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
-  /** The real paths of the root and of the other folders that may be used. */
+  /** The real paths of the root and of the other folders that tools may use. */
   readonly roots: readonly string[];
-  /** Only AGENTS.md when none is named. */
+  /** The names of context files. If none is named, the first existing one of NAMES is used in each folder. */
   readonly fileNames: readonly string[];
-  /** Per file; longer ones are cut, with a note about it. */
+  /** The most characters per file. Longer files are cut, with a note about it. */
   readonly mostCharacters: number;
-  /** The text of a file inside the roots as a tool would get it; null when tools may not read it. */
+  /** Returns the text of a file inside the roots as a tool would get it, or null if tools may not read it. */
   readonly readInside: (path: string) => Promise<string | null>;
 }
 
-/** Without settings, the first that a folder has counts; those after AGENTS.md are of other agents. */
+/** Without settings, the first of these that a folder has is used. Those after AGENTS.md are other agents'. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"] as const;
-/** The most that UTF-8 takes for a character; what would be cut anyway is not read. */
-const MOST_BYTES_PER_CHARACTER = 4;
+/** The most bytes of a UTF-8 character. Text that would be cut anyway is not read. */
+const MAX_BYTES_PER_CHARACTER = 4;
 
-/** The names of context files that count in a folder; facts are added to the file with the first name. */
-export function contextFileNames(named: readonly string[], folder: string): readonly [string, ...string[]] {
+/** Returns the names of context files for a folder. Remembered facts are added to the file with the first name. */
+export function resolveContextFileNames(
+  named: readonly string[],
+  folder: string,
+): readonly [string, ...string[]] {
   const [first, ...others] = named.filter((name) => name !== "" && name === basename(name));
   return [first ?? NAMES.find((name) => existsSync(join(folder, name))) ?? NAMES[0], ...others];
 }
 
 /**
- * Finds the files that say how to work: the user's own, those of the root and of the folders above it up to the
- * top of its repository, and those of the folders that tools work in. They are only text for the model: nothing in
- * them is run, included or followed. Each folder is searched once.
+ * Finds the files that say how to work: the user's own, those of the root and of the folders above it (up to the top of
+ * its repository), and those of folders that tools work in. They are only text for the model: nothing in them is run,
+ * included or followed. Each folder is searched once.
  */
 export class ContextFiles {
-  readonly #places: ContextPlaces;
+  readonly #places: ContextLocations;
   readonly #root: string;
   readonly #conversation: Pick<Conversation, "record" | "note">;
   readonly #seen = new Set<string>();
 
-  /** The conversation gets each file once. */
-  constructor(places: ContextPlaces, conversation: Pick<Conversation, "record" | "note">) {
+  /** Adds each file to the conversation once. */
+  constructor(places: ContextLocations, conversation: Pick<Conversation, "record" | "note">) {
     this.#places = places;
     this.#conversation = conversation;
     this.#root = places.roots[0] ?? "";
   }
 
-  /** The files that apply from the start, the most general first. */
+  /** Yields the files that apply from the start, the most general first. */
   initial(): Promise<AgentEvent[]> {
-    return this.#inFolders([this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)]);
+    return this.#inFolders([
+      this.#places.home,
+      ...listFoldersBetween(findRepositoryTop(this.#root), this.#root),
+    ]);
   }
 
-  /** Those of the folders that a call has worked in, from the root down. */
+  /** Yields the files of the folders that a call worked in, from the root down. */
   async touchedBy(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
     const tool = registry.getTool(call.name);
     const folders: string[] = [];
@@ -65,12 +71,12 @@ export class ContextFiles {
     for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
       const path = resolve(this.#root, subject);
       const root = this.#places.roots.find((folder) => isWithin(path, folder));
-      if (root !== undefined) folders.push(...foldersDown(root, path));
+      if (root !== undefined) folders.push(...listFoldersBetween(root, path));
     }
     return this.#inFolders(folders);
   }
 
-  /** All files that the model was given, in their current state; missing ones are left out. */
+  /** Returns all files that the model has received, in their current state. Missing files are left out. */
   async again(): Promise<string[]> {
     const texts: string[] = [];
     for (const file of this.#conversation.record.contextFiles) {
@@ -86,11 +92,11 @@ export class ContextFiles {
     for (const folder of folders) {
       if (this.#seen.has(folder)) continue;
       this.#seen.add(folder);
-      for (const name of contextFileNames(this.#places.fileNames, folder)) {
+      for (const name of resolveContextFileNames(this.#places.fileNames, folder)) {
         const path = join(folder, name);
         const content = await this.#contentOf(path);
         if (content === null) continue;
-        const file = realOf(path) ?? path;
+        const file = tryRealPath(path) ?? path;
         if (!record.contextFiles.has(file))
           events.push(note({ type: "context", text: this.#told(file, content), file }));
       }
@@ -101,11 +107,11 @@ export class ContextFiles {
   #told(file: string, content: string): string {
     const { home, mostCharacters } = this.#places;
     const whose = dirname(file) === home ? "The user's instructions for all projects" : "Instructions";
-    const hint = `read ${shownPath(file)} for the rest`;
-    return `${whose}, from ${shownPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`;
+    const hint = `read ${formatPath(file)} for the rest`;
+    return `${whose}, from ${formatPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`;
   }
 
-  /** Returns null for a file that is empty, unreadable, not text, or outside where it appears to be. */
+  /** Returns null for a file that is empty, unreadable or not text, or whose real location is not allowed. */
   async #contentOf(file: string): Promise<string | null> {
     if (!existsSync(file)) return null;
     try {
@@ -117,39 +123,42 @@ export class ContextFiles {
     }
   }
 
-  /** The user's own file may be a link to anywhere; files above the root must be in its repository, and not another user's. */
+  /**
+   * Reads a file outside the roots. The user's own file may be a link to anywhere. A file above the root must be in its
+   * repository and must not belong to another user.
+   */
   async #readOutside(file: string): Promise<string | null> {
     const isHome = dirname(file) === this.#places.home;
     const { openWithin } = await import("@burin/files/paths/paths");
-    const { descriptor } = await openWithin(file, [isHome ? sep : repositoryTop(this.#root)]);
+    const { descriptor } = await openWithin(file, [isHome ? sep : findRepositoryTop(this.#root)]);
     if (!isHome && !isOwn(fstatSync(descriptor), this.#root)) {
       closeSync(descriptor);
       return null;
     }
-    const bytes = beginningOf(descriptor, this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
+    const bytes = readBeginningAndClose(descriptor, this.#places.mostCharacters * MAX_BYTES_PER_CHARACTER);
     const text = new TextDecoder().decode(bytes);
     return text.includes("\0") ? null : text;
   }
 }
 
 /**
- * The nearest folder, from this one upwards, that contains `.git`; the folder itself if there is none, or if it is
- * another user's, which git does not use either.
+ * Returns the nearest folder, from this one upwards, that contains `.git`. Returns the folder itself if there is none,
+ * or if it belongs to another user (git does not use such a one either).
  */
-function repositoryTop(folder: string): string {
+function findRepositoryTop(folder: string): string {
   for (let top = folder; ; top = dirname(top)) {
-    const repository = lstatOf(join(top, ".git"));
+    const repository = tryLstat(join(top, ".git"));
     if (repository !== null) return isOwn(repository, folder) ? top : folder;
     if (dirname(top) === top) return folder;
   }
 }
 
-/** It belongs to this user, or to whom the root belongs, as in a container. */
+/** Whether it belongs to this user, or to the owner of the root, as in a container. */
 function isOwn({ uid }: { readonly uid: number }, root: string): boolean {
-  return uid === process.getuid?.() || uid === lstatOf(root)?.uid;
+  return uid === process.getuid?.() || uid === tryLstat(root)?.uid;
 }
 
-function foldersDown(top: string, bottom: string): string[] {
+function listFoldersBetween(top: string, bottom: string): string[] {
   const folders = [top];
   for (const name of relative(top, bottom).split(sep)) {
     if (name !== "") folders.push(join(folders.at(-1) ?? top, name));

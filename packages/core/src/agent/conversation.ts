@@ -3,9 +3,9 @@ import { EventQueue } from "@burin/contract/async/event-queue";
 import {
   type InlineData,
   isMedia,
+  joinText,
   type Part,
   type PartListUnion,
-  textOf,
   toParts,
 } from "@burin/contract/messages/message";
 import { CacheWatch } from "./cache-watch.ts";
@@ -16,25 +16,25 @@ export interface Prompt {
   readonly media?: readonly InlineData[];
 }
 
-/** Callers in JavaScript may ignore the types. */
-export function promptOf(given: PartListUnion): Prompt {
+/** Converts a prompt to text and media. Checks it, because JavaScript callers may ignore the types. */
+export function toPrompt(given: PartListUnion): Prompt {
   const parts = toParts(given);
   if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
     throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
-  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
+  return { text: joinText(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }
 
-/** The prompt as parts; without media, as plain text. */
-export function partsOf({ text, media = [] }: Prompt): PartListUnion {
+/** Returns the prompt as parts, or as plain text if it has no media. */
+export function toPromptParts({ text, media = [] }: Prompt): PartListUnion {
   if (media.length === 0) return text;
   const shown = media.map((inlineData) => ({ inlineData }));
   return text === "" ? shown : [text, ...shown];
 }
 
-/** Parts for a prompt from the bytes of an image or a PDF; null for anything else. Throws what is wrong with them. */
-export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
-  const { shownMedia } = await import("@burin/files/workspace/shown-media");
-  const shown = await shownMedia(Buffer.from(bytes));
+/** Converts the bytes of an image or a PDF to parts for a prompt; null for others. Throws if they are damaged. */
+export async function readMediaParts(bytes: Uint8Array): Promise<Part[] | null> {
+  const { prepareMedia } = await import("@burin/files/workspace/shown-media");
+  const shown = await prepareMedia(Buffer.from(bytes));
   if (shown === null) return null;
   const { mimeType } = shown;
   if ("fault" in shown) throw new Error(`the ${mimeType} file is damaged: ${shown.fault}`);
@@ -42,13 +42,13 @@ export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
   return shown.note === undefined ? [part] : [{ text: shown.note }, part];
 }
 
-/** The conversation of an agent: each event is added to the history when it happens, whatever its source. */
+/** The conversation of an agent. Each event is added to the history when it happens, whatever its source. */
 export class Conversation {
-  readonly words = new WaitingWords();
+  readonly words = new PendingInput();
   readonly history = new History();
   readonly record = new WorkRecord();
   readonly cache = new CacheWatch();
-  /** Only for the reader of a run; these events are in the history already. */
+  /** Events for the reader of the run. They are already in the history. */
   told = new EventQueue<AgentEvent>();
   readonly #onEvent: (event: AgentEvent) => void;
 
@@ -70,7 +70,7 @@ export class Conversation {
     return event;
   };
 
-  /** The same for events outside the loop, from calls and background tasks; the reader of the run gets them too. */
+  /** Like `note`, for events from outside the loop (calls, background tasks). The run's reader gets them too. */
   readonly tell = (event: AgentEvent): void => {
     this.told.push(this.note(event));
   };
@@ -86,25 +86,25 @@ export class Conversation {
   }
 }
 
-/** What the user types while the model works, until it is added to the history. */
-class WaitingWords {
+/** Holds what the user types while the model works, until it is added to the history. */
+class PendingInput {
   readonly #steering: Prompt[] = [];
   readonly #queued: Prompt[] = [];
   #wake: () => void = () => {};
 
-  /** Added with the next request of the current turn. */
+  /** Adds a prompt that is sent with the next request of the current turn. */
   steer(words: Prompt): void {
     this.#steering.push(words);
     this.#wake();
   }
 
-  /** Added when the model has ended its turn. */
+  /** Adds a prompt that is sent after the model has ended its turn. */
   queue(words: Prompt): void {
     this.#queued.push(words);
     this.#wake();
   }
 
-  /** Resolves with the next prompt; a later wait replaces an earlier one. */
+  /** Resolves when the next prompt arrives. A later wait replaces an earlier one. */
   arrival(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -115,7 +115,7 @@ class WaitingWords {
     return this.#steering.splice(0);
   }
 
-  /** Returns only the oldest prompt, so that each queued one gets its own turn. */
+  /** Returns only the oldest queued prompt, so that each gets its own turn. */
   takeQueued(): Prompt[] {
     return this.#queued.splice(0, 1);
   }

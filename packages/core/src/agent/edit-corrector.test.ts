@@ -2,7 +2,7 @@ import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-m
 import { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 import { describe, expect, it } from "vitest";
 import type { FailedEdit } from "../text/correct-edit.ts";
-import { editCorrector } from "./edit-corrector.ts";
+import { createEditCorrector } from "./edit-corrector.ts";
 
 const SAID = { prompt: "", reply: "" };
 
@@ -14,7 +14,7 @@ const FAILED: FailedEdit = {
   line: 2,
 };
 
-/** The script's model, and what it was asked. */
+/** Returns the model of the script, and the list of requests that it got. */
 function listening(...script: ScriptLine[]) {
   const requests: ModelRequest[] = [];
   const inner = scriptedModel(script);
@@ -25,7 +25,7 @@ function listening(...script: ScriptLine[]) {
       return inner.stream(request, signal);
     },
   };
-  return { correct: editCorrector(model, () => SAID), requests };
+  return { correct: createEditCorrector(model, () => SAID), requests };
 }
 
 async function answered(text: string) {
@@ -85,7 +85,7 @@ describe("the model's correction of an edit", () => {
         yield { type: "end", reason: "length" };
       },
     };
-    expect(await editCorrector(cut, () => SAID)(FAILED, new AbortController().signal)).toBeNull();
+    expect(await createEditCorrector(cut, () => SAID)(FAILED, new AbortController().signal)).toBeNull();
   });
 
   it("R95 sends only the part in question of a long file", async () => {
@@ -114,7 +114,7 @@ describe("the model's correction of an edit", () => {
         new_string: `function ${name}() {\n  stop();`,
       });
       const lines: ScriptLine[] = [{ text }];
-      return editCorrector(scriptedModel(lines), () => ({ prompt, reply: "" }))(
+      return createEditCorrector(scriptedModel(lines), () => ({ prompt, reply: "" }))(
         failed,
         new AbortController().signal,
       );
@@ -130,7 +130,10 @@ describe("the model's correction of an edit", () => {
       expect(await choose("As in alpha: stop in beta, too.", "beta")).toBeNull();
       const many = { ...failed, places: [] };
       expect(
-        await editCorrector(scriptedModel([{ text: "{}" }]), () => SAID)(many, new AbortController().signal),
+        await createEditCorrector(scriptedModel([{ text: "{}" }]), () => SAID)(
+          many,
+          new AbortController().signal,
+        ),
       ).toBeNull();
     });
   });

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { PartListUnion } from "@burin/contract/messages/message";
 import { describe, expect, it } from "vitest";
-import { historyOf } from "./history.ts";
+import { buildHistory } from "./history.ts";
 
 const asked: AgentEvent = { type: "text", role: "user", text: "go" };
 const said = (text: string): AgentEvent => ({ type: "text", role: "model", text });
@@ -28,7 +28,7 @@ const answered = (callId: string, llmContent: PartListUnion): AgentEvent => ({
 });
 
 function reply(...events: AgentEvent[]) {
-  return historyOf([asked, ...events])[1]?.parts;
+  return buildHistory([asked, ...events])[1]?.parts;
 }
 
 describe("P36 thoughts in the history", () => {
@@ -64,8 +64,10 @@ describe("P36 thoughts in the history", () => {
       { text: "kept", thought: true },
       { text: "x" },
     ]);
-    expect(historyOf([asked, thought("lost"), restart])).toEqual([{ role: "user", parts: [{ text: "go" }] }]);
-    expect(historyOf([asked, thought("kept"), answered("a", "x"), restart])).toMatchObject([
+    expect(buildHistory([asked, thought("lost"), restart])).toEqual([
+      { role: "user", parts: [{ text: "go" }] },
+    ]);
+    expect(buildHistory([asked, thought("kept"), answered("a", "x"), restart])).toMatchObject([
       {},
       { parts: [{ text: "kept" }, { functionCall: { id: "a" } }] },
       {},
@@ -80,7 +82,7 @@ describe("P6 old answers that are cleared", () => {
   const image = { inlineData: { mimeType: "image/png", data: "x" } };
 
   it("leave a note, lose their media, and stay the answers to their calls", () => {
-    const history = historyOf([
+    const history = buildHistory([
       asked,
       asking("a"),
       asking("b"),
@@ -108,20 +110,20 @@ describe("P6 old answers that are cleared", () => {
       tokensBefore: 9,
       tokensAfter: 3,
     } as const;
-    const kept = historyOf([...before, { ...compaction, kept: 2 }]);
+    const kept = buildHistory([...before, { ...compaction, kept: 2 }]);
     expect(kept).toMatchObject([
       { role: "user", parts: [{ text: "all so far" }] },
       { role: "model", parts: [{ functionCall: { id: "a" } }] },
       { role: "user", parts: [{ functionResponse: { id: "a", response: { output: "alpha" } } }] },
     ]);
-    expect(historyOf([...before, { ...compaction, kept: 0 }, said("on")])).toEqual([
+    expect(buildHistory([...before, { ...compaction, kept: 0 }, said("on")])).toEqual([
       { role: "user", parts: [{ text: "all so far" }] },
       { role: "model", parts: [{ text: "on" }] },
     ]);
   });
 
   it("a context note speaks in the user's role", () => {
-    expect(historyOf([{ type: "context", text: "rules", file: "/x/AGENTS.md" }, asked])).toEqual([
+    expect(buildHistory([{ type: "context", text: "rules", file: "/x/AGENTS.md" }, asked])).toEqual([
       { role: "user", parts: [{ text: "rules" }, { text: "Prompt:\n\ngo" }] },
     ]);
   });

@@ -2,10 +2,10 @@ import type { AgentEvent, Compaction } from "@burin/contract/agent-event";
 import type { Thought } from "@burin/contract/chat-model";
 import type { Message, Part } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
-import { functionResponseOf } from "../scheduler/function-response.ts";
+import { toFunctionResponse } from "../scheduler/function-response.ts";
 
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
-/** Separates the user's prompt from our own text before it in the same message. */
+/** Separates the user's prompt from Burin's own text before it in the same message. */
 const PROMPT_HEADING = "Prompt:\n\n";
 
 interface OwnMessage {
@@ -13,14 +13,14 @@ interface OwnMessage {
   readonly parts: Part[];
 }
 
-/** A fold over the events in order: a log, or a reader of `stream-json`, gives exactly the same history. */
+/** The history as a fold over the events in order: a log, or `stream-json`, gives exactly the same history. */
 export class History {
   readonly #messages: OwnMessage[] = [];
-  /** The calls of the current reply; null means that the answer has not come yet. */
+  /** The calls of the current reply with their answers. null means that the answer has not arrived yet. */
   #answers = new Map<string, readonly Part[] | null>();
-  /** Signatures for calls that are still to come. */
+  /** Signatures that arrived before their calls. */
   readonly #signatures = new Map<string, string>();
-  /** What was added last is not from the user: a context file, a summary. */
+  /** Whether the last addition came from Burin and not from the user, for example a context file or a summary. */
   #isOursLast = false;
 
   get messages(): readonly Message[] {
@@ -41,7 +41,7 @@ export class History {
     else if (event.type === "notice" && event.restart) this.#forgetThoughts();
   }
 
-  /** Depends on the events only, so that a resumed session sends the same bytes. */
+  /** Returns the heading before a user's text, if Burin's own text precedes it. Depends only on the events. */
   #headingFor({ role }: Extract<AgentEvent, { type: "text" }>): string {
     const isBehindOurs = role === "user" && this.#isOursLast && this.#messages.at(-1)?.role === "user";
     this.#isOursLast = false;
@@ -80,7 +80,7 @@ export class History {
     for (const part of last.parts) if (part.text !== undefined) part.thought = true;
   }
 
-  /** A reply that restarts has produced only reasoning, which is alone at the end. */
+  /** Removes the reasoning of a reply that starts again: it has produced nothing else, so it stands at the end. */
   #forgetThoughts(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== "model") return;
@@ -98,16 +98,16 @@ export class History {
       );
     }
     if (isAnswered(call)) {
-      this.#answers.set(call.callId, functionResponseOf(call));
+      this.#answers.set(call.callId, toFunctionResponse(call));
       this.#giveAnswers();
     }
   }
 
-  /** A changed message becomes a new object, so that cached measurements of the old one do not apply. */
+  /** Clears these answers. A changed message becomes a new object, so that no cached measurement applies to it. */
   #clear(callIds: ReadonlySet<string>): void {
     for (const [index, { role, parts }] of this.#messages.entries()) {
       if (role !== "user") continue;
-      const kept = withoutAnswers(parts, callIds);
+      const kept = removeAnswers(parts, callIds);
       if (kept !== parts) this.#messages[index] = { role, parts: kept };
     }
   }
@@ -121,7 +121,7 @@ export class History {
     for (const { role, parts } of tail) this.#messageOf(role).parts.push(...parts);
   }
 
-  /** The answers are added together, in the order of the calls, once the last one has come. */
+  /** Adds the answers together, in the order of the calls, once all have arrived. */
   #giveAnswers(): void {
     const answers = [...this.#answers.values()];
     if (answers.some((answer) => answer === null)) return;
@@ -139,8 +139,8 @@ export class History {
   }
 }
 
-/** Removes the answers and their media; returns the same list when it has none of them. */
-function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
+/** Replaces these answers by a note and removes their media. Returns the same list if it contains none of them. */
+function removeAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   if (!parts.some(({ functionResponse }) => callIds.has(functionResponse?.id ?? ""))) return parts;
   const kept: Part[] = [];
   let isCleared = false;
@@ -159,7 +159,7 @@ function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   return kept;
 }
 
-export function historyOf(events: Iterable<AgentEvent>): readonly Message[] {
+export function buildHistory(events: Iterable<AgentEvent>): readonly Message[] {
   const history = new History();
   for (const event of events) history.apply(event);
   return history.messages;

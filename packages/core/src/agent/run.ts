@@ -1,28 +1,28 @@
 import type { RunEnd, RunError, RunStatus } from "@burin/contract/agent-event";
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { ToolKind } from "@burin/contract/tools";
 import type { Reply } from "./reply.ts";
 
-/** How far the work on a prompt has come. */
+/** The state of the work on one prompt. */
 export class Run {
   readonly signal: AbortSignal;
   readonly guard: LoopGuard | null;
-  /** Replies to the current prompt. */
+  /** How many replies the current prompt has got. */
   turns = 0;
-  /** What the model said last. */
+  /** The latest text of the model. */
   text = "";
-  /** The text of the earlier replies that the current one continues. */
+  /** The text of the earlier, incomplete replies that the current one continues. */
   unfinished = "";
-  /** Interrupted replies in a row. */
+  /** How many replies in a row broke off. */
   broken = 0;
-  /** Answers that the output limit has cut off. */
+  /** How many answers the output limit cut off. */
   cuts = 0;
-  /** The last answer was cut off and not continued. */
+  /** true if the last answer was cut off and not continued. */
   isCut = false;
-  /** The signal has aborted because the budget of time is used up. */
+  /** true if the signal aborted because the time budget is used up. */
   isOutOfTime = false;
-  /** The last call that could not be approved. */
+  /** The error of the last call that was not approved. */
   refused: RunError | null = null;
 
   constructor(signal: AbortSignal, guard: LoopGuard | null) {
@@ -33,45 +33,45 @@ export class Run {
 
 type Outcome = Pick<Run, "turns" | "text"> & Partial<Pick<Run, "isCut">>;
 
-export function ended(status: "success", outcome: Outcome): RunEnd;
-export function ended(status: RunStatus, outcome: Outcome, error: RunError): RunEnd;
-export function ended(status: RunStatus, { turns, text, isCut }: Outcome, error?: RunError): RunEnd {
+export function createRunEnd(status: "success", outcome: Outcome): RunEnd;
+export function createRunEnd(status: RunStatus, outcome: Outcome, error: RunError): RunEnd;
+export function createRunEnd(status: RunStatus, { turns, text, isCut }: Outcome, error?: RunError): RunEnd {
   const whole = { type: "done" as const, result: text, turns };
   const event = isCut ? { ...whole, cut: true as const } : whole;
   if (error === undefined) return { ...event, status: "success" };
   return { ...event, status, error: { type: error.type, message: error.message } };
 }
 
-/** Why the reply is the last one; null when it is complete. */
-export function failureOf(run: Run, { end }: Reply): RunEnd | null {
-  if (end.reason === "cancelled") return interrupted(run);
-  return end.reason === "error" ? ended("error", run, end.error) : null;
+/** Returns the end of the run if the reply failed or was cancelled; null if it is complete. */
+export function findReplyFailure(run: Run, { end }: Reply): RunEnd | null {
+  if (end.reason === "cancelled") return createInterruptedEnd(run);
+  return end.reason === "error" ? createRunEnd("error", run, end.error) : null;
 }
 
-export function interrupted(run: Outcome): RunEnd {
-  return ended("cancelled", run, { type: "cancelled", message: "Interrupted." });
+export function createInterruptedEnd(run: Outcome): RunEnd {
+  return createRunEnd("cancelled", run, { type: "cancelled", message: "Interrupted." });
 }
 
-export function overBudget(run: Run, message: string): RunEnd {
-  return ended("limit", run, { type: "budget", message });
+export function createBudgetEnd(run: Run, message: string): RunEnd {
+  return createRunEnd("limit", run, { type: "budget", message });
 }
 
-/** Why the run ends after these answers; null when the model is asked again. */
-export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): RunEnd | null {
+/** Returns the end of the run after these answers; null if the model is asked again. */
+export function decideEnd(answers: readonly AnsweredCall[], run: Run, maxTurns: number): RunEnd | null {
   const { turns, text, guard } = run;
-  const plan = unapprovedPlan(answers);
-  if (plan) return ended("refused", { turns, text: textWithPlan(text, plan) }, plan.error);
+  const plan = findUnapprovedPlan(answers);
+  if (plan) return createRunEnd("refused", { turns, text: appendPlan(text, plan) }, plan.error);
   if (guard?.verdict) {
-    // A call that is refused repeatedly ends the run as refused, because the user can fix that.
-    if (run.refused) return ended("refused", run, run.refused);
-    return ended("limit", run, { type: "loop", message: guard.verdict });
+    // A call that is refused repeatedly ends the run as refused, because the user can change that.
+    if (run.refused) return createRunEnd("refused", run, run.refused);
+    return createRunEnd("limit", run, { type: "loop", message: guard.verdict });
   }
   if (turns < maxTurns) return null;
   const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
-  return ended("limit", run, { type: "max_turns", message });
+  return createRunEnd("limit", run, { type: "max_turns", message });
 }
 
-/** Whether a failure or the user ended the run, instead of the model's last text. */
+/** Whether the run ended because of a failure or the user, and not with the model's last text. */
 export function isCutOff({ status, error }: RunEnd): boolean {
   const isWhole = error?.type === "nothing_left" || error?.type === "schema_mismatch";
   return !isWhole && (status === "error" || status === "cancelled");
@@ -81,23 +81,23 @@ const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_decline
 
 type Failure = Exclude<AnsweredCall, { readonly status: "success" }>;
 
-function failuresIn(answers: readonly AnsweredCall[]): Failure[] {
+function filterFailures(answers: readonly AnsweredCall[]): Failure[] {
   return answers.flatMap((answer) => (answer.status === "success" ? [] : answer));
 }
 
-/** Why a run with an unapproved call does not count as a success, even when the model continues. */
-export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
-  return failuresIn(answers).find(({ error }) => REFUSALS.has(error.type))?.error ?? null;
+/** Returns why a run with an unapproved call does not count as a success, even if the model continues. */
+export function findRefusal(answers: readonly AnsweredCall[]): RunError | null {
+  return filterFailures(answers).find(({ error }) => REFUSALS.has(error.type))?.error ?? null;
 }
 
-/** A plan without approval ends the turn: the model could only present it again. */
-function unapprovedPlan(answers: readonly AnsweredCall[]): Failure | undefined {
+/** Returns a plan that was not approved. It ends the turn, because the model could only present it again. */
+function findUnapprovedPlan(answers: readonly AnsweredCall[]): Failure | undefined {
   const isPlan = (one: Failure) => one.status === "error" && one.confirmation?.kind === "plan";
-  return failuresIn(answers).find((one) => isPlan(one) || one.error.type === "plan_declined");
+  return filterFailures(answers).find((one) => isPlan(one) || one.error.type === "plan_declined");
 }
 
-/** If no user was there to see the plan, it is the result of the run. */
-function textWithPlan(text: string, answer: Failure): string {
+/** Adds the plan to the text if no user was there to see it, so that the plan is the result of the run. */
+function appendPlan(text: string, answer: Failure): string {
   const question = answer.status === "error" ? answer.confirmation : undefined;
   if (question?.kind !== "plan") return text;
   return [text, question.plan].filter((piece) => piece !== "").join("\n\n");
@@ -148,7 +148,7 @@ export class LoopGuard {
 
   #failed(call: AnsweredCall, mark: string, step: number): ToolCall {
     this.#last.count = 0;
-    const failure = onceFor(this.#failures, mark, () => ({ count: 0, changes: this.#changes.size }));
+    const failure = getOrCreate(this.#failures, mark, () => ({ count: 0, changes: this.#changes.size }));
     if (failure.changes !== this.#changes.size) failure.count = 0;
     failure.changes = this.#changes.size;
     failure.count += step;

@@ -1,7 +1,7 @@
 import type { AgentEvent, RunStatus } from "@burin/contract/agent-event";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { isAnswered } from "@burin/contract/tool-call";
-import type { SubagentAnswer, TaskOrder } from "../tools/task.ts";
+import type { StartedTask, SubagentAnswer } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
 
 /** A helper with its own history and instructions, and never more rights than its session. */
@@ -21,8 +21,8 @@ export interface SubagentDefinition {
   readonly approvalMode?: ApprovalMode | undefined;
 }
 
-/** Steps are for the user and for failure reports; a long run keeps only the latest. */
-const MOST_STEPS = 200;
+/** The most steps that are kept. They are shown to the user and added to failure reports. */
+const MAX_STEPS = 200;
 
 const STATUS: Readonly<Record<RunStatus, SubagentAnswer["status"]>> = {
   success: "success",
@@ -42,10 +42,10 @@ export async function runSubagent(
   const steps: string[] = [];
   let answer: SubagentAnswer = { status: "failed", text: "", reason: "it ended without a word", steps };
   for await (const event of agent.run({ text: prompt }, signal)) {
-    const step = stepOf(event);
+    const step = describeStep(event);
     if (step !== null) {
       steps.push(step);
-      if (steps.length > MOST_STEPS) steps.shift();
+      if (steps.length > MAX_STEPS) steps.shift();
       onStep(steps);
     }
     if (event.type === "done") {
@@ -56,10 +56,10 @@ export async function runSubagent(
   return answer;
 }
 
-/** What the session learns from a subagent's event: its usage, and each call when it starts and ends. */
-export function toldToSession(
+/** Converts a subagent's event for the session: its usage, and each call's start and end. null for others. */
+export function toSessionEvent(
   event: AgentEvent,
-  { subagent_type: agent, description: task, callId: parentCallId }: TaskOrder,
+  { subagent_type: agent, description: task, callId: parentCallId }: StartedTask,
 ): AgentEvent | null {
   if (event.type === "usage") return { ...event, purpose: "subagent" };
   if (event.type !== "tool_call") return null;
@@ -74,7 +74,7 @@ export function toldToSession(
   return { type: "subagent_call", agent, parentCallId, task, call: ended };
 }
 
-function stepOf(event: AgentEvent): string | null {
+function describeStep(event: AgentEvent): string | null {
   if (event.type !== "tool_call") return null;
   const { call } = event;
   if (call.status === "executing" && call.display === undefined) return call.description;

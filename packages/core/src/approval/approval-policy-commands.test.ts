@@ -1,5 +1,5 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import type { CommandPlace } from "@burin/shell-judge";
+import type { CommandLocation } from "@burin/shell-judge";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "./approval-policy.ts";
@@ -9,7 +9,7 @@ interface Given {
   readonly allow?: readonly string[];
   readonly ask?: readonly string[];
   readonly deny?: readonly string[];
-  readonly place?: CommandPlace;
+  readonly place?: CommandLocation;
 }
 
 const rule = (words: string) => parseRule(words === "" ? "run_shell_command" : `run_shell_command(${words})`);
@@ -386,7 +386,7 @@ describe("the place of a command", () => {
     expect(judged("cd /other/sub && cat ../../x", { place }).verdict).toBe("ask");
     const leadsOutside = (path: string) => path.includes("/link");
     expect(judged("cat src/link/x", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
-    // To find what a pattern matches the shell goes through the link.
+    // The shell goes through the link to find what the pattern matches.
     expect(judged("echo src/link/*", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
     expect(judged("echo link* src/*", { place: { root: "/project", leadsOutside } }).verdict).toBe("allow");
     const fault = { nature: "program", what: "core.fsmonitor" } as const;

@@ -1,11 +1,11 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import type { CommandPlace } from "@burin/shell-judge";
+import type { CommandLocation } from "@burin/shell-judge";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "./approval-policy.ts";
 
 const FILES = ["/project/.env", "/project/src/a.ts", "/project/secrets/key", "/project/docs/secrets.md"];
-const PLACE: CommandPlace = {
+const PLACE: CommandLocation = {
   root: "/project",
   realPaths: (path) => [path.replace(/\/link\b/, "/secrets/key")],
   filesBelow: (folder) => (folder.endsWith("/huge") ? null : FILES.filter((file) => file.startsWith(folder))),

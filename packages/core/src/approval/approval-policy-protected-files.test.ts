@@ -1,5 +1,5 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import { parseRule, protectedFile } from "@burin/shell-judge";
+import { explainProtectedFile, parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "./approval-policy.ts";
 
@@ -49,7 +49,7 @@ function verdictOf(path: string, mode: ApprovalMode, isNamedBySubject: boolean) 
 
 describe("protected files", () => {
   it.each(NAMES)("P21 %s is asked about in every mode but yolo, with no always", (path) => {
-    expect(protectedFile(path)).not.toBeNull();
+    expect(explainProtectedFile(path)).not.toBeNull();
     for (const byName of [true, false]) {
       for (const mode of ["default", "auto-edit"] as const) {
         expect(verdictOf(path, mode, byName)).toMatchObject({ verdict: "ask", grants: [] });
@@ -73,6 +73,6 @@ describe("protected files", () => {
 });
 
 function ordinary(path: string): void {
-  expect(protectedFile(path)).toBeNull();
+  expect(explainProtectedFile(path)).toBeNull();
   expect(verdictOf(path, "default", true).verdict).toBe("allow");
 }

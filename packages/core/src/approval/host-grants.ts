@@ -1,16 +1,18 @@
 import type { Rule } from "@burin/shell-judge";
 
-/** What a rule for a host begins with: run_shell_command(network:packages.example.org). */
-export const NETWORK = "network:";
+/** The prefix of a pattern that allows a host: run_shell_command(network:packages.example.org). */
+export const NETWORK_PREFIX = "network:";
 
-/** The rule that lets every command reach the host. */
-export function hostGrant(host: string): string {
-  return `run_shell_command(${NETWORK}${host})`;
+/** Returns the rule that lets every command reach the host. */
+export function formatHostGrant(host: string): string {
+  return `run_shell_command(${NETWORK_PREFIX}${host})`;
 }
 
-/** The hosts that the rules name. */
-export function hostsOf(rules: readonly Rule[]): string[] {
+/** Returns the hosts that the rules name. */
+export function listHosts(rules: readonly Rule[]): string[] {
   return rules.flatMap(({ tool, pattern }) =>
-    tool === "run_shell_command" && pattern?.startsWith(NETWORK) ? [pattern.slice(NETWORK.length)] : [],
+    tool === "run_shell_command" && pattern?.startsWith(NETWORK_PREFIX)
+      ? [pattern.slice(NETWORK_PREFIX.length)]
+      : [],
   );
 }

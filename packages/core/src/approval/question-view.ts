@@ -1,77 +1,77 @@
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type {
-  AskedQuestion,
+  ChoiceQuestion,
   CommandLimits,
+  CommandPart,
   Confirmation,
   Effect,
   EffectKind,
   GrantWidth,
   GrantWidths,
-  PartReach,
 } from "@burin/contract/tools";
-import { type GrantSubject, grantSubjects } from "./grant-subjects.ts";
+import { type GrantSubject, listGrantSubjects } from "./grant-subjects.ts";
 
-/** A question as a user sees it: every string is safe to show, and everything left out is counted. */
+/** A question as a user sees it. Every string is safe to show, and everything that is left out is counted. */
 export interface QuestionView {
   readonly title: string;
-  /** What it would reach, resolved: the file, the folder, the hosts, the server and its tool. */
+  /** What the call would reach, resolved: the file, the folder, the hosts, or the server and its tool. */
   readonly target: readonly string[];
-  /** The diff, the command, the prompt, the arguments or the plan, line by line. */
+  /** The diff, command, prompt, arguments or plan, line by line. */
   readonly lines: readonly string[];
-  /** The simple commands of a command line that has more than one. */
+  /** The simple commands of a command line; empty if it has only one. */
   readonly parts: readonly string[];
-  /** What the parts of a command would do, worst first; empty where that is not known. */
-  readonly reach: readonly PartReach[];
-  /** How many of them do the worst kind of thing; null where none leaves the project or destroys anything. */
+  /** What the parts of a command would do, worst first. Empty if that is not known. */
+  readonly reach: readonly CommandPart[];
+  /** How many of the parts do the worst kind of thing; null if none deserves a warning. */
   readonly warning: ReachWarning | null;
-  /** What the sandbox lets a command do. */
+  /** The limits that the sandbox puts on a command. */
   readonly limits?: CommandLimits;
-  /** The rules that "always" would store; without any, "always" must not be offered. */
+  /** The rules that an "always" would store. If empty, "always" must not be offered. */
   readonly grants: readonly string[];
-  /** What these rules are about. */
+  /** What these rules cover. */
   readonly subjects: readonly GrantSubject[];
-  /** The same by their width, narrowest first, where the user can choose. */
+  /** The rules and subjects by width, narrowest first, if the user can choose. */
   readonly widths?: readonly {
     readonly width: GrantWidth;
     readonly grants: readonly string[];
     readonly subjects: readonly GrantSubject[];
   }[];
-  /** The number of lines left out in the middle of a long question. */
+  /** The number of lines that are left out in the middle of a long question. */
   readonly omittedLines: number;
 }
 
 export interface ReachWarning {
   readonly kind: "leaves" | "destroys" | "protected";
   readonly count: number;
-  /** Of so many parts. */
+  /** The number of all parts. */
   readonly all: number;
 }
 
 export interface ViewLimits {
   readonly mostLines?: number;
-  /** Of one line. */
+  /** The most characters of one line. */
   readonly mostCharacters?: number;
 }
 
-const MOST_LINES = 200;
-const MOST_CHARACTERS = 2000;
-/** That many spaces or empty lines could push important text out of sight. */
+const MAX_LINES = 200;
+const MAX_CHARACTERS = 2000;
+/** A longer run of spaces or empty lines could push important text out of sight. */
 const LONG_SPACES = /[\t\p{Zs}\u2800]{41,}/gu;
-const MOST_EMPTY_LINES = 5;
+const MAX_EMPTY_LINES = 5;
 
-/** What every face shows of a Confirmation, from the real parameters. Raise the limits to see all of it. */
-export function questionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
-  const { mostLines = MOST_LINES, mostCharacters = MOST_CHARACTERS } = limits;
-  const { target, text, parts = [] } = contentOf(question);
+/** Returns what every front end shows of a Confirmation, from the real parameters. Raise the limits to get it all. */
+export function buildQuestionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
+  const { mostLines = MAX_LINES, mostCharacters = MAX_CHARACTERS } = limits;
+  const { target, text, parts = [] } = readQuestionContent(question);
   const show = question.kind === "exec" ? visibleCommand : visibleText;
-  const all = question.kind === "edit" ? text.split("\n") : withoutPadding(text);
-  const kept = middleOut(all, mostLines);
+  const all = question.kind === "edit" ? text.split("\n") : collapseEmptyLines(text);
+  const kept = cutMiddle(all, mostLines);
   const line = (each: string) => {
     const shown = show(each);
-    return shortened(question.kind === "edit" ? shown : withoutLongSpaces(shown), mostCharacters);
+    return shortenLine(question.kind === "edit" ? shown : collapseLongSpaces(shown), mostCharacters);
   };
-  const oneLine = (each: string) => withoutLongSpaces(line(each.replace(/\n/g, "\\n")));
+  const oneLine = (each: string) => collapseLongSpaces(line(each.replace(/\n/g, "\\n")));
   const rule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
@@ -79,33 +79,33 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
     target: target.map(oneLine),
     lines: [...kept.head.map(line), ...counted, ...kept.tail.map(line)],
     parts: parts.map(oneLine),
-    ...reachOf(question, oneLine),
+    ...collectReach(question, oneLine),
     grants: question.grants.map(rule),
-    subjects: grantSubjects(question.grants.map(rule)),
-    ...(question.widths && { widths: widthsOf(question.widths, rule) }),
+    subjects: listGrantSubjects(question.grants.map(rule)),
+    ...(question.widths && { widths: listWidths(question.widths, rule) }),
     omittedLines: kept.omitted,
   };
 }
 
-function reachOf(question: Confirmation, show: (text: string) => string) {
+function collectReach(question: Confirmation, show: (text: string) => string) {
   if (question.kind !== "exec") return { reach: [], warning: null };
   const { limits, reach = [] } = question;
   const parts = reach.map((part) => ({
     ...part,
-    // The command itself is shown whole.
-    text: shortened(show(part.text), LONGEST_PART),
-    effects: part.effects.map((effect) => ({ ...effect, on: namesOf(effect.on, show) })),
+    // Parts are shortened, because the command itself is shown in full.
+    text: shortenLine(show(part.text), LONGEST_PART),
+    effects: part.effects.map((effect) => ({ ...effect, on: listNames(effect.on, show) })),
   }));
-  return { reach: parts, warning: warningOf(reach), ...(limits && { limits }) };
+  return { reach: parts, warning: findWarning(reach), ...(limits && { limits }) };
 }
 
 const LONGEST_PART = 160;
 const LONGEST_NAME = 80;
-const MOST_NAMES = 6;
+const MAX_NAMES = 6;
 
-function namesOf(names: readonly string[], show: (text: string) => string): string[] {
-  const shown = names.slice(0, MOST_NAMES).map((name) => shortened(show(name), LONGEST_NAME));
-  return names.length > MOST_NAMES ? [...shown, `… +${names.length - MOST_NAMES}`] : shown;
+function listNames(names: readonly string[], show: (text: string) => string): string[] {
+  const shown = names.slice(0, MAX_NAMES).map((name) => shortenLine(show(name), LONGEST_NAME));
+  return names.length > MAX_NAMES ? [...shown, `… +${names.length - MAX_NAMES}`] : shown;
 }
 
 const WARNED: Readonly<Partial<Record<EffectKind, ReachWarning["kind"]>>> = {
@@ -114,38 +114,41 @@ const WARNED: Readonly<Partial<Record<EffectKind, ReachWarning["kind"]>>> = {
   protected: "protected",
 };
 
-/** What an effect is warned of as; null for an ordinary one. */
-export function warningFor({ kind, isOutside }: Effect): ReachWarning["kind"] | null {
+/** Returns the kind of warning that an effect deserves; null for an ordinary effect. */
+export function classifyWarning({ kind, isOutside }: Effect): ReachWarning["kind"] | null {
   return isOutside ? "leaves" : (WARNED[kind] ?? null);
 }
 
-function warningOf(reach: readonly PartReach[]): ReachWarning | null {
+function findWarning(reach: readonly CommandPart[]): ReachWarning | null {
   for (const kind of ["leaves", "destroys", "protected"] as const) {
-    const has = ({ effects }: PartReach) => effects.some((effect) => warningFor(effect) === kind);
+    const has = ({ effects }: CommandPart) => effects.some((effect) => classifyWarning(effect) === kind);
     const count = reach.filter(has).length;
     if (count > 0) return { kind, count, all: reach.length };
   }
   return null;
 }
 
-function widthsOf(widths: GrantWidths, show: (rule: string) => string): NonNullable<QuestionView["widths"]> {
+function listWidths(
+  widths: GrantWidths,
+  show: (rule: string) => string,
+): NonNullable<QuestionView["widths"]> {
   return (["exact", "wide", "all"] as const).flatMap((width) => {
     const grants = widths[width];
     if (grants === undefined) return [];
     const shown = grants.map(show);
-    return [{ width, grants: shown, subjects: grantSubjects(shown) }];
+    return [{ width, grants: shown, subjects: listGrantSubjects(shown) }];
   });
 }
 
-/** Why a question is asked, in a line that is never long: it may quote the command, which the question itself shows whole. */
-export function shownReason(reason: string): string {
-  return shortened(withoutLongSpaces(visibleCommand(reason.replace(/\n/g, "\\n"))), 500);
+/** Formats the reason for a question as one short line. It may quote the command, which is shown in full anyway. */
+export function formatReason(reason: string): string {
+  return shortenLine(collapseLongSpaces(visibleCommand(reason.replace(/\n/g, "\\n"))), 500);
 }
 
-function contentOf(question: Confirmation) {
+function readQuestionContent(question: Confirmation) {
   switch (question.kind) {
     case "edit":
-      return { target: [question.path], text: withoutLineEnds(question.diff.fileDiff) };
+      return { target: [question.path], text: removeCarriageReturns(question.diff.fileDiff) };
     case "exec": {
       const { command, directory, parts } = question;
       const target = directory === undefined ? [] : [directory];
@@ -153,46 +156,46 @@ function contentOf(question: Confirmation) {
     }
     case "info": {
       const { prompt, urls } = question;
-      // As they are really contacted: letters of other scripts in their ASCII form.
-      const target = urls.map((url) => orElse(url, () => new URL(url).host));
+      // The hosts as they are really contacted: letters of other scripts in their ASCII form.
+      const target = urls.map((url) => withFallback(url, () => new URL(url).host));
       return { target, text: [prompt, ...urls].join("\n") };
     }
     case "mcp":
       return {
         target: [`${question.server}: ${question.tool}`],
-        text: [...(question.changes ?? []), shownJson(question.args)].join("\n"),
+        text: [...(question.changes ?? []), formatJson(question.args)].join("\n"),
       };
     case "discovered":
-      return { target: [question.command], text: shownJson(question.args) };
+      return { target: [question.command], text: formatJson(question.args) };
     case "plan":
       return { target: [], text: question.plan };
     case "form": {
       const { server, message, schema, questions } = question;
-      if (questions !== undefined) return { target: [], text: questions.map(questionInWords).join("\n\n") };
-      return { target: [server], text: `${message}\n${shownJson(schema.properties)}` };
+      if (questions !== undefined) return { target: [], text: questions.map(describeQuestion).join("\n\n") };
+      return { target: [server], text: `${message}\n${formatJson(schema.properties)}` };
     }
   }
 }
 
-/** A question of the model with its choices, each with the number that answers it. */
-function questionInWords({ question, choices, multiple }: AskedQuestion): string {
+/** Formats a question from the model with its choices, each with the number that selects it. */
+function describeQuestion({ question, choices, multiple }: ChoiceQuestion): string {
   const rows = choices.map(({ label, description }, index) => {
     return `  ${index + 1} ${label}${description === undefined ? "" : `: ${description}`}`;
   });
   return [`${question}${multiple ? " (several are possible)" : ""}`, ...rows].join("\n");
 }
 
-function shownJson(value: unknown): string {
+function formatJson(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
-/** Removes carriage returns when every line has one, because then they mean nothing. */
-function withoutLineEnds(diff: string): string {
+/** Removes carriage returns if every changed line has one, because then they mean nothing. */
+function removeCarriageReturns(diff: string): string {
   const changed = diff.split("\n").filter((line) => /^[ +-](?!--|\+\+)/.test(line));
   return changed.every((line) => line.endsWith("\r")) ? diff.replace(/\r\n/g, "\n") : diff;
 }
 
-function withoutPadding(text: string): string[] {
+function collapseEmptyLines(text: string): string[] {
   const lines: string[] = [];
   let empty = 0;
   for (const line of [...text.split("\n"), null]) {
@@ -200,7 +203,7 @@ function withoutPadding(text: string): string[] {
       empty += 1;
       continue;
     }
-    if (empty > MOST_EMPTY_LINES) lines.push(`[${empty} empty lines]`);
+    if (empty > MAX_EMPTY_LINES) lines.push(`[${empty} empty lines]`);
     else lines.push(...Array<string>(empty).fill(""));
     empty = 0;
     if (line !== null) lines.push(line);
@@ -208,11 +211,11 @@ function withoutPadding(text: string): string[] {
   return lines;
 }
 
-function withoutLongSpaces(line: string): string {
+function collapseLongSpaces(line: string): string {
   return line.replace(LONG_SPACES, (spaces) => `[${spaces.length} spaces]`);
 }
 
-function middleOut(lines: readonly string[], most: number) {
+function cutMiddle(lines: readonly string[], most: number) {
   if (lines.length <= most) return { head: lines, tail: [], omitted: 0 };
   const tail = Math.floor(most / 2);
   const head = most - tail;
@@ -223,9 +226,9 @@ function middleOut(lines: readonly string[], most: number) {
   };
 }
 
-function shortened(line: string, most: number): string {
+function shortenLine(line: string, most: number): string {
   const characters = line.length <= most ? [] : [...line];
   if (characters.length <= most) return line;
-  const { head, tail, omitted } = middleOut(characters, most);
+  const { head, tail, omitted } = cutMiddle(characters, most);
   return `${head.join("")}[... ${omitted} characters not shown ...]${tail.join("")}`;
 }

@@ -1,5 +1,5 @@
-import type { CommandLimits, Confirmation, Effect, EffectKind, PartReach } from "@burin/contract/tools";
-import { questionView, type ReachWarning, type ViewLimits } from "./question-view.ts";
+import type { CommandLimits, CommandPart, Confirmation, Effect, EffectKind } from "@burin/contract/tools";
+import { buildQuestionView, type ReachWarning, type ViewLimits } from "./question-view.ts";
 
 const EFFECTS: Readonly<Record<EffectKind, string>> = {
   deletes: "deletes",
@@ -32,28 +32,28 @@ const WARNINGS: Readonly<Record<ReachWarning["kind"], string>> = {
   protected: "changes files that run code later",
 };
 
-/** What a question reaches, in English, for faces without texts of their own: the worst first. */
+/** Describes in English what a question's command would reach, worst first. For front ends without their own texts. */
 export function describeEffects(question: Confirmation, limits: ViewLimits = {}): string[] {
-  const { reach, warning, limits: sandbox } = questionView(question, limits);
+  const { reach, warning, limits: sandbox } = buildQuestionView(question, limits);
   const warned =
     warning &&
     `${warning.all > 1 ? `${warning.count} of ${warning.all} parts: ` : ""}${WARNINGS[warning.kind]}`;
   return [
     ...(warned ? [`Warning: ${warned}`] : []),
     ...(reach.length > 1 ? ["Its parts, the worst first:"] : []),
-    ...reach.flatMap((part) => partInWords(part, reach.length > 1)),
-    ...(sandbox ? [limitsInWords(sandbox)] : []),
+    ...reach.flatMap((part) => describePart(part, reach.length > 1)),
+    ...(sandbox ? [describeLimits(sandbox)] : []),
   ];
 }
 
-function partInWords({ text, asks, effects, rule }: PartReach, isOneOfMany: boolean): string[] {
+function describePart({ text, asks, effects, rule }: CommandPart, isOneOfMany: boolean): string[] {
   const covered = rule === undefined ? "only reads" : `the rule ${rule} covers it`;
-  const words = effects.length > 0 ? effects.map(effectInWords).join("; ") : asks ? "" : covered;
+  const words = effects.length > 0 ? effects.map(describeEffect).join("; ") : asks ? "" : covered;
   if (!isOneOfMany) return words === "" ? [] : [`It ${words}`];
   return [`  ${asks ? "ask" : "ok "} ${text}${words === "" ? "" : `  (${words})`}`];
 }
 
-function effectInWords({ kind, on, isOutside }: Effect): string {
+function describeEffect({ kind, on, isOutside }: Effect): string {
   const what = EFFECTS[kind];
   const named = on.length > 0 ? `${what} ${on.join(", ")}` : what.replace(/:$/, "");
   return isOutside && kind !== "sends"
@@ -61,7 +61,7 @@ function effectInWords({ kind, on, isOutside }: Effect): string {
     : named;
 }
 
-function limitsInWords({ writes, network, reason }: CommandLimits): string {
+function describeLimits({ writes, network, reason }: CommandLimits): string {
   if (writes === "everywhere") return `No sandbox${reason === undefined ? "" : ` (${reason})`}`;
   return `Sandbox: ${WRITES[writes]} · ${NETWORK[network]}`;
 }

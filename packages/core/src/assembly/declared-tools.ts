@@ -1,6 +1,6 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
-import { declarationOf, type Tool } from "@burin/contract/tools";
+import { buildDeclaration, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH } from "../tools/tool-search.ts";
 
@@ -44,7 +44,7 @@ export class DeclaredTools {
     // It finds the others, so it is declared only when there are others.
     const search = all.has(TOOL_SEARCH) && !this.#order.has(TOOL_SEARCH) && (leavesOut || isWaiting());
     for (const name of [...added, ...(search ? [TOOL_SEARCH] : [])].sort()) this.#order.add(name);
-    return this.#declared(all).map(declarationOf);
+    return this.#declared(all).map(buildDeclaration);
   }
 
   undeclared(): Tool[] {
@@ -72,5 +72,5 @@ export class DeclaredTools {
 const sizes = new WeakMap<Tool, number>();
 
 function sizeOf(tool: Tool): number {
-  return onceFor(sizes, tool, () => JSON.stringify(declarationOf(tool)).length);
+  return getOrCreate(sizes, tool, () => JSON.stringify(buildDeclaration(tool)).length);
 }

@@ -2,29 +2,29 @@ import { existsSync } from "node:fs";
 import { arch, type } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { chooseShell, findProgram } from "@burin/commands/processes/shell-program";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { readText } from "@burin/files/disk/regular-file";
 import type { Home } from "./home.ts";
 
-const MOST_HEAD_BYTES = 1024;
-/** An ordinary branch name; any other name might be an instruction in disguise. */
+const MAX_HEAD_BYTES = 1024;
+/** An ordinary branch name. Any other name might contain instructions to the model. */
 const BRANCH = /^ref: refs\/heads\/([\w./@+-]{1,100})\s*$/;
 
 /**
- * One line of facts about the environment that the model could only guess. Given once, at the start of a session,
- * so that all its requests start with the same bytes.
+ * Returns one line of facts about the environment, which the model could otherwise only guess. It is given once, at the
+ * start of a session, so that all requests of the session start with the same bytes.
  */
-export function environmentFacts(root: string, { PATH }: NodeJS.ProcessEnv, now = new Date()): string {
+export function describeEnvironment(root: string, { PATH }: NodeJS.ProcessEnv, now = new Date()): string {
   const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
     .map((part) => String(part).padStart(2, "0"))
     .join("-");
   const shell = chooseShell(process.platform, (name) => findProgram(name, PATH));
-  const state = gitStateOf(root);
+  const state = readGitState(root);
   const git = state === null ? "" : `, git on ${state} when this began`;
   return `Today is ${day}. ${type()} ${arch()}, shell ${shell.title}${git}.`;
 }
 
-/** The files in git's folder that show unfinished work. */
+/** Files in git's folder that show unfinished work. */
 const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
   ["MERGE_HEAD", "a merge"],
   ["rebase-merge", "a rebase"],
@@ -35,30 +35,30 @@ const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
 ];
 
 /**
- * The branch and any unfinished work; null without a repository. Read from git's files: git itself could run
- * programs that the repository names, and would delay the first request.
+ * Returns the branch and any unfinished work; null if there is no repository. Reads git's files directly, because git
+ * itself could run programs that the repository names, and would delay the first request.
  */
-export function gitStateOf(folder: string): string | null {
+export function readGitState(folder: string): string | null {
   for (let place = folder; ; place = dirname(place)) {
-    const gitDir = gitDirIn(place);
+    const gitDir = findGitDir(place);
     const head = gitDir === null ? null : readHead(join(gitDir, "HEAD"));
     if (gitDir !== null && head !== null) {
       const work = UNFINISHED.find(([name]) => existsSync(join(gitDir, name)))?.[1];
-      return `${headOf(head)}${work === undefined ? "" : `, in the middle of ${work},`}`;
+      return `${describeHead(head)}${work === undefined ? "" : `, in the middle of ${work},`}`;
     }
     if (dirname(place) === place) return null;
   }
 }
 
-/** The folder of a repository; in a linked work tree or a submodule a file names it. */
-function gitDirIn(place: string): string | null {
+/** Returns git's folder for a work tree. In a linked work tree or a submodule, `.git` is a file that names it. */
+function findGitDir(place: string): string | null {
   const entry = join(place, ".git");
   if (!existsSync(entry)) return null;
   const named = /^gitdir: (.+)$/m.exec(readHead(entry) ?? "")?.[1];
   return named === undefined ? entry : resolve(place, named.trim());
 }
 
-function headOf(head: string): string {
+function describeHead(head: string): string {
   const branch = BRANCH.exec(head)?.[1];
   if (branch !== undefined) return `the branch ${branch}`;
   const commit = /^([0-9a-f]{12})[0-9a-f]{28,52}\s*$/.exec(head)?.[1];
@@ -66,41 +66,44 @@ function headOf(head: string): string {
 }
 
 function readHead(path: string): string | null {
-  return orElse(null, () => readText(path, MOST_HEAD_BYTES));
+  return withFallback(null, () => readText(path, MAX_HEAD_BYTES));
 }
 
-/** The folders and environment to look from, known when the tools are made. */
-type Ground = Pick<Home, "environment" | "variables"> & { readonly roots: readonly string[] };
+/** The folders and the environment to examine, known when the tools are created. */
+type GitNewsOptions = Pick<Home, "environment" | "variables"> & { readonly roots: readonly string[] };
 
 /**
- * Reports what was not committed when the session started. Git is asked in the background, so that no request
- * waits for it; the model learns the result with the next request, and then it is in the history.
+ * Reports what was not committed when the session started. It asks git in the background, so that no request waits. The
+ * model gets the result with the next request, and from then on it is in the history.
  */
 export class GitNews {
-  readonly #ground: Ground;
+  readonly #ground: GitNewsOptions;
   #isAsked = false;
   #told: string | null = null;
 
-  constructor(ground: Ground) {
+  constructor(ground: GitNewsOptions) {
     this.#ground = ground;
   }
 
-  /** Asks git, the first time only. Never rejects. */
+  /** Asks git, but only on the first call. Never rejects. */
   async look(signal: AbortSignal): Promise<void> {
     const { roots, environment, variables } = this.#ground;
     if (this.#isAsked) return;
     this.#isAsked = true;
-    if (gitStateOf(roots[0] ?? "") === null) return;
+    if (readGitState(roots[0] ?? "") === null) return;
     try {
-      const { uncommittedChanges } = await import("@burin/commands/git/git-work");
-      const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);
+      const { listUncommittedChanges } = await import("@burin/commands/git/git-work");
+      const lines = await listUncommittedChanges(
+        { roots, environment, passEnvironment: variables.pass },
+        signal,
+      );
       if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
     } catch {
-      // Without this, the model can still ask git itself.
+      // Ignore failures: the model can still ask git itself.
     }
   }
 
-  /** Returns the news for the model, once. */
+  /** Returns the news for the model, once; null otherwise. */
   take(): string | null {
     const told = this.#told;
     this.#told = null;

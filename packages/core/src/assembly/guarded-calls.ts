@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
-import { isAnswered, resultOf, type ToolCall } from "@burin/contract/tool-call";
+import { isAnswered, type ToolCall, toToolResult } from "@burin/contract/tool-call";
 import type { Approval, Confirmation, Question, RunContext, Tool, ToolResult } from "@burin/contract/tools";
 import type { CallIds } from "../scheduler/call-ids.ts";
 import { readAnswer } from "../scheduler/decision.ts";
-import { Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
-import { soundListener } from "../scheduler/sound-tool.ts";
+import { Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts";
+import { wrapListener } from "../scheduler/sound-tool.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 
-/** The flow of one toolbox or session, for whichever registry it is to look in. */
-export interface GuardNeeds extends Omit<SchedulerNeeds, "registry"> {
+/** The flow of one toolbox or session, except for the registry in which calls are looked up. */
+export interface GuardOptions extends Omit<SchedulerOptions, "registry"> {
   readonly callIds: CallIds;
 }
 
-/** What a user has already answered to the question of a call. */
-export interface Given {
+/** The user's answer to the question of a call, given in advance. */
+export interface GivenAnswer {
   readonly confirmation: Confirmation;
   readonly approval: Approval;
 }
@@ -22,16 +22,16 @@ type Params = Record<string, unknown>;
 
 export interface GuardedRun extends RunContext {
   readonly signal: AbortSignal;
-  readonly given: Given | null;
+  readonly given: GivenAnswer | null;
 }
 
-/** The whole flow, for exactly this tool, whatever is registered under its name by then. */
+/** Runs the whole flow for exactly this tool, even if another tool is registered under its name later. */
 export class GuardedCalls {
   readonly #name: string;
-  readonly #needs: GuardNeeds & SchedulerNeeds;
+  readonly #needs: GuardOptions & SchedulerOptions;
   readonly #usual: Scheduler;
 
-  constructor(tool: Tool, needs: GuardNeeds) {
+  constructor(tool: Tool, needs: GuardOptions) {
     const registry = new ToolRegistry();
     registry.registerTool(tool);
     this.#name = tool.name;
@@ -48,22 +48,22 @@ export class GuardedCalls {
     const scheduler =
       given === null
         ? this.#usual
-        : new Scheduler({ ...this.#needs, questions: answering(given, questions) });
+        : new Scheduler({ ...this.#needs, questions: answerFromGiven(given, questions) });
     const call = { id: callId ?? callIds.next(), name: this.#name, args };
-    const onCall = soundListener<ToolCall>((state) => {
+    const onCall = wrapListener<ToolCall>((state) => {
       if (state.status === "executing" && state.display !== undefined) onUpdate?.(state.display);
     });
     const [answer] = await scheduler.run([call], { signal, onCall });
     if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
-    return resultOf(answer);
+    return toToolResult(answer);
   }
 }
 
-/** Answers the question that the user was shown; one that has changed since is asked as usual. */
-function answering(
-  { confirmation, approval }: Given,
-  usual: SchedulerNeeds["questions"],
-): SchedulerNeeds["questions"] {
+/** Answers the question that the user was shown. If the question has changed since, it is asked as usual. */
+function answerFromGiven(
+  { confirmation, approval }: GivenAnswer,
+  usual: SchedulerOptions["questions"],
+): SchedulerOptions["questions"] {
   const asking = (callId: string) => async (question: Question, signal: AbortSignal) => {
     const answer = readAnswer(approval, question.confirmation);
     const isSame = isDeepStrictEqual(question.confirmation, confirmation);

@@ -7,7 +7,7 @@ import type {
   PreparedCall,
   Tool,
 } from "@burin/contract/tools";
-import type { Given, GuardNeeds } from "./guarded-calls.ts";
+import type { GivenAnswer, GuardOptions } from "./guarded-calls.ts";
 
 type Params = Record<string, unknown>;
 
@@ -23,14 +23,14 @@ const FIELDS = [
 const NEVER = new AbortController().signal;
 
 /**
- * The tool as a registry hands it out: each call goes through the whole flow. Everything else of it
- * is the tool's own, its class too.
+ * Wraps a tool as a registry returns it: each call goes through the whole flow. All other members, and the class, are
+ * the tool's own.
  */
-export function guardedTool(tool: Tool, needs: GuardNeeds): Tool {
+export function guardTool(tool: Tool, needs: GuardOptions): Tool {
   const own: object = Object.create(Object.getPrototypeOf(tool));
   for (const field of FIELDS)
     Object.defineProperty(own, field, { get: () => tool[field], enumerable: true, configurable: true });
-  return new Proxy(Object.assign(own, guardedMethods(tool, needs)) as Tool, {
+  return new Proxy(Object.assign(own, createGuardedMethods(tool, needs)) as Tool, {
     get: (target, key) => {
       if (Object.hasOwn(target, key)) return Reflect.get(target, key);
       const value: unknown = Reflect.get(tool, key, tool);
@@ -39,10 +39,10 @@ export function guardedTool(tool: Tool, needs: GuardNeeds): Tool {
   });
 }
 
-function guardedMethods(tool: Tool, needs: GuardNeeds) {
+function createGuardedMethods(tool: Tool, needs: GuardOptions) {
   const calls = once(async () => new (await import("./guarded-calls.ts")).GuardedCalls(tool, needs));
-  /** The answers that came by `approvedByUser`, until their params are run. */
-  const answers = new WeakMap<Params, Given>();
+  /** Answers given through `approvedByUser`, kept until the call with these params is run. */
+  const answers = new WeakMap<Params, GivenAnswer>();
   const question = async (params: Params, signal = NEVER) => (await calls()).question(params, signal);
   return {
     validateToolParams: (params: Params) => tool.validateToolParams(params),

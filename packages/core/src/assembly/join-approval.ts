@@ -2,34 +2,34 @@ import type { PathFacts } from "@burin/commands/machine";
 import type { ShellProgram } from "@burin/commands/processes/shell-program";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import type { GrantScope } from "@burin/contract/tools";
 import { parseRule, type Rule, type Rules, type Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
-import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
+import type { QuestionOptions, Questions } from "../scheduler/questions.ts";
 import type { GrantStore } from "../settings/grants.ts";
 import type { Containment } from "./containment.ts";
 import type { Home } from "./home.ts";
 import type { SessionGrants } from "./options.ts";
 
-interface ApprovalGround {
+interface ApprovalOptions {
   readonly current: { readonly mode: ApprovalMode };
   readonly home: Home;
   readonly grants: Grants;
   readonly roots: readonly string[];
   readonly shell: Pick<ShellProgram, "kind">;
-  /** What holds for commands in the mode `auto`; a text says why it does not work here. */
+  /** Returns the containment for commands in the mode `auto`, or a text that says why the mode does not work here. */
   readonly containment: () => Promise<Containment | string>;
-  /** For the user. */
+  /** Reports a message to the user. */
   readonly report: (message: string) => void;
 }
 
-/** The approval policy with its facts about this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval(needs: ApprovalGround) {
+/** Creates the approval policy with facts about this place. The grammar of commands loads with the first one. */
+export function createLazyApproval(needs: ApprovalOptions) {
   const { current, home, grants, roots, shell, containment, report } = needs;
   const { machine, rules, environment, variables } = home;
   let isTold = false;
-  /** Only for a command does it matter what exists where it runs. */
+  /** Only a command's verdict depends on which files exist where it runs. */
   const commandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),
@@ -51,7 +51,7 @@ export function lazyApproval(needs: ApprovalGround) {
     const canRestore = isAuto ? { canRestore: contained.canRestore } : {};
     return async (request: ApprovalRequest, mode: ApprovalMode, given: Rules) => {
       const now = mode === "auto" && !isAuto ? "auto-edit" : mode;
-      const verdict = await knowing(facts, (known) =>
+      const verdict = await judgeWithFacts(facts, (known) =>
         judge({ ...request, place: { ...ground, ...known, ...canRestore } }, now, given),
       );
       return isAuto ? limitContained(verdict, contained.readOnly) : verdict;
@@ -71,7 +71,7 @@ export function lazyApproval(needs: ApprovalGround) {
   };
 }
 
-/** What runs unasked in the mode `auto` gets no chance to change what undo could not give back. */
+/** Adds the paths that a command without a question must not change in the mode `auto`. Asks if there are too many. */
 function limitContained(verdict: Verdict, readOnly: Containment["readOnly"]): Verdict {
   if (verdict.verdict !== "allow" || verdict.isContained !== true) return verdict;
   if (readOnly !== null) return { ...verdict, readOnly };
@@ -79,7 +79,7 @@ function limitContained(verdict: Verdict, readOnly: Containment["readOnly"]): Ve
   return { ...verdict, verdict: "ask", reason, grants: [] };
 }
 
-/** The facts as long as they are unknown: then the user is asked. */
+/** The answers while facts are unknown. They lead to a question to the user. */
 const UNKNOWN = {
   leadsOutside: true,
   realPaths: [],
@@ -92,8 +92,8 @@ const UNKNOWN = {
   repositoryFault: { nature: "outside", what: "nothing is known about the repository" },
 } as const;
 
-/** Judging is synchronous: when it asks the machine for new facts, it is repeated with them. */
-async function knowing<T>(facts: PathFacts, judge: (known: KnownFacts) => T): Promise<T> {
+/** Judges with facts from the machine. `judge` is synchronous, so it is run again when it needs new facts. */
+async function judgeWithFacts<T>(facts: PathFacts, judge: (known: KnownFacts) => T): Promise<T> {
   const known = new Map<string, unknown>();
   for (;;) {
     const asked = new Map<string, Promise<unknown>>();
@@ -123,12 +123,12 @@ type KnownFacts = {
   ) => Awaited<ReturnType<Required<PathFacts>[Name]>>;
 };
 
-/** The one queue of questions; its code is loaded with the first question. */
+/** The single queue of questions. Its code is loaded with the first question. */
 export class LazyQuestions {
   readonly load: () => Promise<Questions>;
   loaded: Questions | null = null;
 
-  constructor(needs: QuestionNeeds) {
+  constructor(needs: QuestionOptions) {
     this.load = once(async () => {
       this.loaded = new (await import("../scheduler/questions.ts")).Questions(needs);
       return this.loaded;
@@ -141,22 +141,22 @@ export class LazyQuestions {
   }
 }
 
-/** The shell, interpreter or launcher that a rule lets run whatever it is given, or null. */
+/** Returns the shell, interpreter or launcher that the rule allows to run any program, or null. */
 export async function findBareLauncher(rule: string): Promise<string | null> {
   if (!rule.trimStart().startsWith("run_shell_command(")) return null;
-  const { bareLauncherOf } = await import("../approval/approval-policy.ts");
-  return bareLauncherOf(rule);
+  const { readBareLauncher } = await import("../approval/approval-policy.ts");
+  return readBareLauncher(rule);
 }
 
-/** The grants that a user has stored, to list and revoke them. */
+/** Opens the user's stored grants, to list and revoke them. */
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");
   return new GrantStore(home);
 }
 
-/** The rules that the user allowed with "always". Reads nothing in advance: most calls need no grant. */
+/** The rules that the user allowed with "always". Stored ones are read late, because most calls need no grant. */
 export class Grants implements SessionGrants {
-  /** For this session only. */
+  /** Rules that apply to this session only. */
   session: readonly Rule[] = [];
   readonly #project: string;
   readonly #opened: () => Promise<GrantStore>;
@@ -166,18 +166,18 @@ export class Grants implements SessionGrants {
     this.#opened = once(() => openGrants(home));
   }
 
-  /** The stored rules that apply here, read again each time; `fault` says why none of them counts. */
+  /** Reads the stored rules that apply here, again each time. `fault` says why none of them counts. */
   async stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }> {
     try {
       const all = await (await this.#opened()).all();
       const here = all.filter(({ project }) => project === undefined || project === this.#project);
       return { rules: here.map(({ rule }) => parseRule(rule)) };
     } catch (error) {
-      return { rules: [], fault: messageOf(error) };
+      return { rules: [], fault: describeError(error) };
     }
   }
 
-  /** Resolves to what the user should know about it, or null. */
+  /** Adds rules. Resolves to a message for the user, or null. */
   readonly add = async (rules: readonly string[], scope: GrantScope): Promise<string | null> => {
     let fault: string | null = null;
     if (scope !== "session" && rules.length > 0) {
@@ -185,7 +185,7 @@ export class Grants implements SessionGrants {
         await (await this.#opened()).add(rules, scope === "project" ? this.#project : undefined);
         return null;
       } catch (error) {
-        fault = `"always" holds for this session only: ${messageOf(error)}`;
+        fault = `"always" holds for this session only: ${describeError(error)}`;
       }
     }
     const known = new Set(this.rules);

@@ -5,15 +5,19 @@ import { DeclaredTools } from "./declared-tools.ts";
 import type { Home } from "./home.ts";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 
-interface DeclarationGround {
+interface DeclarationOptions {
   readonly home: Pick<Home, "settings">;
   readonly registry: ToolRegistry;
-  /** Sources that may still bring tools. */
+  /** Tool sources that may still add tools. */
   readonly waiting?: ToolDiscovery;
 }
 
-/** Declares the tools that fit the budget, and a search tool for the rest if there are tool sources. */
-export function declarationsOf({ home, registry, waiting }: DeclarationGround): () => FunctionDeclaration[] {
+/** Returns a function that declares the tools that fit the budget, and a search tool for those of sources. */
+export function createDeclarationList({
+  home,
+  registry,
+  waiting,
+}: DeclarationOptions): () => FunctionDeclaration[] {
   const { tools, mcpServers } = home.settings;
   const declared = new DeclaredTools({
     registry,

@@ -3,52 +3,52 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { Settings } from "@burin/contract/settings/settings";
 import { visibleCommand } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
-import { type HostRules, hostPatternFault, hostPatternWarning } from "@burin/shell-judge";
-import { hostGrant, hostsOf } from "../approval/host-grants.ts";
+import { findHostPatternFault, findHostPatternWarning, type HostRules } from "@burin/shell-judge";
+import { formatHostGrant, listHosts } from "../approval/host-grants.ts";
 import type { Questions } from "../scheduler/questions.ts";
 import type { Home } from "./home.ts";
 import type { Grants } from "./join-approval.ts";
 
 type Egress = NonNullable<CommandsOptions["egress"]>;
-type Wish = Parameters<NonNullable<Egress["ask"]>>[0];
+type HostRequest = Parameters<NonNullable<Egress["ask"]>>[0];
 
-interface EgressGround {
+interface EgressOptions {
   readonly home: Pick<Home, "settings" | "rules">;
   readonly grants: Grants;
   readonly current: { readonly mode: ApprovalMode };
-  /** Absent when nobody can be asked. */
+  /** Absent if nobody can be asked. */
   readonly questions: (() => Promise<Questions>) | undefined;
-  /** For the user. */
+  /** Messages for the user. */
   readonly notes: string[];
 }
 
-const MOST_COMMAND_CHARACTERS = 60;
+const MAX_COMMAND_CHARACTERS = 60;
 
-/** Which hosts this session's commands reach: by settings, rules and grants, and else as the user answers. */
+/** Decides which hosts this session's commands may reach: by settings, rules and grants, or by asking the user. */
 export function joinEgress({
   home,
   grants,
   current,
   questions,
   notes,
-}: EgressGround): Required<Pick<Egress, "rules" | "ask">> {
-  notes.push(...hostWarnings(home));
-  const { allow, deny } = networkRules(home.settings.sandbox.network);
+}: EgressOptions): Required<Pick<Egress, "rules" | "ask">> {
+  notes.push(...listHostWarnings(home));
+  const { allow, deny } = readNetworkRules(home.settings.sandbox.network);
   const rules = async (): Promise<HostRules> => {
     const { session } = grants;
     const stored = await grants.stored();
     const granted = [...home.rules.allow, ...session, ...stored.rules];
-    return { allow: [...allow, ...hostsOf(granted)], deny: [...deny, ...hostsOf(home.rules.deny)] };
+    return { allow: [...allow, ...listHosts(granted)], deny: [...deny, ...listHosts(home.rules.deny)] };
   };
   return {
     rules,
     ask: async (wish, signal) => {
-      // This mode asks nothing, but a name may lead to a place that nobody meant.
+      // The mode yolo asks nothing, but a name may lead to a private address that nobody meant.
       if (current.mode === "yolo") return wish.isPrivate ? "unasked" : "yes";
       const queue = await questions?.();
       if (queue === undefined) return "unasked";
       return queue.inTurn(async (isChanged) => {
-        const confirmation = wishQuestion(wish);
+        const confirmation = buildHostQuestion(wish);
         if (isChanged && (await rules()).allow.includes(wish.host)) return "yes";
         const id = `q_network_${crypto.randomUUID()}`;
         const nobody = { callId: null, agent: null, parentCallId: null };
@@ -62,30 +62,30 @@ export function joinEgress({
   };
 }
 
-function wishQuestion({ host, isPrivate, command }: Wish): Confirmation {
+function buildHostQuestion({ host, isPrivate, command }: HostRequest): Confirmation {
   const short =
-    command.length > MOST_COMMAND_CHARACTERS ? `${command.slice(0, MOST_COMMAND_CHARACTERS)}...` : command;
+    command.length > MAX_COMMAND_CHARACTERS ? `${command.slice(0, MAX_COMMAND_CHARACTERS)}...` : command;
   const where = isPrivate ? ", which is on this machine or in a private network" : "";
   return {
     kind: "info",
     title: `\`${visibleCommand(short)}\` wants to reach ${host}${where}. Allow it?`,
     prompt: "The command waits. A host that it may reach it may also send your files to.",
     urls: [`https://${host}/`],
-    grants: [hostGrant(host)],
+    grants: [formatHostGrant(host)],
   };
 }
 
-function networkRules(network: Settings["sandbox"]["network"]): HostRules {
+function readNetworkRules(network: Settings["sandbox"]["network"]): HostRules {
   if (typeof network === "boolean") return { allow: [], deny: [] };
   if ("length" in network) return { allow: network, deny: [] };
   return { allow: network.allowedDomains ?? [], deny: network.deniedDomains ?? [] };
 }
 
-/** What the user should know about the hosts in settings, a sentence each. */
-function hostWarnings({ settings }: Pick<Home, "settings">): string[] {
-  const { allow, deny } = networkRules(settings.sandbox.network);
-  const faults = [...allow, ...deny].map(hostPatternFault);
-  return [...faults, ...allow.map(hostPatternWarning)].flatMap((one) =>
+/** Returns warnings for the user about the hosts in settings, a sentence each. */
+function listHostWarnings({ settings }: Pick<Home, "settings">): string[] {
+  const { allow, deny } = readNetworkRules(settings.sandbox.network);
+  const faults = [...allow, ...deny].map(findHostPatternFault);
+  return [...faults, ...allow.map(findHostPatternWarning)].flatMap((one) =>
     one === null ? [] : [`sandbox.network: ${one}.`],
   );
 }

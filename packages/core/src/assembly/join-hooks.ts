@@ -1,23 +1,23 @@
-import { lazily } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { JoinedJournal } from "./join-journal.ts";
-import { type CommandGround, commandRunner } from "./run-command.ts";
+import { type CommandOptions, createCommandRunner } from "./run-command.ts";
 
-/** The hooks of a session; nothing is loaded when settings have none. */
+/** The hooks of a session. Their code is not loaded if settings have none. */
 export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
 
-interface HookGround extends Omit<CommandGround, "isConfined"> {
+interface HookOptions extends Omit<CommandOptions, "isConfined"> {
   readonly sessionId: string | undefined;
   readonly report: (message: string) => void;
   readonly journal: JoinedJournal;
 }
 
-export function joinHooks(ground: HookGround): JoinedHooks | undefined {
+export function joinHooks(ground: HookOptions): JoinedHooks | undefined {
   const { home, sessionId, report, journal } = ground;
   const { hooks: configured } = home.settings;
   if (configured.length === 0) return undefined;
-  const run = commandRunner({ ...ground, isConfined: false });
+  const run = createCommandRunner({ ...ground, isConfined: false });
   const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
   const open = once(async () => {
     const { Hooks } = await import("../hooks/hooks.ts");
@@ -28,5 +28,5 @@ export function joinHooks(ground: HookGround): JoinedHooks | undefined {
       run: (request, signal) => journal.ofCommand("hook", request.command, () => run({ ...request, signal })),
     });
   });
-  return lazily(open, ["before", "after", "at"]);
+  return createLazyMethods(open, ["before", "after", "at"]);
 }

@@ -1,17 +1,17 @@
 import { nodeMachine } from "@burin/commands/node-machine";
 import { once } from "@burin/contract/async/once";
-import { HARMLESS } from "@burin/contract/tools";
-import type { TreeLook } from "@burin/files/tree";
+import { HARMLESS_KINDS } from "@burin/contract/tools";
+import type { TreeSnapshot } from "@burin/files/tree";
 import type { CallJournal } from "../scheduler/call-journal.ts";
-import { BUILT_IN, type ToolRegistry } from "../tools/tool-registry.ts";
-import type { Containment, ContainmentNeeds } from "./containment.ts";
+import { BUILT_IN_SOURCE, type ToolRegistry } from "../tools/tool-registry.ts";
+import type { Containment, ContainmentOptions } from "./containment.ts";
 import type { Home } from "./home.ts";
 
-interface JournalGround {
+interface JournalOptions {
   readonly home: Home;
   readonly roots: readonly string[];
   readonly registry: ToolRegistry;
-  /** Who makes the changes; undefined where nothing is stored for undo. */
+  /** The id under which changes are stored for undo; undefined if nothing is stored. */
   readonly writer: string | undefined;
   readonly report: (message: string) => void;
   readonly signal: AbortSignal;
@@ -19,16 +19,23 @@ interface JournalGround {
 
 export interface JoinedJournal {
   readonly ofCalls: CallJournal;
-  /** Of a command that no call runs: a hook, or the check at the end of a run. */
+  /** Runs a command outside any call (a hook, or the check at the end of a run) and stores what it changes for undo. */
   readonly ofCommand: <T>(maker: "hook" | "check", command: string, work: () => Promise<T>) => Promise<T>;
-  /** The files that are not ignored; null on another machine, whose files cannot be looked at in this way. */
-  readonly look: () => Promise<TreeLook | null>;
-  /** What holds for a command that runs unasked; or why none may. */
-  readonly findContainment: (sandbox: ContainmentNeeds["sandbox"]) => Promise<Containment | string>;
+  /** Lists the files that are not ignored. Resolves to null on another machine, where this is not possible. */
+  readonly look: () => Promise<TreeSnapshot | null>;
+  /** Finds the containment for commands that run without a question, or says why no command may. */
+  readonly findContainment: (sandbox: ContainmentOptions["sandbox"]) => Promise<Containment | string>;
 }
 
-/** The journal of what calls change by other ways than the file tools, which note their changes themselves. */
-export function joinJournal({ home, roots, registry, writer, report, signal }: JournalGround): JoinedJournal {
+/** Creates the journal of what calls change by other means than the file tools, which store their own changes. */
+export function joinJournal({
+  home,
+  roots,
+  registry,
+  writer,
+  report,
+  signal,
+}: JournalOptions): JoinedJournal {
   const { settings, environment, folder, root, machine } = home;
   const request = { roots, settings: { ...settings.files, environment }, except: folder };
   const isHere = machine === nodeMachine;
@@ -39,8 +46,8 @@ export function joinJournal({ home, roots, registry, writer, report, signal }: J
   });
   return {
     ofCalls: async ({ id, args, tool, reads, description }, work) => {
-      if (HARMLESS.has(tool.kind) || reads === "wholly") return work();
-      const isOwn = registry.sourceOf(tool.name) === BUILT_IN;
+      if (HARMLESS_KINDS.has(tool.kind) || reads === "wholly") return work();
+      const isOwn = registry.sourceOf(tool.name) === BUILT_IN_SOURCE;
       if (isOwn && (tool.kind === "edit" || args.command === undefined)) return work();
       const journal = await open();
       return journal ? journal.around({ maker: tool.name, what: description, callId: id }, work) : work();
@@ -51,8 +58,8 @@ export function joinJournal({ home, roots, registry, writer, report, signal }: J
     },
     look: async () => {
       if (!isHere) return null;
-      const { lookAtTree } = await import("@burin/files/tree");
-      return lookAtTree(request, signal);
+      const { snapshotTree } = await import("@burin/files/tree");
+      return snapshotTree(request, signal);
     },
     findContainment: async (sandbox) => {
       const { findContainment } = await import("./containment.ts");

@@ -6,28 +6,28 @@ import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
 import type { Home } from "./home.ts";
 
-export interface ForServers {
-  /** For servers that may ask the model. */
+export interface ServerOptions {
+  /** Answers requests of servers that are allowed to ask the model. */
   readonly askModel?: AskModel;
-  /** The first prompt waits for servers that have never been connected. */
+  /** Whether the first prompt waits for servers that have never been connected. */
   readonly areAwaited?: boolean;
 }
 
 export interface McpParts {
   readonly home: Home;
-  /** The real paths of all folders that may be used. */
+  /** The real paths of all folders that tools may use. */
   readonly roots: readonly string[];
   readonly commands: MachineCommands;
-  readonly forServers: ForServers;
+  readonly forServers: ServerOptions;
   readonly questions: (() => Promise<Questions>) | undefined;
 }
 
-/** One source for each MCP server in the settings. Starts none of them. */
-export async function mcpSources(
+/** Creates a tool source for each MCP server in the settings. Does not start any server. */
+export async function openMcpSources(
   { home: { settings, environment, folder: home, root, secrets }, ...parts }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const [{ McpServer }, { namePrefixes }, { faultSinceTrust }, { Redactor }] = await Promise.all([
+  const [{ McpServer }, { assignPrefixes }, { findChangeSinceTrust }, { Redactor }] = await Promise.all([
     import("@burin/mcp/mcp-server"),
     import("@burin/mcp/tool-names"),
     import("../settings/project-definitions.ts"),
@@ -35,11 +35,11 @@ export async function mcpSources(
   ]);
   const { commands, forServers, questions, roots } = parts;
   const redactor = new Redactor(secrets);
-  const prefixes = namePrefixes(Object.keys(settings.mcpServers));
+  const prefixes = assignPrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
   const clean = (text: string) => redactor.text(text);
   const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts, clean };
-  const asking = questions ? { askUser: userAsker(questions) } : {};
+  const asking = questions ? { askUser: createUserAsker(questions) } : {};
   return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;
     const needs = {
@@ -48,7 +48,7 @@ export async function mcpSources(
       ...(askModel && definition.sampling ? { askModel } : {}),
       processes: {
         startServer: async (request: ServerRequest) => {
-          const fault = faultSinceTrust(root, definition.scripts);
+          const fault = findChangeSinceTrust(root, definition.scripts);
           if (fault !== null) throw new Error(fault);
           return commands.startServer(request);
         },
@@ -63,14 +63,14 @@ export async function mcpSources(
   });
 }
 
-/** Passes questions of servers on to the user. An unclear answer counts as none. */
-function userAsker(questions: () => Promise<Questions>) {
+/** Passes questions of servers on to the user. An invalid answer counts as no answer. */
+function createUserAsker(questions: () => Promise<Questions>) {
   return async (asked: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
     const queue = await questions();
     const id = `q_${globalThis.crypto.randomUUID()}`;
     const reason = `the MCP server ${asked.server} asks`;
     const nobody = { callId: null, agent: null, parentCallId: null };
-    const question = { id, ...nobody, confirmation: confirmationOf(asked), reason };
+    const question = { id, ...nobody, confirmation: buildConfirmation(asked), reason };
     const decision = await queue.inTurn(() => queue.ask(question, signal), signal).catch(() => null);
     if (decision === null || signal.aborted) return { action: "cancel" };
     if (decision.outcome === "cancel") return { action: "decline" };
@@ -79,7 +79,7 @@ function userAsker(questions: () => Promise<Questions>) {
   };
 }
 
-function confirmationOf(question: McpQuestion): Confirmation {
+function buildConfirmation(question: McpQuestion): Confirmation {
   const { server, message } = question;
   if ("url" in question) {
     const title = `The MCP server ${server} asks you to open an address.`;

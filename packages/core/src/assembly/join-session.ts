@@ -1,16 +1,16 @@
-import { kindOf } from "@burin/contract/tools";
+import { resolveToolKind } from "@burin/contract/tools";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
-import { roomForAnswers } from "../agent/context-size.ts";
+import { computeAnswerRoom } from "../agent/context-size.ts";
 import { Conversation } from "../agent/conversation.ts";
-import { newSessionId } from "../session/log/session-id.ts";
+import { createSessionId } from "../session/log/session-id.ts";
 import { Parking } from "../session/parking.ts";
 import { Recording } from "../session/recording.ts";
 import { SessionEvents } from "../session/session-events.ts";
 import { type Home, resolveHome } from "./home.ts";
-import { agentOf, briefingOf } from "./join-agent.ts";
+import { createAgent, createBriefing } from "./join-agent.ts";
 import { joinSubagents } from "./join-subagents.ts";
 import type { SessionOptions } from "./options.ts";
-import { announcementOf, helpOf, Models } from "./session-models.ts";
+import { createModelHelpers, createSessionEvent, Models } from "./session-models.ts";
 import { ToolSet } from "./tool-set.ts";
 
 export type JoinedSession = ReturnType<typeof joinSession>;
@@ -23,11 +23,11 @@ export function joinSession(options: SessionOptions) {
   const conversation = new Conversation(log.events.note);
   const { tell } = conversation;
   const budget = models.budgetOf(options.budget);
-  const mostAnswerCharacters = roomForAnswers(models.window);
+  const mostAnswerCharacters = computeAnswerRoom(models.window);
   const background = new BackgroundTasks({ mostCharacters: mostAnswerCharacters, tell });
   const spending = { home, budget, maxTurns: options.maxTurns, mainPrompt: options.instructions };
   const subagents = joinSubagents({ ...spending, models, tell, background });
-  const help = helpOf(models, { home, budget, conversation });
+  const help = createModelHelpers(models, { home, budget, conversation });
   const { parked, parking, recording } = log;
   const tools = new ToolSet(options, home, {
     ...help.tools,
@@ -49,7 +49,7 @@ export function joinSession(options: SessionOptions) {
   discovery.onFailure = ({ source, message }) => {
     tools.notes.push(`Tools from ${source}: ${message}`);
   };
-  const agent = agentOf({
+  const agent = createAgent({
     ...spending,
     model: models.model,
     small: models.small,
@@ -57,13 +57,13 @@ export function joinSession(options: SessionOptions) {
     background,
     onRequestSent,
     waitsForUser: options.awaitsAnswers || options.park,
-    past: log.past?.events((tool) => kindOf(registry.getTool(tool))),
+    past: log.past?.events((tool) => resolveToolKind(registry.getTool(tool))),
     registry,
     runCalls,
     callIds,
     workspace,
     waiting: discovery,
-    briefing: briefingOf(home.definitions, hooks),
+    briefing: createBriefing(home.definitions, hooks),
     news: () => gitNews?.take() ?? null,
   });
   const { answerSchema, check = home.settings.check } = options;
@@ -85,8 +85,8 @@ export function joinSession(options: SessionOptions) {
 /** What keeps the events of a session. */
 function openLog(options: SessionOptions, home: Home, models: Models) {
   const { resume, keepLog: keep, answer } = options;
-  const id = resume?.id ?? newSessionId();
-  const announcement = announcementOf(id, { model: models.model.name, home }, options);
+  const id = resume?.id ?? createSessionId();
+  const announcement = createSessionEvent(id, { model: models.model.name, home }, options);
   const { root, folder, secrets, settings } = home;
   const place = {
     id,

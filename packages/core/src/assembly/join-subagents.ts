@@ -6,7 +6,7 @@ import { Conversation } from "../agent/conversation.ts";
 import type { SubagentDefinition } from "../agent/subagent.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { Home } from "./home.ts";
-import { agentOf } from "./join-agent.ts";
+import { createAgent } from "./join-agent.ts";
 import type { Models } from "./session-models.ts";
 import type { SubagentMaker } from "./tool-set.ts";
 
@@ -46,26 +46,26 @@ const BUILT_IN_SUBAGENTS: readonly SubagentDefinition[] = [
 ];
 
 /** What a session shares with its subagents. */
-interface SubagentGround {
+interface SubagentOptions {
   readonly home: Home;
   readonly models: Models;
   readonly budget: Budget | undefined;
   readonly maxTurns: number | undefined;
-  /** The embedder's own words, in place of Burin's. */
+  /** The embedder's own system prompt, instead of Burin's. */
   readonly mainPrompt: string | undefined;
-  /** Gets what the session should know about its subagents. */
+  /** Reports what the session should know about its subagents. */
   readonly tell: (event: AgentEvent) => void;
   readonly background: BackgroundTasks;
 }
 
 export interface JoinedSubagents extends SubagentMaker {
   readonly known: readonly SubagentDefinition[];
-  /** Definitions in files replace the built-in ones, but for a mode that they do not name. */
+  /** Adds definitions from files. They replace built-in ones of the same name, whose mode is kept if they name none. */
   add(definitions: readonly SubagentDefinition[]): void;
 }
 
-/** The built-in subagents and those that are added. */
-export function joinSubagents(ground: SubagentGround): JoinedSubagents {
+/** Joins the built-in subagents with those that are added later. */
+export function joinSubagents(ground: SubagentOptions): JoinedSubagents {
   const definitions = new Map(BUILT_IN_SUBAGENTS.map((definition) => [definition.name, definition]));
   const joined: JoinedSubagents = {
     get known() {
@@ -81,12 +81,12 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       const run: Subagents["run"] = async (order, signal, onStep) => {
         const definition = definitions.get(order.subagent_type);
         if (definition === undefined) throw new Error(`There is no subagent "${order.subagent_type}".`);
-        const { runSubagent, toldToSession } = await import("../agent/subagent.ts");
+        const { runSubagent, toSessionEvent } = await import("../agent/subagent.ts");
         const agent = openAgent(definition, order.callId, {
           ...ground,
           tools,
           hear: (event) => {
-            const told = toldToSession(event, order);
+            const told = toSessionEvent(event, order);
             if (told !== null) ground.tell(told);
           },
         });
@@ -105,7 +105,7 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
   return joined;
 }
 
-interface TaskGround extends SubagentGround {
+interface TaskGround extends SubagentOptions {
   readonly tools: Parameters<SubagentMaker["with"]>[0];
   readonly hear: (event: AgentEvent) => void;
 }
@@ -121,5 +121,5 @@ function openAgent(definition: SubagentDefinition, parentCallId: string, ground:
   const words = { mainPrompt, instructions };
   const model = models.or(name ?? home.settings.model.subagent);
   const { small } = models;
-  return agentOf({ ...own, ...words, model, small, home, conversation, budget, maxTurns });
+  return createAgent({ ...own, ...words, model, small, home, conversation, budget, maxTurns });
 }

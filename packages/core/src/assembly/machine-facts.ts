@@ -2,36 +2,40 @@ import { tmpdir } from "node:os";
 import type { ShellProgram } from "@burin/commands/processes/shell-program";
 import { hasTerminal } from "@burin/commands/shell/commands";
 import type { Settings } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
-import { burinHome } from "../settings/load-settings.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { resolveBurinHome } from "../settings/load-settings.ts";
 
-/** Which of the things that Burin can use this machine has. */
+/** Which optional features this machine provides. */
 export interface MachineFacts {
   readonly shell: Pick<ShellProgram, "title" | "path">;
-  /** Its program; null when its optional package is not installed. */
+  /** The path of its program; null if the optional package is not installed. */
   readonly ripgrep: string | null;
-  /** `reason` says why there is none; `isShared`, whether commands reach the servers of others in their session. */
+  /** `reason` says why there is none. `isShared`: whether commands reach servers that other commands started. */
   readonly sandbox:
     | { readonly works: true; readonly isShared: boolean }
     | { readonly works: false; readonly reason: string };
   /** Whether the optional packages are installed. */
   readonly hasTerminals: boolean;
   readonly hasKeychain: boolean;
-  /** Why the proxy in the environment cannot be used. */
+  /** Why the proxy in the environment cannot be used, or null. */
   readonly proxyFault: string | null;
-  /** What a web search is missing; null when no service is configured or nothing is missing. */
+  /** What web search lacks. null if nothing is missing or no service is configured. */
   readonly searchFault: string | null;
 }
 
-interface Place {
+interface FactsLocation {
   readonly root: string;
   readonly settings: Pick<Settings, "sandbox" | "web">;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Examines the machine. Starts nothing but the system's own sandbox, with nothing in it. */
-export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
-  const [shells, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
+/** Examines the machine. The only thing it starts is an empty sandbox, as a test. */
+export async function readMachineFacts({
+  root,
+  settings,
+  environment,
+}: FactsLocation): Promise<MachineFacts> {
+  const [shells, { findRipgrep }, { hasKeychain }] = await Promise.all([
     import("@burin/commands/processes/shell-program"),
     import("@burin/files/search/ripgrep"),
     import("@burin/mcp/keychain"),
@@ -41,37 +45,41 @@ export async function machineFacts({ root, settings, environment }: Place): Prom
   );
   return {
     shell: { title, path },
-    ripgrep: ripgrepProgram(),
-    sandbox: await sandboxFact({ root, settings, environment }),
+    ripgrep: findRipgrep(),
+    sandbox: await checkSandbox({ root, settings, environment }),
     hasTerminals: hasTerminal(),
     hasKeychain: hasKeychain(),
-    proxyFault: await proxyFault(environment),
-    searchFault: await searchFault(settings, environment),
+    proxyFault: await findProxyFault(environment),
+    searchFault: await findSearchFault(settings, environment),
   };
 }
 
-async function sandboxFact({ root, settings, environment }: Place): Promise<MachineFacts["sandbox"]> {
+async function checkSandbox({
+  root,
+  settings,
+  environment,
+}: FactsLocation): Promise<MachineFacts["sandbox"]> {
   const { mode } = settings.sandbox;
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
   const { canShareSpace, probeSandbox } = await import("@burin/commands/sandbox/sandbox-probe");
-  const home = burinHome(environment);
+  const home = resolveBurinHome(environment);
   const state = await probeSandbox({ mode, roots: [root], home, temporary: tmpdir() }, environment);
   if (state.sandbox === null) return { works: false, reason: state.reason };
   return { works: true, isShared: await canShareSpace(environment) };
 }
 
-async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const { routeTo } = await import("@burin/net/proxy");
+async function findProxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const { findProxyRoute } = await import("@burin/net/proxy");
   try {
-    for (const scheme of ["http", "https"]) routeTo(new URL(`${scheme}://example.com/`), environment);
+    for (const scheme of ["http", "https"]) findProxyRoute(new URL(`${scheme}://example.com/`), environment);
     return null;
   } catch (error) {
-    return messageOf(error);
+    return describeError(error);
   }
 }
 
-async function searchFault({ web }: Place["settings"], environment: NodeJS.ProcessEnv) {
+async function findSearchFault({ web }: FactsLocation["settings"], environment: NodeJS.ProcessEnv) {
   if (web.search === undefined) return null;
-  const { searchFault } = await import("@burin/web/search/search-web");
-  return searchFault(web.search, environment);
+  const { findSearchFault } = await import("@burin/web/search/search-web");
+  return findSearchFault(web.search, environment);
 }

@@ -1,24 +1,27 @@
-import { gitStateOf } from "./environment-facts.ts";
+import { readGitState } from "./environment-facts.ts";
 
-interface Asked {
+interface RepositoryRequest {
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** What git says of a folder, for a user: the branch, and a line for each file that is not committed. */
+/** What git says about a folder, for the user: the branch, and a line for each uncommitted file. */
 export interface RepositoryState {
   readonly branch: string | null;
-  /** null when git cannot say, or would run what the repository names. */
+  /** null if git cannot say, or if asking git would run programs that the repository names. */
   readonly changes: string | null;
 }
 
-/** The branch is read from git's files; git itself is asked only where that runs nothing of the repository. */
-export async function repositoryState(asked: Asked, signal: AbortSignal): Promise<RepositoryState> {
+/** Reads the branch from git's files. Runs git itself only if that runs no program of the repository. */
+export async function readRepositoryState(
+  asked: RepositoryRequest,
+  signal: AbortSignal,
+): Promise<RepositoryState> {
   const { root, environment } = asked;
-  const state = gitStateOf(root);
+  const state = readGitState(root);
   if (state === null) return { branch: null, changes: null };
   const branch = /^the branch ([^\s,]+)/.exec(state)?.[1] ?? null;
-  const { uncommittedChanges } = await import("@burin/commands/git/git-work");
+  const { listUncommittedChanges } = await import("@burin/commands/git/git-work");
   const ground = { roots: [root], environment, passEnvironment: [] };
-  return { branch, changes: await uncommittedChanges(ground, signal).catch(() => null) };
+  return { branch, changes: await listUncommittedChanges(ground, signal).catch(() => null) };
 }

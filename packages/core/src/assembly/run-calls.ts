@@ -5,24 +5,24 @@ import type { OnUpdate } from "@burin/contract/tools";
 import type { CallIds } from "../scheduler/call-ids.ts";
 import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
 
-/** What a single call may have beside its name and its parameters. */
+/** Options of a single call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Gets the live output of the call; each update replaces the previous one. */
   readonly onUpdate?: OnUpdate;
-  /** Gets each new state of the call. */
+  /** Called with each new state of the call. */
   readonly onCall?: OnCall;
-  /** The id that the model gave the call; default: numbered by the toolbox. */
+  /** The id that the model gave the call. Default: the toolbox numbers it. */
   readonly callId?: string;
 }
 
-/** What several calls share. */
+/** Options that several calls share. */
 export interface CallAllOptions extends Pick<CallOptions, "signal" | "onCall"> {
-  /** Gets the live output of each call, with its id. */
+  /** Called with the live output of each call, and the call's id. */
   readonly onUpdate?: (display: Parameters<OnUpdate>[0], callId: string) => void;
 }
 
-/** One of several calls; its id is what the model gave it, otherwise numbered by the toolbox. */
+/** One of several calls. Its id is the one that the model gave it. Default: the toolbox numbers it. */
 export interface CallRequest
   extends Pick<FunctionCall, "name" | "args">,
     Partial<Pick<FunctionCall, "id" | "argsError">> {}
@@ -32,9 +32,9 @@ interface Flow {
   readonly callIds: CallIds;
 }
 
-const soundTools = once(() => import("../scheduler/sound-tool.ts"));
+const loadToolWrapper = once(() => import("../scheduler/sound-tool.ts"));
 
-/** Calls of the user, outside any history: each gets one answer, in the order of the calls. */
+/** Runs calls outside any history. Each gets one answer, in the order of the calls. */
 export async function callAll(
   { runCalls, callIds }: Flow,
   requests: readonly CallRequest[],
@@ -44,8 +44,8 @@ export async function callAll(
   const update = (state: ToolCall) =>
     state.status === "executing" && state.display !== undefined && onUpdate?.(state.display, state.callId);
   const isHeard = onCall !== undefined || onUpdate !== undefined;
-  const wrap = isHeard ? (await soundTools()).soundListener : null;
-  // Each failure of a listener is its own, one that comes late too.
+  const wrap = isHeard ? (await loadToolWrapper()).wrapListener : null;
+  // Wrap each listener separately, so that neither its errors nor its rejections affect the other or the call.
   const listeners = wrap ? [wrap((state: ToolCall) => onCall?.(state)), wrap(update)] : [];
   const tell = (state: ToolCall) => {
     for (const listen of listeners) listen(state);
@@ -56,7 +56,7 @@ export async function callAll(
   return answers;
 }
 
-/** The same for one call. In earlier versions the signal was given alone. */
+/** Runs one call. Earlier versions passed the signal alone as the last argument. */
 export async function callOne(
   flow: Flow,
   { name, args }: Pick<FunctionCall, "name" | "args">,

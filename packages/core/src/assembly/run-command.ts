@@ -2,33 +2,33 @@ import type { MachineCommands } from "@burin/commands/machine";
 import type { RunToolCommand } from "../discovery/discovered-tool.ts";
 import type { Home } from "./home.ts";
 
-export interface CommandGround {
+export interface CommandOptions {
   readonly home: Home;
   readonly commands: MachineCommands;
-  /** Whether they run with the limits of the shell tool's commands. */
+  /** Whether the commands run with the limits of the shell tool's commands. */
   readonly isConfined: boolean;
 }
 
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 const NOT_STARTED = { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null };
 
-/** Why a command of the project's settings may not run any more, or null. */
-export async function commandFault({ root, settings }: Home, command: string): Promise<string | null> {
+/** Returns why a command of the project's settings may no longer run, or null. */
+export async function findCommandFault({ root, settings }: Home, command: string): Promise<string | null> {
   const trusted = settings.trustedScripts?.[command];
   if (trusted === undefined) return null;
-  return (await import("../settings/project-definitions.ts")).faultSinceTrust(root, trusted);
+  return (await import("../settings/project-definitions.ts")).findChangeSinceTrust(root, trusted);
 }
 
-/** Runs commands from the settings, with the environment of every child process. */
-export function commandRunner({ home, commands, isConfined }: CommandGround): RunToolCommand {
+/** Returns a function that runs commands from the settings, with the environment of every child process. */
+export function createCommandRunner({ home, commands, isConfined }: CommandOptions): RunToolCommand {
   const { root: cwd, settings } = home;
   const network = settings.sandbox.network === true;
   const limits = isConfined ? { limits: { network } } : {};
   return async ({ seconds, inSettings, ...request }) => {
-    const startError = await commandFault(home, inSettings ?? request.command);
+    const startError = await findCommandFault(home, inSettings ?? request.command);
     if (startError !== null) return { ...NOT_STARTED, startError };
-    const most = { milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
+    const most = { milliseconds: seconds * 1000, mostBytes: MAX_BYTES };
     return commands.exchange({ ...request, ...limits, cwd, ...most });
   };
 }

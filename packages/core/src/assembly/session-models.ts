@@ -1,33 +1,33 @@
 import type { AgentEvent, ContextFill, UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
-import { defaultContextWindow } from "@burin/models/choice/context-window";
-import { costOf } from "@burin/models/replies/price";
+import { guessContextWindow } from "@burin/models/choice/context-window";
+import { computeCost } from "@burin/models/replies/price";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
 import { pageAnswerer, samplingOf, spendingModel } from "../agent/reply.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { chooseMode, type Home } from "./home.ts";
 import type { SessionOptions } from "./options.ts";
-import type { Said } from "./tool-set.ts";
+import type { ReadMessages } from "./tool-set.ts";
 
-/** Fewer tokens are not worth a notice. */
-const LEAST_TOLD_TOKENS = 10_000;
+/** The least number of tokens that is worth a notice. */
+const MIN_TOLD_TOKENS = 10_000;
 
-/** In tokens: from the settings for this model or the main one, otherwise what is known for its name. */
-export function contextWindowOf(
+/** Returns the model's window in tokens: from the model or the settings, or else the one known for its name. */
+export function resolveContextWindow(
   { contextWindow }: { readonly contextWindow?: number },
   model: ChatModel,
 ): number {
-  return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
+  return model.contextWindow ?? contextWindow ?? guessContextWindow(model.name);
 }
 
-/** The model that answers, and the other models that can be named. */
+/** The model that answers, and the models that can be opened by name. */
 export class Models {
   model: ChatModel;
-  /** For summaries, corrections and pages, if settings name one. */
+  /** The model for summaries, corrections and pages, if settings name one. */
   readonly small: ChatModel | undefined;
-  /** The same, or the model that answers. */
+  /** The model for small work if there is one, otherwise the model that answers. */
   readonly forSmallWork: { readonly model: ChatModel };
   readonly #first: string;
   readonly #settings: Settings;
@@ -36,7 +36,7 @@ export class Models {
   constructor({ model, openModel }: SessionOptions, settings: Settings) {
     this.#settings = settings;
     this.#openModel = openModel;
-    const main = model ? soundModel(model) : openModel?.();
+    const main = model ? wrapModel(model) : openModel?.();
     if (!main)
       throw new Error(
         "No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.",
@@ -48,23 +48,23 @@ export class Models {
     this.forSmallWork = this.small === undefined ? this : { model: this.small };
   }
 
-  /** In tokens. The window in the settings applies to the model in the settings. */
+  /** The model's window in tokens. The window in the settings applies only to the session's first model. */
   get window(): number {
-    return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
+    return resolveContextWindow(this.model.name === this.#first ? this.#settings.model : {}, this.model);
   }
 
-  /** For a million tokens; undefined when neither settings nor service name it. */
+  /** The price for a million tokens; undefined if neither the settings nor the service names it. */
   get #price(): ModelPrice | undefined {
     return this.#priceOf(this.model.name) ?? this.model.price;
   }
 
-  /** In the settings, for a model name with or without the name of its service in front. */
+  /** Looks up the price in the settings by the model's name, with or without the prefix of its service. */
   #priceOf(name: string): ModelPrice | undefined {
     const known = new Map(Object.entries(this.#settings.model.prices ?? {}));
     return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
   }
 
-  /** The budget of a session, shared with everything that spends on its behalf. */
+  /** Returns the session's budget, which is shared with all code that spends on its behalf. */
   budgetOf(given: string | Budget | undefined): Budget | undefined {
     if (typeof given !== "string") return given;
     const limits = parseBudget(given);
@@ -76,26 +76,26 @@ export class Models {
         `A budget of money needs the price of ${name} per million tokens. Add it to the settings: ${example}`,
       );
     }
-    // A subagent's model without a price is assumed to cost the same.
+    // A subagent's model without a price is assumed to cost as much as the main model.
     return new Budget(limits, (name) => this.#priceOf(name) ?? own);
   }
 
-  /** What the next request costs when none of it is cached; empty when that is little. */
+  /** Returns a notice about the cost of the next request if none of it is cached. Empty if that is little. */
   costNotice(what: string, { tokens: inputTokens }: ContextFill): string[] {
-    if (inputTokens < LEAST_TOLD_TOKENS) return [];
-    const cost = costOf({ inputTokens, outputTokens: 0, cachedTokens: 0 }, this.#price);
+    if (inputTokens < MIN_TOLD_TOKENS) return [];
+    const cost = computeCost({ inputTokens, outputTokens: 0, cachedTokens: 0 }, this.#price);
     const money = cost === undefined ? "" : `, about $${cost.toFixed(2)}`;
     const tokens = `about ${Math.round(inputTokens / 1000)}k tokens`;
     return [`${what} sends ${tokens} to ${this.model.name} that it may not have cached${money}.`];
   }
 
-  /** The model of that name; without a name the one that answers. */
+  /** Returns the model with this name, or without a name the model that answers. */
   or(name: string | undefined): ChatModel {
     return name === undefined ? this.model : this.#named(name);
   }
 
   use(given: string | ChatModel): void {
-    this.model = typeof given === "string" ? this.#named(given) : soundModel(given);
+    this.model = typeof given === "string" ? this.#named(given) : wrapModel(given);
   }
 
   #named(name: string): ChatModel {
@@ -105,23 +105,23 @@ export class Models {
   }
 }
 
-interface HelpGround {
+interface HelpOptions {
   readonly home: Home;
   readonly budget: Budget | undefined;
   readonly conversation: Conversation;
 }
 
-/** What tools can use the model for; their usage counts for the session. */
-export function helpOf(models: Models, { home, budget, conversation }: HelpGround) {
+/** Returns what tools can use the model for. The usage counts for the session. */
+export function createModelHelpers(models: Models, { home, budget, conversation }: HelpOptions) {
   const { tell, history } = conversation;
   const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
     spendingModel(asked, { purpose, budget, tell });
-  // Few runs correct an edit, so this code is loaded when one does.
+  // Loaded when needed, because few runs correct an edit.
   const correctEditOf =
-    (said: Said): CorrectEdit =>
+    (said: ReadMessages): CorrectEdit =>
     async (failed, signal) => {
-      const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
-      return editCorrector(paid("edit_correction"), () => wordsIn(said()))(failed, signal);
+      const { createEditCorrector, readEditContext } = await import("../agent/edit-corrector.ts");
+      return createEditCorrector(paid("edit_correction"), () => readEditContext(said()))(failed, signal);
     };
   const tools = { answerFromPage: pageAnswerer(paid("page")), said: () => history.messages };
   return {
@@ -130,11 +130,11 @@ export function helpOf(models: Models, { home, budget, conversation }: HelpGroun
   };
 }
 
-/** A model that is handed in cannot say when its request is sent; after this time it most probably is. */
+/** An embedder's model cannot report when its request is sent. After this time it most probably is. */
 const SENT_MS = 30;
 
-/** Wraps a model of an embedder: it gets plain data, and its events are checked. The check is loaded in parallel. */
-function soundModel(model: ChatModel): ChatModel {
+/** Wraps an embedder's model: it gets plain data, and its events are checked. The check loads in parallel. */
+function wrapModel(model: ChatModel): ChatModel {
   const { name, contextWindow, price } = model;
   const loading = import("@burin/models/sound-model");
   loading.catch(() => {});
@@ -144,7 +144,7 @@ function soundModel(model: ChatModel): ChatModel {
   ): AsyncGenerator<ModelEvent> {
     const timer = setTimeout(onSent, SENT_MS).unref();
     try {
-      yield* (await loading).soundEvents(model, request, signal);
+      yield* (await loading).checkEvents(model, request, signal);
     } finally {
       clearTimeout(timer);
     }
@@ -152,8 +152,8 @@ function soundModel(model: ChatModel): ChatModel {
   return { name, stream, ...(contextWindow && { contextWindow }), ...(price && { price }) };
 }
 
-/** The first event of a session. */
-export function announcementOf(
+/** Creates the first event of a session. */
+export function createSessionEvent(
   sessionId: string,
   { model, home }: { readonly model: string; readonly home: Pick<Home, "root" | "settings"> },
   options: SessionOptions,

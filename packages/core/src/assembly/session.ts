@@ -1,27 +1,27 @@
-import { type CommandList, commandList } from "@burin/commands/shell/command-list";
+import { type CommandList, createCommandList } from "@burin/commands/shell/command-list";
 import {
   type AgentEvent,
   type ContextFill,
+  createNotice,
   type FaceEvent,
-  notice,
   type RunEnd,
   type WorkProof,
 } from "@burin/contract/agent-event";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import { Turns } from "@burin/contract/async/wait";
+import { SerialQueue } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, Message, PartListUnion } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { type Decision, kindOf, type Question, type ToolKind } from "@burin/contract/tools";
+import { type Decision, type Question, resolveToolKind, type ToolKind } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import type { Agent, Compacted } from "../agent/agent.ts";
+import type { Agent, CompactionResult } from "../agent/agent.ts";
 import type { TaskList } from "../agent/background-tasks.ts";
-import { type Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
+import { type Conversation, type Prompt, toPrompt, toPromptParts } from "../agent/conversation.ts";
 import type { CustomCommand, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import type { Demands } from "../session/ask-until.ts";
 import type { LogRecord } from "../session/log/record-line.ts";
-import { modeNote } from "../session/mode-note.ts";
+import { createModeNote } from "../session/mode-note.ts";
 import type { Recording } from "../session/recording.ts";
 import type { SessionEvents } from "../session/session-events.ts";
 import type { Subagents } from "../tools/task.ts";
@@ -31,8 +31,8 @@ import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
 import { type CallOptions, callOne } from "./run-calls.ts";
 import type { ToolSet } from "./tool-set.ts";
 
-/** Endings of runs that never started or failed unexpectedly. */
-const seldom = () => import("../session/failed-run.ts");
+/** The endings of runs that never started or that failed unexpectedly. Loaded only when needed. */
+const loadRunEndings = () => import("../session/failed-run.ts");
 
 /** Of a run that ends when its agent does. */
 const NO_DEMANDS: Pick<Demands, "tell" | "note" | "judge"> = {
@@ -41,14 +41,14 @@ const NO_DEMANDS: Pick<Demands, "tell" | "note" | "judge"> = {
   judge: async (end) => ({ end }),
 };
 
-/** The agent in a project: its tools, its conversation, and the log of both. */
+/** A session: the agent in a project, with its tools, its conversation and their log. */
 export class Session {
   readonly id: string;
-  /** Its tools run only through the whole flow, as by `call`. */
+  /** The session's tools. Each call of them goes through the whole flow, like `call`. */
   readonly registry: ToolRegistry;
-  /** What MCP servers offer in addition to tools, and logins to them. */
+  /** Access to MCP servers apart from their tools: prompts, resources, logins. */
   readonly mcp: McpDoor;
-  /** The running commands, for the user. */
+  /** The running commands, to be shown to the user. */
   readonly commands: CommandList;
   readonly tasks: TaskList;
   readonly grants: SessionGrants;
@@ -59,9 +59,9 @@ export class Session {
   readonly #recording: Recording;
   readonly #noted: SessionEvents["note"];
   #hasBegun = false;
-  /** How the last run of this process ended. */
+  /** How the last run in this process ended. */
   #lastEnd: RunEnd | null = null;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   readonly #closing = new AbortController();
 
   static open(options: SessionOptions): Session {
@@ -79,10 +79,10 @@ export class Session {
     this.#noted = events.note;
     this.grants = tools.sessionGrants;
     this.registry = tools.guarded;
-    this.commands = commandList(tools.commands);
+    this.commands = createCommandList(tools.commands);
     this.tasks = background;
     this.mcp = tools.mcp;
-    // In the background, so that the caller can first draw its screen.
+    // Start in the background, so that the caller can first draw its screen.
     setImmediate(() => void tools.discovery.start());
   }
 
@@ -95,7 +95,7 @@ export class Session {
     return this.#agent.contextFill;
   }
 
-  /** How much runs without asking; can be changed at any time. */
+  /** How much runs without asking. Can be changed at any time. */
   get approvalMode(): ApprovalMode {
     return this.#tools.current.mode;
   }
@@ -105,28 +105,28 @@ export class Session {
   }
 
   /**
-   * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. A prompt that
-   * comes meanwhile waits for its turn; to add to the current work, use `steer`. A prompt is text, or parts:
-   * texts, and images or PDF as `inlineData`.
+   * Works on one prompt. The events end with exactly one `done`. If the reader stops early, the work stops too. A
+   * prompt given during a run waits for its turn; to add to the current run, use `steer`. A prompt is text, or parts:
+   * text, and images or PDFs as `inlineData`.
    */
   run(prompt: PartListUnion, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
-    return this.#run(promptOf(prompt), signal);
+    return this.#run(toPrompt(prompt), signal);
   }
 
-  /** Continues where a resumed session stopped: with its calls that had not started. */
+  /** Continues a resumed session where it stopped, starting with calls that had not begun. */
   continue(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     const stop = AbortSignal.any([signal ?? this.#closing.signal, this.#closing.signal]);
     this.#parts.parking.endWith(stop);
     return this.#run(null, stop);
   }
 
-  /** @deprecated Its name is `continue`. */
+  /** @deprecated Use `continue`. */
   readonly goOn = this.continue.bind(this);
 
   async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
     const signal = AbortSignal.any([given, this.#closing.signal]);
     const leave = await this.#turns.take(signal, this.#closing.signal);
-    if (leave === null) return yield (await seldom()).notRun(this.#closing.signal);
+    if (leave === null) return yield (await loadRunEndings()).createNotRunEnd(this.#closing.signal);
     const { events, parking } = this.#parts;
     let end: RunEnd | null = null;
     const { ProofOfWork } = await import("../session/work-proof.ts");
@@ -150,9 +150,9 @@ export class Session {
         input = "end" in verdict ? null : this.#inputAgain(verdict);
       }
       yield* this.#withNotes();
-      if (end !== null) end = await this.#ended(end, await work.atEnd());
+      if (end !== null) end = await this.#finishRun(end, await work.atEnd());
     } catch (error) {
-      end = await this.#ended((await seldom()).failedRun(error, signal), null);
+      end = await this.#finishRun((await loadRunEndings()).createFailedEnd(error, signal), null);
     } finally {
       leave();
     }
@@ -163,7 +163,7 @@ export class Session {
   async #begin(prompt: Prompt | null, signal: AbortSignal) {
     const words = await this.#prepare(prompt?.text ?? null, signal);
     const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
-    const opening = this.#opening(words === null).map((event) => this.#heard(event));
+    const opening = this.#openSession(words === null).map((event) => this.#heard(event));
     const gap = words === null && left.length === 0 ? await this.#findGap() : {};
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#demandsOf(signal);
@@ -179,8 +179,8 @@ export class Session {
   }
 
   #inputOf(text: string, media?: Prompt["media"]): Prompt {
-    // The model must know about plan mode before a prompt.
-    const note = modeNote(this.approvalMode, this.history);
+    // Tell the model about plan mode before it gets the prompt.
+    const note = createModeNote(this.approvalMode, this.history);
     if (note !== null) this.#conversation.tell(note);
     return { text, ...(media ? { media } : {}) };
   }
@@ -192,7 +192,7 @@ export class Session {
     const { registry, journal } = this.#tools;
     const check = command && {
       command,
-      fault: async () => (await import("./run-command.ts")).commandFault(home, command),
+      fault: async () => (await import("./run-command.ts")).findCommandFault(home, command),
       shell: () => registry.getTool("run_shell_command"),
       signal,
       budget,
@@ -201,7 +201,7 @@ export class Session {
     return openDemands(answerSchema, check || undefined);
   }
 
-  /** Returns the prompt as the model gets it. */
+  /** Returns the prompt as the model will get it, with commands and references to servers expanded. */
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
     await this.#tools.discovery.beforePrompt(signal);
@@ -210,12 +210,12 @@ export class Session {
     this.#parts.subagents.add(subagents);
     if (prompt === null) return null;
     if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.resolved(prompt, signal);
-    const { expandedCommand } = await import("../agent/definitions.ts");
-    return this.mcp.resolved(expandedCommand(prompt, commands) ?? prompt, signal);
+    const { expandCommand } = await import("../agent/definitions.ts");
+    return this.mcp.resolved(expandCommand(prompt, commands) ?? prompt, signal);
   }
 
-  /** The events before the first prompt of this process. */
-  #opening(isGoingOn: boolean): AgentEvent[] {
+  /** Returns the events that precede the first prompt of this process. */
+  #openSession(isGoingOn: boolean): AgentEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
     const { announcement, past, models } = this.#parts;
@@ -223,25 +223,27 @@ export class Session {
     const { notices, calls } = past;
     const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
     const told = [...notices, ...models.costNotice("Resuming this session", this.contextFill)];
-    return [announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
+    return [announcement, ...told.map(createNotice), ...answers.map(this.#conversation.note)];
   }
 
   /** A note when the model's last turn was cut off, or the end when there is nothing to continue. */
   async #findGap(): Promise<{ readonly event?: AgentEvent; readonly end?: RunEnd }> {
     if (this.history.at(-1)?.role === "user") return {};
-    const { cutOff, nothingLeft } = await seldom();
+    const { createCutOffNote, createNothingLeftEnd } = await loadRunEndings();
     const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : this.#parts.past?.isUnfinished;
-    return isUnfinished ? { event: this.#conversation.note(cutOff()) } : { end: nothingLeft() };
+    return isUnfinished
+      ? { event: this.#conversation.note(createCutOffNote()) }
+      : { end: createNothingLeftEnd() };
   }
 
-  #ended(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {
+  #finishRun(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {
     this.#lastEnd = { ...(this.#parts.parking.outcome(end) ?? end), ...(proof && { proof }) };
     return this.#recording.end(this.#lastEnd);
   }
 
   /** The event, after what the user should know by now. */
   #withNotes(event?: AgentEvent): AgentEvent[] {
-    const notes = this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
+    const notes = this.#tools.notes.splice(0).map((message) => this.#noted(createNotice(message)));
     return event === undefined ? notes : [...notes, this.#heard(event)];
   }
 
@@ -251,54 +253,55 @@ export class Session {
     return isNew ? this.#noted(event) : event;
   }
 
-  readonly #kindOf = (tool: string): ToolKind | undefined => kindOf(this.#tools.registry.getTool(tool));
+  readonly #kindOf = (tool: string): ToolKind | undefined =>
+    resolveToolKind(this.#tools.registry.getTool(tool));
 
   /**
-   * All events from record `from` on (1 is the first; default: from now on), during and between runs, until the
-   * session is closed; each in the envelope of the log. After a lost connection, a face drops what it has of the
-   * last number that it got and reads again from there: all pieces of a growing text have the same number, and
-   * live output has that of the record before it. A session without a log keeps its last 1000 records.
+   * Yields all events from record `from` on (1 is the first; default: from now on), during and between runs, until the
+   * session is closed. Each comes in the envelope of the log. After a lost connection, a front end should drop what it
+   * got of the last number and read again from that number: all pieces of a growing text have the same number, and live
+   * output has the number of the record before it. A session without a log keeps only its last 1000 records.
    */
   events(from?: number): AsyncGenerator<LogRecord> {
     return this.#recording.follow(from);
   }
 
-  /** Resolves when the events so far are in the log; throws `not_recorded` when they cannot be. */
+  /** Resolves when all events so far are in the log. Rejects with `not_recorded` if they cannot be written. */
   recorded(): Promise<void> {
     return this.#recording.recorded();
   }
 
-  /** Sends an event of the face to all readers and to the log. */
+  /** Sends an event of the front end to all readers and to the log. */
   note(event: FaceEvent): void {
     this.#recording.note(event);
   }
 
-  /** The questions that wait for an answer. */
+  /** The open questions. */
   get questions(): readonly Question[] {
     return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parts.parked?.open ?? [])];
   }
 
-  /** How many more are asked after the open one. */
+  /** How many questions are queued after the open one. */
   get waitingQuestions(): number {
     const { loaded } = this.#tools.questions;
-    // Those of an earlier process can be answered already.
+    // Questions of an earlier process can already be answered, so they do not count.
     return loaded === null ? 0 : Math.max(0, loaded.waiting - (this.#parts.parked?.open.length ?? 0));
   }
 
   /**
-   * Answers a question by its id, from anywhere; the decision is null when no user will answer. Returns null when
-   * the answer is accepted, otherwise what is wrong with it.
+   * Answers a question by its id, from anywhere. The decision is null if no user will answer. Returns null if the
+   * answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
     const told = this.#parts.parked?.answer(questionId, decision) ?? null;
     if (told === null) return this.#tools.questions.answer(questionId, decision);
-    // In the log too: another process must not ask again for what was accepted here.
+    // Record the answer in the log too, so that another process does not ask again.
     if (typeof told !== "string") this.#conversation.tell(told);
     return typeof told === "string" ? told : null;
   }
 
-  /** Replaces the history by a summary of it that follows the wish, after earlier runs have ended; not by a longer one. */
-  async compact(signal: AbortSignal = new AbortController().signal, wish = ""): Promise<Compacted> {
+  /** Replaces the history with a summary that follows the wish, if shorter. Waits until earlier runs have ended. */
+  async compact(signal: AbortSignal = new AbortController().signal, wish = ""): Promise<CompactionResult> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     const leave = await this.#turns.take(either, this.#closing.signal);
     if (leave === null) throw either.reason;
@@ -309,33 +312,33 @@ export class Session {
     }
   }
 
-  /** Another model answers from the next request on: one of the configured service by its name, or any model object. */
+  /** Changes the model from the next request on: to another one of the service by its name, or to a model object. */
   useModel(model: string | ChatModel): void {
     const { models } = this.#parts;
     models.use(model);
     this.#agent.useModel(models.model, models.window);
     const told = models.costNotice("Changing the model", this.contextFill);
-    for (const text of told) this.#conversation.tell(notice(text));
+    for (const text of told) this.#conversation.tell(createNotice(text));
   }
 
-  /** Adds text or parts from the user to a running turn: sent with the next request, after the answers so far. */
+  /** Adds text or parts from the user to the current turn: sent with the next request, after the answers so far. */
   steer(words: PartListUnion): void {
-    this.#conversation.words.steer(promptOf(words));
+    this.#conversation.words.steer(toPrompt(words));
     this.#tools.spoken.inputs += 1;
   }
 
-  /** The same, but after the model has ended its turn: the run then continues with it. */
+  /** Adds text or parts that are sent when the model has ended its turn. The run then continues with them. */
   queue(words: PartListUnion): void {
-    this.#conversation.words.queue(promptOf(words));
+    this.#conversation.words.queue(toPrompt(words));
     this.#tools.spoken.inputs += 1;
   }
 
-  /** Takes back what has not been sent yet, as text where possible; otherwise it is sent before the next prompt. */
+  /** Takes back what `steer` and `queue` have not sent, as text if possible; else the next prompt sends it first. */
   takeWaiting(): PartListUnion[] {
-    return this.#conversation.words.takeAll().map(partsOf);
+    return this.#conversation.words.takeAll().map(toPromptParts);
   }
 
-  /** Runs one call of the user, through the same flow; the model does not see it. Never rejects. */
+  /** Runs one call for the user, through the same flow. The model does not see it. Never rejects. */
   call(
     name: string,
     params: FunctionCall["args"],
@@ -344,27 +347,27 @@ export class Session {
     return callOne(this.#tools, { name, args: params }, options);
   }
 
-  /** Resolves when every tool source has answered, with the failures. Sources start by themselves. */
+  /** Resolves to the failures when every tool source has answered. Sources start by themselves. */
   ready(wait?: ReadyOptions): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.ready(wait);
   }
 
-  /** Asks the sources again. */
+  /** Asks all tool sources again. */
   refreshTools(): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.refresh();
   }
 
-  /** The prompts that files define; a prompt that starts with such a `/name` stands for it. */
+  /** Returns the commands that files define. A prompt that starts with `/name` is replaced by the command's prompt. */
   async customCommands(): Promise<readonly CustomCommand[]> {
     return (await this.#parts.home.definitions()).commands;
   }
 
-  /** Instructions in files, each for one kind of task. */
+  /** Returns the skills: files with instructions, each for one kind of task. */
   async skills(): Promise<readonly Skill[]> {
     return (await this.#parts.home.definitions()).skills;
   }
 
-  /** The built-in subagents, and those that files define. */
+  /** Returns the built-in subagents and those that files define. */
   async agents(): Promise<Subagents["known"]> {
     this.#parts.subagents.add((await this.#parts.home.definitions()).subagents);
     return this.#parts.subagents.known;

@@ -1,7 +1,7 @@
-import { lazily } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
-import { wait, withEither } from "@burin/contract/async/wait";
-import { messageOf } from "@burin/contract/text/error-message";
+import { runWithEitherSignal, wait } from "@burin/contract/async/wait";
+import { describeError } from "@burin/contract/text/error-message";
 import type { Tool, ToolSource } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { McpServer } from "@burin/mcp/mcp-server";
@@ -9,46 +9,46 @@ import type { CallServer } from "@burin/web/search/mcp-search";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import type { McpParts } from "./join-mcp.ts";
 import type { ReadyOptions } from "./options.ts";
-import { commandRunner } from "./run-command.ts";
+import { createCommandRunner } from "./run-command.ts";
 
-/** Opens the sources in the settings. `report` is called for whatever a source leaves out. */
+/** Opens the sources in the settings. Calls `report` for everything that a source leaves out. */
 type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
 
-/** How long a call of an unknown tool waits for the server that its name begins with... */
+/** How long a call of an unknown tool waits for the server that the tool's name begins with. */
 const SERVER_WAIT_MS = 60_000;
-/** ... or for any source that might have it. */
+/** How long a call of an unknown tool waits for any source that might have it. */
 const LONGEST_WAIT_MS = 10_000;
 const READY_MS = 10_000;
 
 const CLOSED = "this toolbox or session is closed";
 
-/** Starts the tool sources when first needed and knows their state. Without any, loads and waits for nothing. */
+/** Starts the tool sources when first needed, and knows their state. Without sources, it loads nothing. */
 export class ToolDiscovery {
   readonly #registry: ToolRegistry;
   readonly #open: OpenSources | null;
-  /** So far, in order. */
+  /** All failures so far, in order. */
   readonly failures: DiscoveryFailure[] = [];
   onFailure: (failure: DiscoveryFailure) => void = () => {};
-  /** The sources in the settings, once they have been opened. */
+  /** The sources in the settings, once they are open. */
   sources: readonly ToolSource[] = [];
   readonly #work = new AbortController();
   #started: Promise<void> | null = null;
-  /** For each source, until it has answered. */
+  /** The discovery of each source that has not answered yet. */
   #running = new Map<ToolSource, Promise<void>>();
   readonly #unsettled = new Set<ToolSource>();
-  /** When each was last asked. */
+  /** When each source was last asked. */
   readonly #asked = new Map<ToolSource, number>();
 
   readonly #commandMs: number;
 
-  /** `commandMs`: how long the discovery command may take; 0 without one. */
+  /** `commandMs` is how long the discovery command may take; 0 without one. */
   constructor(registry: ToolRegistry, open: OpenSources | null, commandMs: number) {
     this.#registry = registry;
     this.#open = open;
     this.#commandMs = commandMs;
   }
 
-  /** Starts all sources, at the first call. Resolves when each has been asked; never rejects. */
+  /** Starts all sources on the first call. Resolves when each has been asked. Never rejects. */
   start(): Promise<void> {
     if (this.#open === null || this.#work.signal.aborted) return this.#started ?? Promise.resolve();
     this.#started ??= this.#begin(this.#open);
@@ -58,14 +58,14 @@ export class ToolDiscovery {
   async #begin(open: OpenSources): Promise<void> {
     try {
       this.sources = await open((failure) => this.#fail(failure));
-      // Each listens to it; Node warns of more than ten, on the user's screen.
+      // Each source listens to the signal; Node warns on the user's screen about more than ten listeners.
       if (this.sources.length > 10)
         process.getBuiltinModule("node:events").setMaxListeners(0, this.#work.signal);
       if (this.#work.signal.aborted) return await this.#closeSources();
       for (const source of this.sources) this.#registry.addSource(source);
       for (const source of this.sources) this.#discover(source);
     } catch (error) {
-      this.#fail({ source: "tools", message: messageOf(error) });
+      this.#fail({ source: "tools", message: describeError(error) });
     }
   }
 
@@ -84,24 +84,24 @@ export class ToolDiscovery {
   }
 
   /**
-   * Resolves when every source has answered or failed, or the wait is over; starts them if necessary. A source that
-   * has not answered is named; its tools are added when they come.
+   * Starts the sources if necessary. Resolves when each has answered or failed, or when the wait is over. The result
+   * names the sources that have not answered; their tools are added when they do.
    */
   async ready({ signal, timeoutMs }: ReadyOptions = {}): Promise<readonly DiscoveryFailure[]> {
     const closing = this.#work.signal;
-    // The command has a limit of its own in the settings.
+    // The discovery command has its own time limit in the settings.
     const limit = timeoutMs ?? Math.max(READY_MS, this.#commandMs);
     let isOver = false;
     const settled = this.#settled().then(() => {
       isOver = true;
     });
-    await withEither([signal ?? closing, closing], (either) => within(settled, limit, either));
+    await runWithEitherSignal([signal ?? closing, closing], (either) => waitAtMost(settled, limit, either));
     if (closing.aborted) return [...this.failures, { source: "tools", message: CLOSED }];
     if (isOver) return this.failures;
     const why = signal?.aborted ? "when the wait was ended" : `within ${limit / 1000} s`;
     const message = `it has not answered ${why}; its tools are added when it does`;
     const names = this.#unanswered.map(({ name }) => name);
-    // Not even the list of sources may be known yet.
+    // Even the list of sources may still be unknown.
     const late = names.length > 0 ? names : ["tools"];
     return [...this.failures, ...late.map((source) => ({ source, message }))];
   }
@@ -112,7 +112,7 @@ export class ToolDiscovery {
     await Promise.all(this.#running.values());
   }
 
-  /** A source with tools of an earlier session counts as running until the server itself has answered. */
+  /** Waits for a source to settle. One with tools from an earlier session counts as running until then. */
   async #settling(source: ToolSource): Promise<void> {
     this.#unsettled.add(source);
     await source.settle?.();
@@ -128,7 +128,7 @@ export class ToolDiscovery {
     if (this.#work.signal.aborted) throw new Error(`Nothing was asked: ${CLOSED}.`);
   }
 
-  /** Asks all sources again and forgets earlier failures. */
+  /** Forgets earlier failures and asks all sources again. */
   async refresh(): Promise<readonly DiscoveryFailure[]> {
     await this.ready();
     this.failures.length = 0;
@@ -136,7 +136,7 @@ export class ToolDiscovery {
     return this.ready();
   }
 
-  /** Before a prompt: asks changed sources again, and waits for each as long as its `patience`. */
+  /** Asks changed sources again before a prompt, and waits for each as long as its `patience`. */
   async beforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.sources) {
@@ -148,26 +148,26 @@ export class ToolDiscovery {
   async #waitFor(source: ToolSource, work: Promise<void>, signal: AbortSignal): Promise<void> {
     const { patience = 0 } = source;
     if (patience === 0) return;
-    await within(work, (this.#asked.get(source) ?? 0) + patience - performance.now(), signal);
+    await waitAtMost(work, (this.#asked.get(source) ?? 0) + patience - performance.now(), signal);
     if (this.#running.get(source) === work && !signal.aborted) source.onLate?.();
   }
 
-  /** Waits until the sources of outdated tools with these names have said what they declare now, or it took too long. */
+  /** Waits for the sources of outdated tools with these names to declare the current ones; gives up after a while. */
   async #renew(names: readonly string[], signal: AbortSignal): Promise<void> {
     const tools = names.map((name) => this.#registry.getTool(name));
     const outdated = tools.map((tool) => (tool?.isOutdated ? this.#registry.sourceOf(tool.name) : undefined));
     const sources = this.sources.filter(({ name }) => outdated.includes(name));
     const work = Promise.allSettled(sources.map((source) => source.renew?.()));
-    if (sources.length > 0) await within(work, SERVER_WAIT_MS, signal);
+    if (sources.length > 0) await waitAtMost(work, SERVER_WAIT_MS, signal);
   }
 
-  /** Waits for tools that the registry does not have yet, and until those that are outdated are so no more. */
+  /** Waits for tools that the registry does not have yet, and until outdated ones are renewed. */
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
     await this.#arrival(names, signal);
     await this.#renew(names, signal);
   }
 
-  /** Resolves as soon as the registry has the names, all sources have answered, or it took too long. */
+  /** Resolves when the registry has all the names, when all sources have answered, or when it takes too long. */
   async #arrival(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
@@ -176,7 +176,7 @@ export class ToolDiscovery {
     const begun = performance.now();
     await this.start();
     for (const source of this.sources) {
-      // It may have failed before the user logged in or fixed the problem.
+      // The source may have failed before the user logged in or fixed the problem.
       if (!this.#running.has(source) && isMeant(source)) this.#discover(source);
       void source.settle?.();
     }
@@ -184,20 +184,20 @@ export class ToolDiscovery {
       const isNamed = [...this.#running.keys()].some(isMeant);
       left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - performance.now();
       if (left <= 0) return;
-      await within(Promise.race(this.#running.values()), left, signal);
+      await waitAtMost(Promise.race(this.#running.values()), left, signal);
     }
   }
 
-  /** Whether a source has not answered yet, or has not even been opened. */
+  /** Whether a source has not answered yet. */
   get isWaiting(): boolean {
     return this.#running.size > 0;
   }
 
-  /** Waits a while for the remaining sources; resolves to the names of those that still have not answered. */
+  /** Waits a while for the remaining sources. Resolves to the names of those that still have not answered. */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
     for (const source of this.sources) void source.settle?.();
-    await within(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
+    await waitAtMost(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
     return [...this.#running.keys()].map(({ name }) => name);
   }
 
@@ -213,8 +213,8 @@ export class ToolDiscovery {
   }
 }
 
-/** Resolves when the work has ended, the time has passed or the signal aborts. Never rejects. */
-async function within(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Resolves when the work has ended, the time is up or the signal aborts. Never rejects. */
+async function waitAtMost(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const enough = wait(milliseconds, AbortSignal.any([signal, over.signal]));
   await Promise.race([work, enough]).catch(() => {});
@@ -223,39 +223,39 @@ async function within(work: Promise<unknown>, milliseconds: number, signal: Abor
 
 type SourceParts = McpParts & { readonly registry: ToolRegistry };
 
-/** The sources of tools that are not built in. Loads nothing before it is started, or when none is configured. */
-export function discoveryOf(parts: SourceParts): ToolDiscovery {
+/** Creates the discovery of tools that are not built in. Loads nothing before it is started, or without sources. */
+export function createToolDiscovery(parts: SourceParts): ToolDiscovery {
   const { tools, mcpServers } = parts.home.settings;
   const hasCommand = tools.toolDiscoveryCommand !== undefined;
   const isNothing = !hasCommand && Object.keys(mcpServers).length === 0;
-  const open = isNothing ? null : (report: Parameters<OpenSources>[0]) => sourcesOf(parts, report);
+  const open = isNothing ? null : (report: Parameters<OpenSources>[0]) => openSources(parts, report);
   return new ToolDiscovery(parts.registry, open, hasCommand ? tools.toolDiscoverySeconds * 1000 : 0);
 }
 
-/** One source for the discovery command and one for each MCP server. */
-async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0]): Promise<ToolSource[]> {
+/** Creates a source for the discovery command and one for each MCP server. */
+async function openSources(parts: SourceParts, report: Parameters<OpenSources>[0]): Promise<ToolSource[]> {
   const { tools, mcpServers } = parts.home.settings;
   const sources: ToolSource[] = [];
   if (tools.toolDiscoveryCommand !== undefined) {
-    const [{ CommandSource }, { namePrefixes }] = await Promise.all([
+    const [{ CommandSource }, { assignPrefixes }] = await Promise.all([
       import("../discovery/command-source.ts"),
       import("@burin/mcp/tool-names"),
     ]);
     const source = new CommandSource({
       settings: tools,
       root: parts.home.root,
-      run: commandRunner({ ...parts, isConfined: parts.home.settings.sandbox.discovered }),
+      run: createCommandRunner({ ...parts, isConfined: parts.home.settings.sandbox.discovered }),
       report: (message) => report({ source: source.name, message }),
-      reservedPrefixes: [...namePrefixes(Object.keys(mcpServers)).values()],
+      reservedPrefixes: [...assignPrefixes(Object.keys(mcpServers)).values()],
     });
     sources.push(source);
   }
   if (Object.keys(mcpServers).length === 0) return sources;
-  const { mcpSources } = await import("./join-mcp.ts");
-  return [...sources, ...(await mcpSources(parts, report))];
+  const { openMcpSources } = await import("./join-mcp.ts");
+  return [...sources, ...(await openMcpSources(parts, report))];
 }
 
-function openedServers(discovery: ToolDiscovery) {
+function createServerLoader(discovery: ToolDiscovery) {
   return async () => {
     const { McpServer: Server } = await import("@burin/mcp/mcp-server");
     discovery.assertOpen();
@@ -264,24 +264,24 @@ function openedServers(discovery: ToolDiscovery) {
   };
 }
 
-/** Calls a tool of an MCP server for a built-in tool; its code is loaded at the first use. */
-export function lazyServerCall(discovery: ToolDiscovery): CallServer {
+/** Returns a function with which a built-in tool calls a tool of an MCP server. Its code is loaded on first use. */
+export function createLazyServerCall(discovery: ToolDiscovery): CallServer {
   const caller = once(async () =>
-    (await import("@burin/mcp/mcp-door")).settingsCaller(openedServers(discovery)),
+    (await import("@burin/mcp/mcp-door")).createSettingsCaller(createServerLoader(discovery)),
   );
-  return lazily(caller, ["call"]).call;
+  return createLazyMethods(caller, ["call"]).call;
 }
 
-/** Access to the MCP servers among the sources; its code is loaded at the first use. */
-export function lazyMcp(discovery: ToolDiscovery, guard: (tool: Tool) => Tool): McpDoor {
+/** Returns access to the MCP servers among the sources. Its code is loaded on first use. */
+export function createLazyMcp(discovery: ToolDiscovery, guard: (tool: Tool) => Tool): McpDoor {
   const door = once(async () =>
-    (await import("@burin/mcp/mcp-door")).mcpDoor(openedServers(discovery), guard),
+    (await import("@burin/mcp/mcp-door")).createMcpDoor(createServerLoader(discovery), guard),
   );
   const names = ["prompts", "resources", "prompt", "readResource", "callTool", "test", "login"] as const;
   return {
-    ...lazily(door, names),
+    ...createLazyMethods(door, names),
     resolved: async (text, signal) => {
-      // Most prompts mention no server and need not load the code that looks for one.
+      // Most prompts mention no server, so avoid loading the code that resolves mentions.
       if (!/(?:^\/|(?:^|\s)@)[A-Za-z0-9_-]+:/.test(text)) return text;
       return (await door()).resolved(text, signal);
     },

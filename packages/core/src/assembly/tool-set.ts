@@ -2,71 +2,76 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { MachineCommands } from "@burin/commands/machine";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
-import { lazily } from "@burin/contract/async/lazily";
+import { type ApprovalMode, CurrentMode, pickStricterMode } from "@burin/contract/approval-mode";
+import { createLazyMethods } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import type { ReadMemory } from "@burin/files/workspace/read-record";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Rule } from "@burin/shell-judge";
-import { contextFileNames } from "../agent/context-files.ts";
+import { resolveContextFileNames } from "../agent/context-files.ts";
 import type { SubagentDefinition } from "../agent/subagent.ts";
 import { CallIds } from "../scheduler/call-ids.ts";
-import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
-import type { RunCalls, SchedulerNeeds } from "../scheduler/scheduler.ts";
+import type { Confirm, QuestionOptions } from "../scheduler/questions.ts";
+import type { RunCalls, SchedulerOptions } from "../scheduler/scheduler.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import { builtInTools } from "../tools/built-in-tools.ts";
+import { createBuiltInTools } from "../tools/built-in-tools.ts";
 import type { Planning } from "../tools/exitPlanMode.ts";
-import type { MemoryPlaces } from "../tools/memoryTool.ts";
+import type { MemoryFiles } from "../tools/memoryTool.ts";
 import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import type { AnswerFromPage } from "../tools/web-fetch.ts";
+import type { AnswerPageQuestion } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
-import { guardedTool } from "./guarded-tool.ts";
+import { guardTool } from "./guarded-tool.ts";
 import { chooseMode, type Home } from "./home.ts";
-import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
+import { createLazyApproval, Grants, LazyQuestions } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { JoinedJournal } from "./join-journal.ts";
-import type { ForServers } from "./join-mcp.ts";
+import type { ServerOptions } from "./join-mcp.ts";
 import type { SessionGrants, ToolboxOptions } from "./options.ts";
-import { discoveryOf, lazyMcp, lazyServerCall, type ToolDiscovery } from "./tool-discovery.ts";
+import {
+  createLazyMcp,
+  createLazyServerCall,
+  createToolDiscovery,
+  type ToolDiscovery,
+} from "./tool-discovery.ts";
 
 const IDLE_MS = 300;
 const EXACT = { caseSensitive: true };
-/** Tools of the session only: its plan, its todos, starting tasks, and searching for tools. */
+/** Tools that only the session has: they handle its plan, todos, tasks and tool search. */
 const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
-/** The messages of an agent so far. */
-export type Said = () => readonly Message[];
+/** Returns an agent's messages so far. */
+export type ReadMessages = () => readonly Message[];
 
 export interface SessionParts {
-  /** Corrects edits with the help of the text around a call, from the messages of the agent that made it. */
-  readonly correctEditOf?: (said: Said) => CorrectEdit;
-  readonly said?: Said;
+  /** Corrects edits with the help of the text around a call, taken from the messages of the agent that made it. */
+  readonly correctEditOf?: (said: ReadMessages) => CorrectEdit;
+  readonly said?: ReadMessages;
   readonly mostAnswerCharacters?: number;
-  readonly answerFromPage?: AnswerFromPage;
+  readonly answerFromPage?: AnswerPageQuestion;
   readonly subagents?: SubagentMaker;
-  readonly forServers?: ForServers;
+  readonly forServers?: ServerOptions;
   readonly recorded?: () => Promise<void>;
   readonly recordsReads?: boolean;
-  /** Who changes files, for undo; without it nothing is stored for undo. */
+  /** The id under which changes are stored for undo. Without it, nothing is stored. */
   readonly undoWriter?: string | undefined;
   readonly sessionId?: string;
-  /** The model is told what is not committed. */
+  /** Whether the model is told what is not committed. */
   readonly tellsGit?: boolean;
-  /** What the session's own agent has seen of files; subagents have their own. */
+  /** What the session's own agent has seen of files. Subagents have a memory of their own. */
   readonly reads?: ReadMemory;
-  /** Called instead of asking the user; subagents then cannot ask at all. */
+  /** Called instead of asking the user. If set, subagents cannot ask at all. */
   readonly park?: Confirm | undefined;
-  /** Questions wait for an answer by their id. */
+  /** Whether questions wait for an answer by their id. */
   readonly awaitsAnswers?: boolean | undefined;
-  readonly asking?: Asking;
+  readonly asking?: AskingOptions;
   readonly onMode?: (mode: ApprovalMode) => void;
 }
 
@@ -75,16 +80,16 @@ export interface SubagentMaker {
   with(tools: Pick<ToolSet, "forSubagent">): Subagents;
 }
 
-interface Asking extends Pick<QuestionNeeds, "tell" | "recall"> {
-  /** Whether the answer to this call's question was given before it comes up. */
+interface AskingOptions extends Pick<QuestionOptions, "tell" | "recall"> {
+  /** Whether the answer to this call's question was already given before the question is asked. */
   readonly knows: (callId: string) => boolean;
 }
 
-/** The tools and the flow around them, of a toolbox or a session. */
+/** The tools of a toolbox or a session, and the flow around them. */
 export class ToolSet {
-  /** For our own use: its tools run without any question. */
+  /** For internal use: tools from this registry run without any question. */
   readonly registry: ToolRegistry;
-  /** For others. */
+  /** The registry for others: its tools go through the whole flow. */
   readonly guarded: ToolRegistry;
   readonly mcp: McpDoor;
   readonly workspace: Workspace;
@@ -95,24 +100,24 @@ export class ToolSet {
   readonly hooks: JoinedHooks | undefined;
   readonly journal: JoinedJournal;
   readonly callIds = new CallIds();
-  /** For the user, before the next event. */
+  /** Messages for the user, passed on before the next event. */
   readonly notes: string[] = [];
-  /** Counts the user's prompts, so that a plan can be presented again after a new one. */
+  /** Counts the user's prompts, so that a plan can be presented again after a new prompt. */
   readonly spoken = { inputs: 0 };
-  readonly judge: SchedulerNeeds["judge"];
+  readonly judge: SchedulerOptions["judge"];
   readonly runCalls: RunCalls;
-  /** What only git knows about the folder; only for a session. */
+  /** What only git knows about the folder. Only set for a session. */
   readonly gitNews: GitNews | undefined;
-  /** Asks git, beside the first request only: later, calls may have changed its answer. */
+  /** Asks git, in parallel to the first request and only then: later, calls may have changed the answer. */
   readonly onRequestSent = once(() => this.gitNews?.look(this.#closing.signal));
   readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
   readonly #openWorkspace: (own: Pick<SessionParts, "reads">) => Workspace;
   readonly #report = (message: string) => void this.notes.push(message);
-  readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
+  readonly #toolsIn: (workspace: Workspace, said?: ReadMessages) => Tool[];
   readonly #flow: Pick<
-    SchedulerNeeds,
+    SchedulerOptions,
     "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing" | "journal" | "timeouts"
   >;
 
@@ -124,11 +129,11 @@ export class ToolSet {
       return new UndoJournal(given.folder, this.workspace.root, undoWriter ?? "").onChange;
     };
     const beginWrite = (folder: string) => this.commands.beginWrite?.(folder);
-    const access = { ...accessOf(given), beginWrite, ...(undoWriter ? { openJournal } : {}) };
+    const access = { ...buildWorkspaceAccess(given), beginWrite, ...(undoWriter ? { openJournal } : {}) };
     this.#openWorkspace = (own) =>
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
     this.workspace = this.#openWorkspace(reads ? { reads } : {});
-    // A machine from an embedder may know its root by another path.
+    // An embedder's machine may know its root by another path.
     const home = { ...given, root: this.workspace.root };
     this.#home = home;
     const { roots } = this.workspace;
@@ -145,12 +150,12 @@ export class ToolSet {
     const questions = options.confirm || parts.awaitsAnswers ? this.questions.load : undefined;
     const { registry, commands, workspace } = this;
     const { forServers = {}, sessionId } = parts;
-    this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
-    // Where a program keeps the log, as a fleet does, it has the changes of a task as a patch.
+    this.discovery = createToolDiscovery({ home, roots, commands, registry, forServers, questions });
+    // If a program stores the log itself (as the fleet does), it gets the changes of a task as a patch.
     const writer = recordsReads ? undefined : undoWriter;
     const noted = { home, roots, registry, report, writer, signal: this.#closing.signal };
     const loadJournal = once(async () => (await import("./join-journal.ts")).joinJournal(noted));
-    this.journal = lazily(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
+    this.journal = createLazyMethods(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
     this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
@@ -169,10 +174,10 @@ export class ToolSet {
     const { judge, callIds } = this;
     const asking = park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
-    const guard = (tool: Tool) => guardedTool(tool, { ...flow, callIds });
+    const guard = (tool: Tool) => guardTool(tool, { ...flow, callIds });
     this.guarded = registry.guarded(guard);
-    this.mcp = lazyMcp(this.discovery, guard);
-    this.runCalls = lazyCalls({
+    this.mcp = createLazyMcp(this.discovery, guard);
+    this.runCalls = createLazyCalls({
       ...flow,
       registry,
       awaitTools: (names, signal) => this.discovery.waitFor(names, signal),
@@ -180,15 +185,15 @@ export class ToolSet {
   }
 
   /**
-   * The registry and the flow of one subagent: never more tools or rights than the session has. Its built-in tools are
-   * new ones, which do not know what the session has read.
+   * Creates the registry and the flow of one subagent, which never has more tools or rights than the session. It gets
+   * its own built-in tools, which do not know what the session has read.
    */
-  forSubagent(definition: SubagentDefinition, parentCallId: string, said: Said) {
+  forSubagent(definition: SubagentDefinition, parentCallId: string, said: ReadMessages) {
     const { name, tools = ["*"], withoutTools = [], approvalMode } = definition;
     const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
     const anyOf = (patterns: readonly string[]) => {
-      const matchers = patterns.map((pattern) => globMatcher(pattern, EXACT));
+      const matchers = patterns.map((pattern) => createGlobMatcher(pattern, EXACT));
       return (tool: string) => matchers.some((matches) => matches(tool));
     };
     const [isWanted, isUnwanted] = [anyOf(tools), anyOf(withoutTools)];
@@ -203,7 +208,7 @@ export class ToolSet {
     const { current, callIds } = this;
     const judge = this.#judgeIn({
       get mode() {
-        return stricterMode(current.mode, approvalMode ?? current.mode);
+        return pickStricterMode(current.mode, approvalMode ?? current.mode);
       },
     });
     const subagent = { agent: name, parentCallId };
@@ -214,16 +219,16 @@ export class ToolSet {
       );
       registry.takeNewer(this.registry);
     };
-    const runCalls = lazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
+    const runCalls = createLazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
     return { registry, runCalls, callIds, workspace };
   }
 
-  /** What was allowed until this session ends. */
+  /** What the user allowed until this session ends. */
   get sessionGrants(): SessionGrants {
     return this.#grants;
   }
 
-  /** From here on every call is refused, those that wait too. */
+  /** Refuses every call from here on, including those that wait. */
   refuseCalls(): void {
     this.#closing.abort();
   }
@@ -234,24 +239,24 @@ export class ToolSet {
     await this.commands.close();
   }
 
-  /** With nobody to ask, a question that was answered earlier still gets its answer. */
-  #alreadyAnswered(asking: Asking | undefined): SchedulerNeeds["questions"] {
+  /** Returns the queue for a question that was answered earlier, if nobody can be asked now. */
+  #alreadyAnswered(asking: AskingOptions | undefined): SchedulerOptions["questions"] {
     return (callId) => (asking?.knows(callId) ? this.questions.load() : undefined);
   }
 
-  #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerNeeds["judge"] {
+  #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerOptions["judge"] {
     const { roots } = this.workspace;
     const { shell } = this.commands;
     const containment = () => this.journal.findContainment(() => this.commands.sandbox());
     const ground = { home: this.#home, grants: this.#grants, roots, shell };
-    return lazyApproval({ ...ground, current, containment, report: this.#report });
+    return createLazyApproval({ ...ground, current, containment, report: this.#report });
   }
 
   #toolMaker(
     { overwriteUnread = false }: ToolboxOptions,
     { correctEditOf, mostAnswerCharacters, answerFromPage }: SessionParts,
     subagents: Subagents | undefined,
-  ): (workspace: Workspace, said?: Said) => Tool[] {
+  ): (workspace: Workspace, said?: ReadMessages) => Tool[] {
     const { settings } = this.#home;
     const needs = {
       mostCharacters: mostAnswerCharacters,
@@ -260,17 +265,17 @@ export class ToolSet {
       commands: this.commands,
       svgAsText: settings.tools.svgAsText,
       overwriteUnread,
-      memory: memoryPlaces(this.workspace, this.#home),
-      planning: planningOf(this.current, this.spoken),
+      memory: resolveMemoryFiles(this.workspace, this.#home),
+      planning: createPlanning(this.current, this.spoken),
       allowedHosts: settings.web.allowedHosts,
       environment: this.#home.environment,
-      searcher: searcherOf(this.#home, this.discovery),
+      searcher: createSearcher(this.#home, this.discovery),
     };
     return (workspace, said) =>
-      builtInTools({ ...needs, correctEdit: said && correctEditOf?.(said), workspace });
+      createBuiltInTools({ ...needs, correctEdit: said && correctEditOf?.(said), workspace });
   }
 
-  /** Which hosts commands reach; its code is loaded with the first command. */
+  /** Decides which hosts commands may reach. Its code is loaded with the first command. */
   async #joinEgress() {
     const { joinEgress } = await import("./join-egress.ts");
     const { current, notes, questions } = this;
@@ -278,7 +283,7 @@ export class ToolSet {
     return joinEgress({ home: this.#home, grants: this.#grants, current, notes, questions: load });
   }
 
-  /** Commands run with the sandbox and the environment from settings and options; leftovers of a crash are ended. */
+  /** Opens the commands with the sandbox and environment from settings and options. Ends leftovers of a crash. */
   #openCommands(): MachineCommands {
     const { machine, environment, folder, settings, variables, secrets } = this.#home;
     const commands = machine.openCommands({
@@ -287,7 +292,7 @@ export class ToolSet {
       environment,
       sandbox: settings.sandbox.mode,
       network: settings.sandbox.network === true,
-      egress: lazily(
+      egress: createLazyMethods(
         once(() => this.#joinEgress()),
         ["rules", "ask"],
       ),
@@ -308,23 +313,23 @@ export class ToolSet {
   }
 }
 
-/** The flow of calls; its code is loaded with the first one. */
-function lazyCalls(needs: SchedulerNeeds): RunCalls {
+/** Returns a function that runs calls. Its code is loaded with the first call. */
+function createLazyCalls(needs: SchedulerOptions): RunCalls {
   const load = once(async () => new (await import("../scheduler/scheduler.ts")).Scheduler(needs));
-  return lazily(load, ["run"]).run;
+  return createLazyMethods(load, ["run"]).run;
 }
 
-function accessOf({ folder, environment, settings, rules, skillFolders }: Home) {
+function buildWorkspaceAccess({ folder, environment, settings, rules, skillFolders }: Home) {
   return {
     ...settings.files,
     environment,
     home: folder,
-    denied: unreadablePaths(rules.deny),
+    denied: listUnreadablePaths(rules.deny),
     readable: [join(folder, "output"), ...skillFolders.filter((one) => existsSync(one))],
   };
 }
 
-function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): Planning {
+function createPlanning(current: CurrentMode, spoken: { readonly inputs: number }): Planning {
   return {
     get isActive() {
       return current.mode === "plan";
@@ -336,12 +341,12 @@ function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): 
   };
 }
 
-/** Facts are stored where the next session finds them: a project's in its root, the user's own in their home. */
-function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryPlaces {
-  // Looked up for each fact: a file may have come that the next session reads in place of the other.
-  const placeIn = (top: string, open: MemoryPlaces["project"]["open"]) => ({
+/** Returns where facts are stored for later sessions: a project's in its root, the user's own in their home. */
+function resolveMemoryFiles(workspace: Workspace, { folder, settings }: Home): MemoryFiles {
+  // Look up the file for each fact: a new file may have appeared that the next session reads instead.
+  const placeIn = (top: string, open: MemoryFiles["project"]["open"]) => ({
     get file() {
-      return join(top, contextFileNames(settings.context.fileNames, top)[0]);
+      return join(top, resolveContextFileNames(settings.context.fileNames, top)[0]);
     },
     open,
   });
@@ -356,18 +361,21 @@ function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryP
   return { project: placeIn(workspace.root, async () => workspace), global: placeIn(folder, openHome) };
 }
 
-/** The web search in the settings; undefined when there is none. Its code is loaded with the first search. */
-function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscovery): WebSearcher | undefined {
+/** Returns the web search in the settings, or undefined if there is none. Its code is loaded with the first search. */
+function createSearcher(
+  { settings: all, environment }: Home,
+  discovery: ToolDiscovery,
+): WebSearcher | undefined {
   const settings = all.web.search;
   if (settings === undefined) return undefined;
   const isByServer = settings.provider === "mcp";
-  const call = lazyServerCall(discovery);
+  const call = createLazyServerCall(discovery);
   return {
     name: (isByServer && settings.server) || settings.provider,
     search: async (question, signal) => {
       if (isByServer) {
-        const { searchByServer } = await import("@burin/web/search/mcp-search");
-        return searchByServer(question, { settings, call }, signal);
+        const { searchWithServer } = await import("@burin/web/search/mcp-search");
+        return searchWithServer(question, { settings, call }, signal);
       }
       const { searchWeb } = await import("@burin/web/search/search-web");
       return searchWeb(question, { settings, environment }, signal);
@@ -376,14 +384,14 @@ function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscove
 }
 
 function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
-  const matches = (pattern: string) => globMatcher(pattern, EXACT)(name);
+  const matches = (pattern: string) => createGlobMatcher(pattern, EXACT)(name);
   return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
 }
 
-/** A deny rule for one tool that reads files applies to the file: it is closed to every tool. */
-function unreadablePaths(deny: readonly Rule[]): string[] {
+/** Returns the paths that no tool may read: a deny rule for one reading tool closes the file to every tool. */
+function listUnreadablePaths(deny: readonly Rule[]): string[] {
   return deny.flatMap(({ tool, pattern }) => {
-    const matches = globMatcher(tool, EXACT);
+    const matches = createGlobMatcher(tool, EXACT);
     return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
   });
 }

@@ -1,52 +1,51 @@
-import { type CommandList, commandList } from "@burin/commands/shell/command-list";
+import { type CommandList, createCommandList } from "@burin/commands/shell/command-list";
 import type { QuestionEvent } from "@burin/contract/agent-event";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/message";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { Decision, Question } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
-import { newSessionId } from "../session/log/session-id.ts";
+import { createSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
-import { declarationsOf } from "./join-declarations.ts";
+import { createDeclarationList } from "./join-declarations.ts";
 import type { ReadyOptions, ToolboxOptions } from "./options.ts";
 import { type CallAllOptions, type CallOptions, type CallRequest, callAll, callOne } from "./run-calls.ts";
 import { ToolSet } from "./tool-set.ts";
 
-/** The names that `tools` returns; both may have `*`, as in `github__*`. */
+/** Selects the tools that `tools` returns, by name. Names may contain `*`, as in `github__*`. */
 export interface ToolFilter {
-  /** Only these. */
+  /** Returns only these tools. */
   readonly only?: readonly string[];
-  /** None of these. */
+  /** Leaves these tools out. */
   readonly except?: readonly string[];
 }
 
-/** What works only with a model and a conversation around it. */
+/** Tools that work only with a model and a conversation. */
 const FOR_SESSIONS = ["task", "exit_plan_mode"];
 
 /**
- * The tools behind the whole flow, with no model: for a loop of your own. Made by `createToolbox`.
- *
+ * The tools with the whole flow but without a model, for an agent loop of your own. See `createToolbox`.
  * @example
  * const toolbox = createToolbox({ root: process.cwd() });
  * const { llmContent } = await toolbox.call("read_file", { absolute_path: "/project/a.txt" });
  * await toolbox.close();
  */
 export class Toolbox {
-  /** Its tools run only through the whole flow, as by `call`. */
+  /** The toolbox's tools. Each call of them goes through the whole flow, like `call`. */
   readonly registry: ToolRegistry;
-  /** What MCP servers offer in addition to tools, and logins to them. */
+  /** Access to MCP servers apart from their tools: prompts, resources, logins. */
   readonly mcp: McpDoor;
-  /** The running commands, for the user. */
+  /** The running commands, to be shown to the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
   readonly #home: Home;
   readonly #declarations: () => FunctionDeclaration[];
 
   constructor(options: ToolboxOptions) {
-    const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
+    const undoWriter = options.record ? `call-${createSessionId()}` : undefined;
     const home = resolveHome(options);
     this.#home = home;
     const { awaitsAnswers, onQuestion } = options;
@@ -58,11 +57,11 @@ export class Toolbox {
     const asking = onQuestion ? { tell, knows: () => false } : undefined;
     this.#tools = new ToolSet(options, home, { undoWriter, awaitsAnswers, ...(asking && { asking }) });
     const { registry, discovery: waiting } = this.#tools;
-    this.#declarations = declarationsOf({ home, registry, waiting });
+    this.#declarations = createDeclarationList({ home, registry, waiting });
     this.registry = this.#tools.guarded;
     this.mcp = this.#tools.mcp;
-    this.commands = commandList(this.#tools.commands);
-    // So that they can be passed on as plain functions.
+    this.commands = createCommandList(this.#tools.commands);
+    // Bind the methods, so that they can be passed on as plain functions.
     this.tools = this.tools.bind(this);
     this.call = this.call.bind(this);
     this.callAll = this.callAll.bind(this);
@@ -72,13 +71,13 @@ export class Toolbox {
   }
 
   /**
-   * What the model is told about the tools, for the next request. Tools that need a session, or something that is not
-   * installed, are left out; of very many tools from sources those that fit `tools.schemaBudget`, with `tool_search`
-   * to find the others: so ask again before each request.
+   * Returns the declarations of the tools for the next request. Tools that need a session, or something that is not
+   * installed, are left out. If sources have many tools, only those that fit `tools.schemaBudget` are returned, with
+   * `tool_search` to find the others. So call this again before each request.
    */
   tools({ only, except = [] }: ToolFilter = {}): FunctionDeclaration[] {
     const isOneOf = (patterns: readonly string[]) => {
-      const matchers = patterns.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
+      const matchers = patterns.map((pattern) => createGlobMatcher(pattern, { caseSensitive: true }));
       return (name: string) => matchers.some((matches) => matches(name));
     };
     const isWanted = only === undefined ? () => true : isOneOf(only);
@@ -91,7 +90,7 @@ export class Toolbox {
    * `error`.
    */
   call(name: string, params: FunctionCall["args"], options?: CallOptions): Promise<AnsweredCall>;
-  /** @deprecated Give the signal as an option: `{ signal }`. */
+  /** @deprecated Pass the signal as an option: `{ signal }`. */
   call(name: string, params: FunctionCall["args"], signal?: AbortSignal): Promise<AnsweredCall>;
   call(
     name: string,
@@ -102,50 +101,50 @@ export class Toolbox {
   }
 
   /**
-   * The same for all calls of one reply: neighbours that only read run side by side, all others alone, and the
-   * answers keep the order of the calls.
+   * Runs all calls of one reply, each like `call`. Neighbouring calls that only read run in parallel, all others alone.
+   * The answers keep the order of the calls.
    */
   callAll(calls: readonly CallRequest[], options?: CallAllOptions): Promise<AnsweredCall[]> {
     return callAll(this.#tools, calls, options);
   }
 
-  /** @deprecated `call` returns the same. */
+  /** @deprecated Use `call`, which returns the same. */
   run(name: string, args: FunctionCall["args"], options?: CallOptions): Promise<AnsweredCall> {
     return callOne(this.#tools, { name, args }, options);
   }
 
-  /** The questions that wait for an answer, with `awaitsAnswers`. */
+  /** The open questions, if `awaitsAnswers` is set. */
   get questions(): readonly Question[] {
     return this.#tools.questions.loaded?.open ?? [];
   }
 
   /**
-   * Answers a question by its id, from anywhere; the decision is null when no user will answer. Returns null when the
+   * Answers a question by its id, from anywhere. The decision is null if no user will answer. Returns null if the
    * answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
     return this.#tools.questions.answer(questionId, decision);
   }
 
-  /** What would be decided about a shell command, and why; runs nothing. */
+  /** Returns what would be decided about a shell command, and why. Runs nothing. */
   async explain(command: string): Promise<Verdict> {
-    return this.#tools.judge(commandRequest(command, this.#tools.workspace.root));
+    return this.#tools.judge(createCommandRequest(command, this.#tools.workspace.root));
   }
 
   /**
-   * Starts the tool sources and resolves when each has answered, with the failures. A source that has not
-   * answered in time is one of them, and its tools are added when they come. Never rejects.
+   * Starts the tool sources. Resolves to the failures when each source has answered. A source that has not answered in
+   * time counts as a failure; its tools are added when it does. Never rejects.
    */
   ready(wait?: ReadyOptions): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.ready(wait);
   }
 
-  /** Asks the sources again. */
+  /** Asks all tool sources again. */
   refreshTools(): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.refresh();
   }
 
-  /** The failures of the sources so far. */
+  /** The failures of the tool sources so far. */
   get discoveryFailures(): readonly DiscoveryFailure[] {
     return this.#tools.discovery.failures;
   }
@@ -157,8 +156,8 @@ export class Toolbox {
   }
 }
 
-/** A command in the form that the shell tool asks about. */
-function commandRequest(command: string, directory: string): ApprovalRequest {
+/** Returns the request that the shell tool would make for the command. */
+function createCommandRequest(command: string, directory: string): ApprovalRequest {
   const title = "";
   const confirmation = { kind: "exec" as const, title, command, parts: [command], directory, grants: [] };
   return { tool: "run_shell_command", kind: "execute", confirmation, subjects: [command] };

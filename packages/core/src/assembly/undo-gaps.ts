@@ -1,32 +1,32 @@
 import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import type { Settings } from "@burin/contract/settings/settings";
-import { burinHome } from "../settings/load-settings.ts";
+import { resolveBurinHome } from "../settings/load-settings.ts";
 
-/** What undo cannot give back in a folder, as far as a look can tell. */
+/** What undo cannot restore in a folder, as far as listing it shows. */
 export interface UndoGaps {
-  /** The folder is too large to be looked at: only edits can be taken back. */
+  /** true if the folder is too large to be listed. Then only edits can be undone. */
   readonly isTooLarge: boolean;
-  /** A folder could not be read. */
+  /** true if a folder could not be read. */
   readonly hasUnreadable: boolean;
-  /** There are more ignored files than are covered. */
+  /** true if there are more ignored files than undo covers. */
   readonly hasMoreIgnored: boolean;
-  /** Files above 64 MB, and ignored files and folders that are too large or too deep; relative to the folder. */
+  /** Files above 64 MB, and ignored files and folders that are too large or too deep. Relative to the folder. */
   readonly paths: readonly string[];
 }
 
-interface Place {
+interface UndoLocation {
   readonly root: string;
   readonly settings: Pick<Settings, "files">;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Looks as it is done before each command, and reads no file. */
+/** Lists the folder as is done before each command. Reads no file's content. */
 export async function findUndoGaps(
-  { root, settings, environment }: Place,
+  { root, settings, environment }: UndoLocation,
   signal: AbortSignal,
 ): Promise<UndoGaps> {
-  const [{ lookAtWork }, { findUnkept }] = await Promise.all([
+  const [{ snapshotWork }, { findUnkept }] = await Promise.all([
     import("@burin/files/tree"),
     import("./containment.ts"),
   ]);
@@ -34,13 +34,13 @@ export async function findUndoGaps(
   const request = {
     roots: [real],
     settings: { ...settings.files, environment },
-    except: burinHome(environment),
+    except: resolveBurinHome(environment),
   };
-  const look = await lookAtWork(request, signal);
-  const { isCut, isWhole, hasMoreIgnored } = look;
+  const look = await snapshotWork(request, signal);
+  const { isTruncated, isComplete, hasMoreIgnored } = look;
   return {
-    isTooLarge: isCut,
-    hasUnreadable: !isCut && !isWhole,
+    isTooLarge: isTruncated,
+    hasUnreadable: !isTruncated && !isComplete,
     hasMoreIgnored,
     paths: findUnkept(look).map((path) => relative(real, path)),
   };

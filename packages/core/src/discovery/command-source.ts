@@ -1,35 +1,35 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { FunctionDeclaration, ObjectSchema } from "@burin/contract/messages/message";
-import { isRecord, nestsDeeper, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
+import { isRecord, isTooDeep, parseUntrustedJson } from "@burin/contract/messages/untrusted-json";
 import type { Settings } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { splitShellWords } from "@burin/contract/text/shell-words";
 import type { Tool, ToolSource } from "@burin/contract/tools";
-import { jsonFault } from "../settings/json-fault.ts";
-import { MOST_NESTING, parametersFault, shapeOf } from "../text/parameters-fault.ts";
-import { DiscoveredTool, faultOf, lastWordsOf, type RunToolCommand } from "./discovered-tool.ts";
+import { findJsonFault } from "../settings/json-fault.ts";
+import { describeShape, findParametersFault, MAX_NESTING } from "../text/parameters-fault.ts";
+import { DiscoveredTool, describeFault, type RunToolCommand, readLastOutput } from "./discovered-tool.ts";
 
-export interface CommandSourceNeeds {
+export interface CommandSourceOptions {
   readonly settings: Settings["tools"];
   readonly root: string;
   readonly run: RunToolCommand;
-  /** Called for entries that are left out. */
+  /** Called for each entry that is left out. */
   readonly report: (problem: string) => void;
-  /** Prefixes of names that belong to others, e.g. the alias of an MCP server. */
+  /** Prefixes of tool names that belong to other sources, for example the alias of an MCP server. */
   readonly reservedPrefixes: readonly string[];
 }
 
-const MOST_PROBLEMS = 10;
+const MAX_PROBLEMS = 10;
 
-/** Tools that a command in the settings declares. */
+/** A source for the tools that a command in the settings declares. */
 export class CommandSource implements ToolSource {
   readonly name = "discovery command";
   readonly patience = 2000;
-  readonly #needs: CommandSourceNeeds;
+  readonly #needs: CommandSourceOptions;
   #files = "";
 
-  constructor(needs: CommandSourceNeeds) {
+  constructor(needs: CommandSourceOptions) {
     this.#needs = needs;
   }
 
@@ -44,20 +44,20 @@ export class CommandSource implements ToolSource {
     }
     this.#files = await this.#filesNow();
     const end = await run({ command, input: "", seconds, signal });
-    const fault = faultOf(end, seconds);
+    const fault = describeFault(end, seconds);
     if (fault !== null) {
-      const said = lastWordsOf(end);
+      const said = readLastOutput(end);
       throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said}`}`);
     }
-    const { declarations, problems } = await declaredIn(end.stdout.toString("utf8"), command);
+    const { declarations, problems } = await parseDeclarations(end.stdout.toString("utf8"), command);
     const free: typeof declarations = [];
     for (const one of declarations) {
       const prefix = reservedPrefixes.find((start) => one.name.startsWith(start));
       if (prefix === undefined) free.push(one);
       else problems.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
     }
-    for (const problem of problems.slice(0, MOST_PROBLEMS)) report(problem);
-    const more = problems.length - MOST_PROBLEMS;
+    for (const problem of problems.slice(0, MAX_PROBLEMS)) report(problem);
+    const more = problems.length - MAX_PROBLEMS;
     if (more > 0) report(`${more} more entries were left out`);
     return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
   }
@@ -66,7 +66,7 @@ export class CommandSource implements ToolSource {
     return this.#files !== (await this.#filesNow());
   }
 
-  /** The state of the files in the command: when one changes, the tools may have changed too. */
+  /** Returns the state of the files named in the command. If one changes, the tools may have changed too. */
   async #filesNow(): Promise<string> {
     const { toolDiscoveryCommand: command = "" } = this.#needs.settings;
     const words = splitShellWords(command) ?? command.split(/\s+/);
@@ -80,46 +80,48 @@ export class CommandSource implements ToolSource {
   }
 }
 
-async function declaredIn(text: string, command: string) {
+async function parseDeclarations(text: string, command: string) {
   const json = text.replace(/^\uFEFF/, "");
   let what = "is not JSON";
   try {
-    const value = parseOutsideJson(json);
+    const value = parseUntrustedJson(json);
     what = "cannot be used";
     return readDeclarations(value);
   } catch (error) {
-    const where = what === "is not JSON" ? await jsonFault(json) : null;
-    throw new Error(`What ${command} printed ${what}: ${where ?? messageOf(error)}`);
+    const where = what === "is not JSON" ? await findJsonFault(json) : null;
+    throw new Error(`What ${command} printed ${what}: ${where ?? describeError(error)}`);
   }
 }
 
-/** More than a user can need; the rest is left out. */
-const MOST_TOOLS = 2000;
-const MOST_DESCRIPTION = 8000;
+/** The most tools that are read. A user cannot need more; the rest is left out. */
+const MAX_TOOLS = 2000;
+const MAX_DESCRIPTION = 8000;
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** The keys that tools like these use for the schema of the parameters. */
+/** The keys under which such declarations may contain the schema of the parameters. */
 const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
 
 /**
- * Reads an array of declarations, or an object (or an array of objects) that contains such arrays. An entry that
- * cannot be used is left out, and a problem says why; the others stay. Throws when the value is neither.
+ * Reads an array of declarations, or an object (or an array of objects) that contains such arrays. An entry that cannot
+ * be used is left out, and a problem says why. Throws if the value is neither.
  */
 function readDeclarations(value: unknown) {
-  const entries = Array.isArray(value) ? value.flatMap((entry) => heldBy(entry) ?? [entry]) : heldBy(value);
+  const entries = Array.isArray(value)
+    ? value.flatMap((entry) => findInnerDeclarations(entry) ?? [entry])
+    : findInnerDeclarations(value);
   if (entries === null) {
     throw new Error(
-      `it must be a JSON array of function declarations, or an object with functionDeclarations, but is ${shapeOf(value)}`,
+      `it must be a JSON array of function declarations, or an object with functionDeclarations, but is ${describeShape(value)}`,
     );
   }
   const declarations: FunctionDeclaration[] = [];
   const problems: string[] = [];
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
-    if (declarations.length >= MOST_TOOLS) {
-      problems.push(`more than ${MOST_TOOLS} tools; the rest was left out`);
+    if (declarations.length >= MAX_TOOLS) {
+      problems.push(`more than ${MAX_TOOLS} tools; the rest was left out`);
       break;
     }
-    const found = declarationIn(entry, index + 1);
+    const found = readDeclaration(entry, index + 1);
     if (typeof found === "string") problems.push(found);
     else if (names.has(found.name)) problems.push(`"${found.name}" is declared twice; the first one counts`);
     else {
@@ -130,19 +132,19 @@ function readDeclarations(value: unknown) {
   return { declarations, problems };
 }
 
-/** The declarations inside an object; null when it has none. */
-function heldBy(entry: unknown): unknown[] | null {
+/** Returns the declarations inside an object, or null if it contains none. */
+function findInnerDeclarations(entry: unknown): unknown[] | null {
   if (!isRecord(entry)) return null;
   const { functionDeclarations, function_declarations, tools } = entry;
   const held = [functionDeclarations, function_declarations, tools].filter(Array.isArray);
   return held.length === 0 ? null : held.flat();
 }
 
-/** Returns the declaration, or what is wrong with it. */
-function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
-  if (!isRecord(entry)) return `entry ${position} is ${shapeOf(entry)}, not an object; it was left out`;
-  // Chat completions puts the declaration one level down.
-  if (entry.type === "function" && isRecord(entry.function)) return declarationIn(entry.function, position);
+/** Returns the declaration, or a message that says what is wrong with it. */
+function readDeclaration(entry: unknown, position: number): FunctionDeclaration | string {
+  if (!isRecord(entry)) return `entry ${position} is ${describeShape(entry)}, not an object; it was left out`;
+  // In the format of chat completions, the declaration is one level deeper.
+  if (entry.type === "function" && isRecord(entry.function)) return readDeclaration(entry.function, position);
   const { name, description = "" } = entry;
   if (typeof name !== "string" || name === "") return `entry ${position} has no name; it was left out`;
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
@@ -152,27 +154,27 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
   }
   if (typeof description !== "string") return `${shown}: its description is not a string; it was left out`;
   const given = SCHEMA_KEYS.map((key) => entry[key]).find((schema) => (schema ?? null) !== null);
-  const schema = parametersIn(given ?? {});
+  const schema = readParameters(given ?? {});
   if (typeof schema === "string") return `${shown}: ${schema}; it was left out`;
-  const isLong = description.length > MOST_DESCRIPTION;
-  const told = isLong ? `${description.slice(0, MOST_DESCRIPTION)} [the rest was left out]` : description;
+  const isLong = description.length > MAX_DESCRIPTION;
+  const told = isLong ? `${description.slice(0, MAX_DESCRIPTION)} [the rest was left out]` : description;
   return { name, description: told, parameters: schema };
 }
 
-/** Returns a schema for an object of parameters, or what is wrong with it. */
-function parametersIn(given: unknown): ObjectSchema | string {
-  const plain = nestsDeeper(given, MOST_NESTING) ? given : withPlainTypes(given);
-  const fault = parametersFault(plain);
+/** Returns a schema for an object of parameters, or a message that says what is wrong with it. */
+function readParameters(given: unknown): ObjectSchema | string {
+  const plain = isTooDeep(given, MAX_NESTING) ? given : normalizeTypes(given);
+  const fault = findParametersFault(plain);
   return fault ?? ({ properties: {}, ...(plain as object), type: "object" } as ObjectSchema);
 }
 
-/** Some services write the types of a schema in capitals. */
-function withPlainTypes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withPlainTypes);
+/** Converts the types of a schema to lower case, because some services write them in capitals. */
+function normalizeTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(normalizeTypes);
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([key, one]) => {
     const isType = key === "type" && typeof one === "string";
-    return [key, isType ? one.toLowerCase() : withPlainTypes(one)];
+    return [key, isType ? one.toLowerCase() : normalizeTypes(one)];
   });
   return Object.fromEntries(entries);
 }

@@ -1,7 +1,7 @@
 import type { ExchangeEnd } from "@burin/commands/processes/server-processes";
-import { foreignParamsFault } from "@burin/contract/messages/check-schema";
+import { findForeignParamsError } from "@burin/contract/messages/check-schema";
 import type { FunctionDeclaration, JsonSchema } from "@burin/contract/messages/message";
-import { stableJson } from "@burin/contract/messages/untrusted-json";
+import { stringifySorted } from "@burin/contract/messages/untrusted-json";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
 
@@ -11,12 +11,12 @@ export type RunToolCommand = (request: {
   readonly input: string;
   readonly seconds: number;
   readonly signal: AbortSignal;
-  /** The command as the settings have it, if this is more. */
+  /** The command as it is in the settings, if `command` has something added to it. */
   readonly inSettings?: string;
 }) => Promise<ExchangeEnd>;
 
-export interface DiscoveredToolNeeds {
-  /** The shell command that runs every discovered tool, and the time limit of one call. */
+export interface DiscoveredToolOptions {
+  /** The shell command that runs every discovered tool, and the time limit of one call in seconds. */
   readonly callCommand: string;
   readonly callSeconds: number;
   readonly run: RunToolCommand;
@@ -24,17 +24,17 @@ export interface DiscoveredToolNeeds {
 
 type Args = Record<string, unknown>;
 
-/** A tool that a discovery command has declared: the call command runs it, and its output is the answer. */
+/** A tool that a discovery command declared. The call command runs it, and what that prints is the answer. */
 export class DiscoveredTool extends BaseTool<Args> {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
   readonly parameterSchema: JsonSchema;
   readonly kind = "execute";
-  readonly #needs: DiscoveredToolNeeds;
+  readonly #needs: DiscoveredToolOptions;
   readonly #mark: string;
 
-  constructor(declaration: FunctionDeclaration, needs: DiscoveredToolNeeds) {
+  constructor(declaration: FunctionDeclaration, needs: DiscoveredToolOptions) {
     super();
     this.name = declaration.name;
     this.displayName = declaration.name;
@@ -42,20 +42,20 @@ export class DiscoveredTool extends BaseTool<Args> {
     this.parameterSchema = declaration.parameters;
     this.#needs = needs;
     const { callCommand } = needs;
-    const definition = stableJson({ ...declaration, callCommand });
+    const definition = stringifySorted({ ...declaration, callCommand });
     const { createHash } = process.getBuiltinModule("node:crypto");
     this.#mark = `definition:${createHash("sha256").update(definition).digest("hex").slice(0, 24)}`;
   }
 
   override validateToolParams(args: Args): string | null {
-    return foreignParamsFault(this, args);
+    return findForeignParamsError(this, args);
   }
 
   getDescription(args: Args): string {
-    return `Run ${this.#line()} with ${shortened(JSON.stringify(args))}`;
+    return `Run ${this.#line()} with ${shortenText(JSON.stringify(args))}`;
   }
 
-  /** An "always" applies to exactly this definition and command; a user's own rule names the tool. */
+  /** Returns a mark of this definition and command, so that an "always" applies to exactly them. */
   ruleSubjects(): readonly string[] {
     return [this.#mark];
   }
@@ -79,21 +79,21 @@ export class DiscoveredTool extends BaseTool<Args> {
       seconds: this.#needs.callSeconds,
       signal,
     });
-    const fault = faultOf(end, this.#needs.callSeconds);
-    if (fault !== null) return failure(this.name, end, fault);
+    const fault = describeFault(end, this.#needs.callSeconds);
+    if (fault !== null) return createFailure(this.name, end, fault);
     const text = end.stdout.toString("utf8");
     if (text.trim() !== "") return { llmContent: text, returnDisplay: text };
     const silent = `${this.name} succeeded and printed nothing.`;
     return { llmContent: silent, returnDisplay: silent };
   }
 
-  /** The name contains only characters that a tool name may have, so the shell takes it literally. */
+  /** Returns the shell command for this tool. Its name contains only characters that the shell takes literally. */
   #line(): string {
     return `${this.#needs.callCommand} ${quoteShellWord(this.name)}`;
   }
 }
 
-export function faultOf(end: ExchangeEnd, seconds: number): string | null {
+export function describeFault(end: ExchangeEnd, seconds: number): string | null {
   if (end.startError !== null) return `could not be started: ${end.startError}`;
   if (end.stopped === "abort") return "was interrupted";
   if (end.stopped === "time") return `timed out after ${seconds} s`;
@@ -102,12 +102,12 @@ export function faultOf(end: ExchangeEnd, seconds: number): string | null {
   return end.exitCode === 0 ? null : `failed with exit code ${end.exitCode}`;
 }
 
-/** The end of what it printed to stderr. */
-export function lastWordsOf(end: ExchangeEnd): string {
+/** Returns the end of what the command printed to stderr. */
+export function readLastOutput(end: ExchangeEnd): string {
   return end.stderr.trim().split("\n").slice(-5).join("\n").slice(-1000);
 }
 
-function failure(name: string, end: ExchangeEnd, fault: string): ToolResult {
+function createFailure(name: string, end: ExchangeEnd, fault: string): ToolResult {
   const message = `${name} ${fault}.`;
   const llmContent = [
     message,
@@ -121,8 +121,8 @@ function failure(name: string, end: ExchangeEnd, fault: string): ToolResult {
   return { llmContent, returnDisplay: llmContent, error: { type, message } };
 }
 
-const MOST_DESCRIBED = 200;
+const MAX_DESCRIBED = 200;
 
-function shortened(text: string): string {
-  return text.length > MOST_DESCRIBED ? `${text.slice(0, MOST_DESCRIBED)}...` : text;
+function shortenText(text: string): string {
+  return text.length > MAX_DESCRIBED ? `${text.slice(0, MAX_DESCRIBED)}...` : text;
 }

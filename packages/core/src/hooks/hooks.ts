@@ -1,14 +1,14 @@
 import type { ExchangeEnd } from "@burin/commands/processes/server-processes";
 import { describeFaults } from "@burin/contract/messages/check-schema";
-import { choice, object, option, text, type ValueOf } from "@burin/contract/messages/option";
-import { schemaFaults } from "@burin/contract/messages/schema-faults";
+import { choice, type OptionValue, object, option, text } from "@burin/contract/messages/option";
+import { findSchemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
-import { faultOf, lastWordsOf } from "../discovery/discovered-tool.ts";
-import { hookWords } from "../text/hook-words.ts";
+import { describeFault, readLastOutput } from "../discovery/discovered-tool.ts";
+import { markHookText } from "../text/hook-words.ts";
 
-/** From loose to strict. */
+/** From the loosest to the strictest. */
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const STRICTNESS: readonly unknown[] = DECISIONS;
 
@@ -18,18 +18,18 @@ const ANSWER = object([], {
   args: option<Readonly<Record<string, unknown>>>({ type: "object" }),
   context: text(),
 });
-type HookAnswer = ValueOf<typeof ANSWER>;
+type HookAnswer = OptionValue<typeof ANSWER>;
 
-export interface HooksNeeds {
+export interface HooksOptions {
   readonly settings: readonly HookSettings[];
-  /** Runs the command of a hook with the event as JSON on its stdin. Never rejects. */
+  /** Runs a hook's command with the event as JSON on stdin. Never rejects. */
   readonly run: (
     request: { readonly command: string; readonly input: string; readonly seconds: number },
     signal: AbortSignal,
   ) => Promise<ExchangeEnd>;
   /** Called when a hook fails, with a text for the user. */
   readonly report: (message: string) => void;
-  /** Added to every event. */
+  /** Fields that are added to every event. */
   readonly session: Readonly<Record<string, string>>;
 }
 
@@ -48,17 +48,18 @@ export interface BeforeCall {
 
 const DEFAULT_SECONDS = 60;
 
-/** The user's commands that run at events and may decide about calls. They run in order. */
+/** The user's commands that run at certain events and may decide about calls. They run one after the other. */
 export class Hooks {
-  readonly #needs: HooksNeeds;
+  readonly #needs: HooksOptions;
 
-  constructor(needs: HooksNeeds) {
+  constructor(needs: HooksOptions) {
     this.#needs = needs;
   }
 
   /**
-   * The strictest decision wins. When a hook fails, the user is asked about the call: the hook may be a guard.
-   * `change` returns the call with other arguments, which later hooks get; null, if they are invalid, ends the round.
+   * Runs the hooks before a call. The strictest decision wins. If a hook fails, the user is asked about the call,
+   * because the hook may be a guard. `change` returns the call with new arguments, which later hooks get. If it returns
+   * null, because they are invalid, no more hooks run.
    */
   async before(first: HookedCall, change: ChangeCall, signal: AbortSignal): Promise<BeforeCall> {
     let call: HookedCall | null = first;
@@ -84,7 +85,7 @@ export class Hooks {
     return { decision, reason, contexts };
   }
 
-  /** Returns what the model should know in addition to the answer. */
+  /** Runs the hooks after a call. Returns what the model should learn in addition to the answer. */
   async after(
     call: HookedCall,
     answer: { readonly status: string; readonly text: string },
@@ -95,13 +96,13 @@ export class Hooks {
     return this.#contexts(hooks, { tool, kind, args, ...answer }, signal);
   }
 
-  /** The same for a moment of the session. */
+  /** Runs the hooks of an event of the session. Returns what the model should learn. */
   async at(
     event: Exclude<HookEventName, "before_tool" | "after_tool">,
     signal: AbortSignal,
   ): Promise<string[]> {
     const hooks = this.#needs.settings.filter((hook) => hook.event === event);
-    return (await this.#contexts(hooks, {}, signal)).map(hookWords);
+    return (await this.#contexts(hooks, {}, signal)).map(markHookText);
   }
 
   async #contexts(hooks: readonly HookSettings[], data: object, signal: AbortSignal): Promise<string[]> {
@@ -109,7 +110,7 @@ export class Hooks {
     for (const hook of hooks) {
       const answer = await this.#ask(hook, data, signal);
       if (typeof answer === "string") continue;
-      // Shells also end with this code when they do not find the script.
+      // A shell also exits with this code if it does not find the script.
       if (answer.decision === "deny")
         this.#needs.report(`The hook "${hook.command}" cannot deny anything here: ${answer.reason}.`);
       if (answer.context) contexts.push(answer.context);
@@ -121,7 +122,7 @@ export class Hooks {
     const { event, command, timeoutSeconds: seconds = DEFAULT_SECONDS } = hook;
     const { run, session } = this.#needs;
     const input = JSON.stringify({ event, ...session, ...data });
-    const answer = hookAnswer(await run({ command, input, seconds }, signal), seconds);
+    const answer = readHookAnswer(await run({ command, input, seconds }, signal), seconds);
     if (typeof answer === "string" && !signal.aborted)
       this.#needs.report(`The hook "${command}" gave no answer: ${answer}.`);
     return answer;
@@ -133,17 +134,17 @@ function isFor({ event, tools }: HookSettings, when: HookEventName, call: RuleTa
   return [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
 }
 
-/** A hook that exits with this code forbids the call, with the reason on its stderr. */
+/** If a hook exits with this code, the call is forbidden. The reason is on its stderr. */
 const FORBIDS = 2;
-const MOST_CONTEXT = 10_000;
+const MAX_CONTEXT = 10_000;
 
-/** Interprets the end of a hook's command; returns a text when it cannot be relied on. */
-function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
-  const said = lastWordsOf(end);
+/** Interprets the end of a hook's command. Returns a text if the answer cannot be relied on. */
+function readHookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
+  const said = readLastOutput(end);
   if (end.exitCode === FORBIDS && end.stopped === null) {
     return { decision: "deny", reason: said || "it gave no reason" };
   }
-  const fault = faultOf(end, seconds);
+  const fault = describeFault(end, seconds);
   if (fault !== null) return `it ${fault}${said === "" ? "" : `: ${said}`}`;
   const stdout = end.stdout.toString("utf8");
   if (stdout.trim() === "") return {};
@@ -151,8 +152,8 @@ function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
   if (value === undefined) {
     return "what it printed is not JSON; print nothing, or an object with decision, reason, args or context";
   }
-  const faults = schemaFaults(ANSWER, value);
+  const faults = findSchemaFaults(ANSWER, value);
   if (faults.length > 0) return describeFaults(faults, "what it printed");
   const answer = value as HookAnswer;
-  return { ...answer, context: answer.context?.trim() ? answer.context.slice(0, MOST_CONTEXT) : "" };
+  return { ...answer, context: answer.context?.trim() ? answer.context.slice(0, MAX_CONTEXT) : "" };
 }

@@ -1,48 +1,48 @@
-import { type PartListUnion, type PartUnion, textOf } from "@burin/contract/messages/message";
-import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { joinText, type PartListUnion, type PartUnion } from "@burin/contract/messages/message";
+import { keepHeadAndTail, MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 
 const CUT_HINT = "ask for a smaller part to see the rest";
-/** A shorter answer is useless. */
-const LEAST_CHARACTERS = 1000;
-/** One text of an answer keeps what stands around it, such as where the words of a server end. */
-const LEAST_TEXT = 500;
+/** The least characters of an answer; a shorter one is useless. */
+const MIN_CHARACTERS = 1000;
+/** The least characters of one text, so that its framing survives, e.g. the mark that ends a server's text. */
+const MIN_TEXT = 500;
 
-/** Shortens the answers to one reply's calls, in their order, so that they fit into the room for all of them. */
-export function answerBounder(room: number, calls: number): (answer: PartListUnion) => PartListUnion {
+/** Returns a function that shortens the answers to one reply's calls so that all of them fit into the room. */
+export function createAnswerLimiter(room: number, calls: number): (answer: PartListUnion) => PartListUnion {
   let left = room;
   let open = calls;
   return (answer) => {
-    const share = Math.max(left / 2, left / open, LEAST_CHARACTERS);
-    const bounded = boundedContent(answer, Math.floor(Math.min(share, MOST_ANSWER_CHARACTERS)));
-    left -= textOf(bounded).length;
+    const share = Math.max(left / 2, left / open, MIN_CHARACTERS);
+    const bounded = limitContent(answer, Math.floor(Math.min(share, MAX_ANSWER_CHARACTERS)));
+    left -= joinText(bounded).length;
     open = Math.max(open - 1, 1);
     return bounded;
   };
 }
 
 /**
- * Shortens the texts of the content for the model; other parts stay as they are. Only content that is whole: of a text
- * that was shortened before, it would no longer be known how much is missing.
+ * Shortens the texts of content for the model. Other parts stay as they are. Must be called with complete content: if a
+ * text was already shortened, the count of missing characters would be wrong.
  */
-export function boundedContent(content: PartListUnion, most = MOST_ANSWER_CHARACTERS): PartListUnion {
-  if (!Array.isArray(content)) return boundedPart(content, most);
-  const lengths = content.map((part) => textOf(part).length);
-  const share = shareOf(most, lengths);
-  return content.map((part) => boundedPart(part, share));
+export function limitContent(content: PartListUnion, most = MAX_ANSWER_CHARACTERS): PartListUnion {
+  if (!Array.isArray(content)) return limitPart(content, most);
+  const lengths = content.map((part) => joinText(part).length);
+  const share = computeShare(most, lengths);
+  return content.map((part) => limitPart(part, share));
 }
 
-/** How long each text may be: what the short ones leave, the long ones get. */
-function shareOf(most: number, lengths: number[]): number {
+/** Returns the most characters for each text. Long texts get what short ones leave. */
+function computeShare(most: number, lengths: number[]): number {
   let left = most;
   for (const [index, length] of lengths.sort((one, other) => one - other).entries()) {
     const share = Math.floor(left / (lengths.length - index));
-    if (length > share) return Math.max(share, LEAST_TEXT);
+    if (length > share) return Math.max(share, MIN_TEXT);
     left -= length;
   }
   return most;
 }
 
-function boundedPart(part: PartUnion, most: number): PartUnion {
+function limitPart(part: PartUnion, most: number): PartUnion {
   if (typeof part === "string") return keepHeadAndTail(part, most, CUT_HINT);
   return part.text === undefined ? part : { ...part, text: keepHeadAndTail(part.text, most, CUT_HINT) };
 }

@@ -1,89 +1,96 @@
 import { sortParts } from "@burin/contract/effects";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { FunctionCall } from "@burin/contract/messages/message";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import {
   type Approval,
+  type CommandPart,
   type Confirmation,
-  InvalidParams,
-  type PartReach,
+  InvalidParamsError,
   type Tool,
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
 import type { PartVerdict, Verdict } from "@burin/shell-judge";
-import { hostGrant } from "../approval/host-grants.ts";
-import { MOST_DISPLAY, TOO_LONG } from "./sound-tool.ts";
+import { formatHostGrant } from "../approval/host-grants.ts";
+import { MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT } from "./sound-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
-export function answered({ llmContent, returnDisplay, data, error }: ToolResult): FinalState {
+export function createResult({ llmContent, returnDisplay, data, error }: ToolResult): FinalState {
   const answer = { llmContent, returnDisplay, ...(data && { data }) };
   if (error === undefined) return { status: "success", ...answer };
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
 }
 
-export function denied(tool: Named, reason: string, type = "denied"): FinalState {
-  return failed({ type, message: `${tool.name} was not run: ${reason}.` });
+export function createDenied(tool: Named, reason: string, type = "denied"): FinalState {
+  return createFailed({ type, message: `${tool.name} was not run: ${reason}.` });
 }
 
-export function needsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
+export function createNeedsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
   const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody can be asked.`;
   const changes = confirmation.kind === "mcp" ? (confirmation.changes ?? []) : [];
   const shown = changes.length === 0 ? message : [message, CHANGED, ...changes].join("\n");
-  const { llmContent } = failed({ type: "needs_approval", message });
+  const { llmContent } = createFailed({ type: "needs_approval", message });
   const error = { type: "needs_approval", message: shown };
   return { status: "error", llmContent, returnDisplay: shown, error, confirmation };
 }
 
 const CHANGED = "It has changed since it was last allowed:";
 
-export function failed(error: ToolError): FinalState & { readonly status: "error" } {
-  return { status: "error", ...saidBy(error) };
+export function createFailed(error: ToolError): FinalState & { readonly status: "error" } {
+  return { status: "error", ...formatError(error) };
 }
 
-export function cancelled(call: FunctionCall, reason: string, type = "cancelled"): FinalState {
-  return { status: "cancelled", ...saidBy({ type, message: `${call.name} was not completed: ${reason}.` }) };
-}
-
-/** The message may be a tool's own, of any length; what the model gets is shortened with all other answers. */
-function saidBy({ type, message }: ToolError) {
-  const shown = keepHeadAndTail(message, MOST_DISPLAY, TOO_LONG);
-  return { llmContent: message, returnDisplay: shown, error: { type, message: shown } };
-}
-
-/** A declined plan has an error of its own: the agent ends the turn on it. */
-export function declined(call: FunctionCall, question: Confirmation, reason: string | undefined): FinalState {
-  const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
-  return question.kind === "plan"
-    ? cancelled(call, `${by}. Plan mode stays on`, "plan_declined")
-    : cancelled(call, by);
-}
-
-/** Adds to the tool's question what approval knows: the parts of a command, and what "always" would store. */
-export function asked(question: Confirmation, { grants, widths, parts }: Verdict): Confirmation {
-  const known = grants === undefined ? question : { ...question, grants, ...(widths && { widths }) };
-  if (known.kind !== "exec") return known;
+export function createCancelled(call: FunctionCall, reason: string, type = "cancelled"): FinalState {
   return {
-    ...withHosts(known),
-    ...(parts && { parts: parts.map((part) => part.text), reach: reachOf(parts) }),
+    status: "cancelled",
+    ...formatError({ type, message: `${call.name} was not completed: ${reason}.` }),
   };
 }
 
-function reachOf(parts: readonly PartVerdict[]): PartReach[] {
+/** Builds the answer from an error of any length. The model's version is shortened later, with all other answers. */
+function formatError({ type, message }: ToolError) {
+  const shown = keepHeadAndTail(message, MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT);
+  return { llmContent: message, returnDisplay: shown, error: { type, message: shown } };
+}
+
+/** Answers a call that the user declined. A declined plan has its own error type, on which the agent ends the turn. */
+export function createDeclined(
+  call: FunctionCall,
+  question: Confirmation,
+  reason: string | undefined,
+): FinalState {
+  const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
+  return question.kind === "plan"
+    ? createCancelled(call, `${by}. Plan mode stays on`, "plan_declined")
+    : createCancelled(call, by);
+}
+
+/** Adds what approval knows to the tool's question: a command's parts, and the rules that "always" would store. */
+export function addVerdict(question: Confirmation, { grants, widths, parts }: Verdict): Confirmation {
+  const known = grants === undefined ? question : { ...question, grants, ...(widths && { widths }) };
+  if (known.kind !== "exec") return known;
+  return {
+    ...addHosts(known),
+    ...(parts && { parts: parts.map((part) => part.text), reach: listPartEffects(parts) }),
+  };
+}
+
+function listPartEffects(parts: readonly PartVerdict[]): CommandPart[] {
   const reach = parts.map(({ text, verdict, effects, rule }) => {
     return { text, asks: verdict === "ask", effects, ...(rule !== undefined && { rule }) };
   });
   return sortParts(reach);
 }
 
-/** An "always" would be none if the next call asked about the same hosts, so it stores them, too. */
-function withHosts(question: Confirmation & { readonly kind: "exec" }): typeof question {
-  const more = question.hosts?.map(hostGrant) ?? [];
+/** Adds the hosts to the rules that an "always" stores. Otherwise the next call would ask about the same hosts. */
+function addHosts(question: Confirmation & { readonly kind: "exec" }): typeof question {
+  const more = question.hosts?.map(formatHostGrant) ?? [];
   if (more.length === 0 || question.grants.length === 0) return question;
   const { grants, widths = {} } = question;
   const wider = Object.entries(widths).map(([width, rules]) => [width, [...rules, ...more]] as const);
@@ -94,7 +101,7 @@ function withHosts(question: Confirmation & { readonly kind: "exec" }): typeof q
   };
 }
 
-export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
+export function buildQuestion(tool: Named, call: FunctionCall): Confirmation {
   return {
     kind: "info",
     title: `Run ${tool.displayName}?`,
@@ -104,19 +111,19 @@ export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
   };
 }
 
-export function errorOf(error: unknown): ToolError {
-  if (error instanceof InvalidParams) return { type: "invalid_arguments", message: error.message };
+export function toToolError(error: unknown): ToolError {
+  if (error instanceof InvalidParamsError) return { type: "invalid_arguments", message: error.message };
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
   const what =
     error instanceof Error && "syscall" in error ? "The system refused" : "The tool failed unexpectedly";
-  return { type: "tool_failed", message: `${what}: ${messageOf(error)}` };
+  return { type: "tool_failed", message: `${what}: ${describeError(error)}` };
 }
 
-/** An interrupted tool may need a moment to end what it has started. */
+/** How long an interrupted tool may take to end what it has started. */
 const GRACE_MS = 5000;
 
-/** Returns the call's result. A tool that ignores the signal is abandoned after a while; the answer says so. */
-function orLeftBehind(
+/** Returns the call's result. A tool that ignores the signal is abandoned after a while, and the answer says so. */
+function abandonOnAbort(
   call: FunctionCall,
   work: Promise<FinalState>,
   signal: AbortSignal,
@@ -124,7 +131,7 @@ function orLeftBehind(
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const leave = (): void => {
-      timer = setTimeout(() => resolve(cancelled(call, LEFT_BEHIND)), GRACE_MS);
+      timer = setTimeout(() => resolve(createCancelled(call, LEFT_BEHIND)), GRACE_MS);
     };
     signal.addEventListener("abort", leave, { once: true });
     // The tool may have been interrupted before it returned its promise.
@@ -139,7 +146,7 @@ function orLeftBehind(
 
 const LEFT_BEHIND = "it was interrupted and did not stop; it may still be at work";
 
-/** A call whose tool may take only so long. */
+/** A call with a time limit. */
 interface LimitedCall {
   readonly call: FunctionCall;
   readonly signal: AbortSignal;
@@ -147,29 +154,31 @@ interface LimitedCall {
   readonly limit: number | undefined;
 }
 
-/** Runs the work of a call, and stops it when its time is over. A tool that ignores the signal is left behind. */
+/** Runs the work of a call and stops it when its time is up. A tool that ignores the signal is abandoned. */
 export async function runWithin(
   { call, signal, limit }: LimitedCall,
   work: (signal: AbortSignal) => Promise<FinalState>,
 ): Promise<FinalState> {
-  if (limit === undefined) return orLeftBehind(call, work(signal), signal);
+  if (limit === undefined) return abandonOnAbort(call, work(signal), signal);
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new Error("Its time is over.")), limit);
   const either = AbortSignal.any([signal, over.signal]);
   const message = `${call.name} was stopped: it took longer than the ${limit} ms that it may take.`;
   try {
-    const state = await orLeftBehind(call, work(either), either);
-    return over.signal.aborted && state.status === "cancelled" ? failed({ type: "timeout", message }) : state;
+    const state = await abandonOnAbort(call, work(either), either);
+    return over.signal.aborted && state.status === "cancelled"
+      ? createFailed({ type: "timeout", message })
+      : state;
   } catch (error) {
     if (!over.signal.aborted || signal.aborted) throw error;
-    return failed({ type: "timeout", message });
+    return createFailed({ type: "timeout", message });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Adds what the user said with an edited content. */
-export function withWords<State extends FinalState>(state: State, approval: Approval | null): State {
+/** Adds the user's comment on an edited content to the answer. */
+export function addUserWords<State extends FinalState>(state: State, approval: Approval | null): State {
   const words = approval?.outcome === "edited" ? approval.reason : undefined;
   return words ? { ...state, llmContent: [state.llmContent, `\n\nThe user said: ${words}`].flat() } : state;
 }

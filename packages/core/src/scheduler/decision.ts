@@ -1,18 +1,18 @@
-import type { AnsweredWith } from "@burin/contract/agent-event";
+import type { LoggedDecision } from "@burin/contract/agent-event";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type {
   Confirmation,
   Decision,
   GrantScope,
   GrantWidth,
-  PlanFollower,
+  PlanExecutionMode,
   Question,
 } from "@burin/contract/tools";
-import { shownReason } from "../approval/question-view.ts";
+import { formatReason } from "../approval/question-view.ts";
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const WIDTHS: readonly GrantWidth[] = ["exact", "wide", "all"];
-const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
+const FOLLOWERS: readonly PlanExecutionMode[] = ["default", "auto-edit"];
 
 const DECISIONS =
   '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
@@ -26,8 +26,8 @@ const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
 type Answerable = Pick<Confirmation, "kind" | "widths">;
 
 /**
- * Reads the decision of a face or a program for a question of this kind; null when it is not valid. Callers in
- * JavaScript may ignore the types, and only a clear yes may let a call run.
+ * Reads a decision from a front end or a program about a question of this kind. Returns null if it is invalid.
+ * JavaScript callers may ignore the types, and only a clear yes may let a call run.
  */
 export function readDecision(value: unknown, question: Answerable | Answerable["kind"]): Decision | null {
   const { kind, widths = {} } = typeof question === "string" ? { kind: question } : question;
@@ -49,28 +49,28 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
   return null;
 }
 
-/** A yes; for a command it may say whether that has the network. */
+/** Reads a yes. For a command, it may say whether the command gets the network. */
 function readYes(network: unknown, kind: Confirmation["kind"]): Decision | null {
   if (network === undefined) return { outcome: "once" };
   return kind === "exec" && typeof network === "boolean" ? { outcome: "once", network } : null;
 }
 
-/** Says how to answer such a question. */
-export function decisionsFor(kind: Confirmation["kind"]): string {
+/** Describes the possible answers to a question of this kind. */
+export function describeDecisions(kind: Confirmation["kind"]): string {
   return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
 }
 
-/** What the user wrote into a file or a form is not passed on. */
-export function withoutContent(decision: Decision): AnsweredWith {
+/** Removes what the user wrote into a file or a form. */
+export function removeContent(decision: Decision): LoggedDecision {
   const { outcome } = decision;
   return outcome === "edited" || outcome === "filled" ? { outcome } : decision;
 }
 
-/** An answer by the id of its question, checked; or what is wrong with it. null: nobody will answer. */
+/** Checks an answer to a question. Returns the decision (null: nobody will answer) or what is wrong with it. */
 export function readAnswer(given: unknown, question: Answerable): Answer | string {
   const decision = given === null ? null : readDecision(given, question);
   if (decision === null && given !== null)
-    return `the decision must be one of ${decisionsFor(question.kind)}.`;
+    return `the decision must be one of ${describeDecisions(question.kind)}.`;
   return { decision };
 }
 
@@ -78,42 +78,42 @@ export interface Answer {
   readonly decision: Decision | null;
 }
 
-/** The question for a call of the session's own agent or of a subagent. */
-export function questionOf(
-  { callId, confirmation, reason }: AskedOfCall,
-  subagent: Asker = { agent: null, parentCallId: null },
+/** Creates the question for a call of the session's own agent or of a subagent. */
+export function createQuestion(
+  { callId, confirmation, reason }: CallQuestion,
+  subagent: SubagentRef = { agent: null, parentCallId: null },
 ): Question {
-  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason: shownReason(reason) };
+  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason: formatReason(reason) };
 }
 
-export interface AskedOfCall {
+export interface CallQuestion {
   readonly callId: string;
   readonly confirmation: Confirmation;
   readonly reason: string;
 }
 
 /** The subagent that makes the calls. */
-export type Asker = Pick<Question, "agent" | "parentCallId">;
+export type SubagentRef = Pick<Question, "agent" | "parentCallId">;
 
 interface QuestionQueue {
   inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   ask(question: Question, signal: AbortSignal): Promise<Decision | null>;
 }
 
-interface AskingAfter {
+interface AskOptions {
   readonly questions?: ((callId: string) => Promise<QuestionQueue | undefined> | undefined) | undefined;
-  readonly subagent?: Asker | undefined;
+  readonly subagent?: SubagentRef | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Asks about what a call has found while it ran. Whatever is not a clear answer is none. */
-export async function askAfter(
-  asked: AskedOfCall,
-  { questions, subagent, signal }: AskingAfter,
+/** Asks about something that a call found while it ran. Returns null without a clear answer. */
+export async function askQuestion(
+  asked: CallQuestion,
+  { questions, subagent, signal }: AskOptions,
 ): Promise<Decision | null> {
   const queue = await questions?.(asked.callId);
   if (queue === undefined) return null;
-  const question = questionOf(asked, subagent);
+  const question = createQuestion(asked, subagent);
   const own = { ...question, id: `${question.id}_after` };
   return queue.inTurn(() => queue.ask(own, signal), signal).catch(() => null);
 }

@@ -1,7 +1,7 @@
 import type { PartListUnion } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { describe, expect, it } from "vitest";
-import { functionResponseOf } from "./function-response.ts";
+import { toFunctionResponse } from "./function-response.ts";
 
 describe("functionResponseOf", () => {
   function answerWith(llmContent: PartListUnion): AnsweredCall {
@@ -17,7 +17,7 @@ describe("functionResponseOf", () => {
   }
 
   it("R35 wraps text as the function response of the same call id", () => {
-    expect(functionResponseOf(answerWith("text"))).toEqual([
+    expect(toFunctionResponse(answerWith("text"))).toEqual([
       { functionResponse: { id: "c1", name: "look", response: { output: "text" } } },
     ]);
   });
@@ -25,7 +25,7 @@ describe("functionResponseOf", () => {
   it("R12 R36 joins mixed text inside the response, binary parts behind it in order", () => {
     const first = { inlineData: { mimeType: "image/png", data: "AA==" } };
     const second = { inlineData: { mimeType: "application/pdf", data: "BB==" } };
-    expect(functionResponseOf(answerWith(["a", first, { text: "b" }, second]))).toEqual([
+    expect(toFunctionResponse(answerWith(["a", first, { text: "b" }, second]))).toEqual([
       { functionResponse: { id: "c1", name: "look", response: { output: "a\nb" } } },
       first,
       second,
@@ -34,7 +34,7 @@ describe("functionResponseOf", () => {
 
   it("R36 says what follows when there is no text", () => {
     const image = { inlineData: { mimeType: "image/png", data: "AA==" } };
-    expect(functionResponseOf(answerWith(image))[0]?.functionResponse?.response).toEqual({
+    expect(toFunctionResponse(answerWith(image))[0]?.functionResponse?.response).toEqual({
       output: "The content follows: image/png.",
     });
   });

@@ -1,14 +1,14 @@
-import { type FunctionResponse, type Part, textOf, toParts } from "@burin/contract/messages/message";
+import { type FunctionResponse, joinText, type Part, toParts } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 
 /**
- * The one answer to a call: its text inside the function response, followed by its binary parts, in order. An
- * error is marked as one, so that providers need not guess.
+ * Returns the one response to a call: its text inside the function response, followed by its binary parts, in order. An
+ * error is marked as such, so that providers need not guess.
  */
-export function functionResponseOf(call: AnsweredCall): Part[] {
-  const text = textOf(call.llmContent);
+export function toFunctionResponse(call: AnsweredCall): Part[] {
+  const text = joinText(call.llmContent);
   const siblings = toParts(call.llmContent).filter((part) => part.text === undefined);
-  const output = text === "" && siblings.length > 0 ? described(siblings) : text;
+  const output = text === "" && siblings.length > 0 ? describeParts(siblings) : text;
   const response: FunctionResponse = {
     id: call.callId,
     name: call.name,
@@ -17,7 +17,7 @@ export function functionResponseOf(call: AnsweredCall): Part[] {
   return [{ functionResponse: response }, ...siblings];
 }
 
-function described(parts: readonly Part[]): string {
+function describeParts(parts: readonly Part[]): string {
   const kinds = parts.map((part) => part.inlineData?.mimeType ?? "data");
   return `The content follows: ${kinds.join(", ")}.`;
 }

@@ -1,12 +1,12 @@
 import type { QuestionEvent } from "@burin/contract/agent-event";
-import { unlessAborted } from "@burin/contract/async/wait";
-import { messageOf } from "@burin/contract/text/error-message";
+import { rejectOnAbort } from "@burin/contract/async/wait";
+import { describeError } from "@burin/contract/text/error-message";
 import type { Confirmation, Decision, Question } from "@burin/contract/tools";
-import { type Answer, decisionsFor, readAnswer, withoutContent } from "./decision.ts";
+import { type Answer, describeDecisions, readAnswer, removeContent } from "./decision.ts";
 
 /**
- * Asks the user; resolves to null when no user is there to answer. For faces that can answer at once: others
- * answer a question by its id, at any later time.
+ * Asks the user. Resolves to null if no user is there to answer. For front ends that can answer at once; others answer
+ * a question later by its id.
  */
 export type Confirm = (
   confirmation: Confirmation,
@@ -14,37 +14,37 @@ export type Confirm = (
   question: Question,
 ) => Promise<Decision | null>;
 
-export interface QuestionNeeds {
+export interface QuestionOptions {
   readonly confirm?: Confirm | undefined;
   readonly tell?: (event: QuestionEvent) => void;
   /**
-   * Returns the answer if it was given before the question comes up, e.g. in a resumed session. Without one it
-   * returns null at once, so that no answer by the id falls between.
+   * Returns the answer if it was given before the question is asked, for example in a resumed session. If there is
+   * none, returns null synchronously, so that no answer by id is missed in between.
    */
   readonly recall?: (question: Question) => Promise<EarlyAnswer | null> | null;
 }
 
 export interface EarlyAnswer extends Answer {
-  /** Readers have heard of it when it was given. */
+  /** Whether readers already learned about the answer when it was given. */
   readonly isTold: boolean;
 }
 
-type Settle = (decision: Decision | null) => void;
+type SettleQuestion = (decision: Decision | null) => void;
 
-/** The one queue of questions of a session: one is open at a time, whatever asks, and the first answer counts. */
+/** The single queue of questions of a session. Only one question is open at a time, and the first answer counts. */
 export class Questions {
-  readonly #needs: QuestionNeeds;
-  readonly #open = new Map<string, { readonly question: Question; readonly settle: Settle }>();
+  readonly #needs: QuestionOptions;
+  readonly #open = new Map<string, { readonly question: Question; readonly settle: SettleQuestion }>();
   #last: Promise<unknown> = Promise.resolve();
   #turns = 0;
-  /** How often "always" was answered. */
+  /** How many questions were answered with "always". */
   #grants = 0;
 
-  constructor(needs: QuestionNeeds) {
+  constructor(needs: QuestionOptions) {
     this.#needs = needs;
   }
 
-  /** The questions that wait for an answer now. */
+  /** The open questions. */
   get open(): readonly Question[] {
     return [...this.#open.values()].map(({ question }) => question);
   }
@@ -54,7 +54,7 @@ export class Questions {
     return Math.max(this.#turns - this.#open.size, 0);
   }
 
-  /** Returns null when the answer is accepted, otherwise what is wrong with it; the question then stays open. */
+  /** Returns null if the answer is accepted. Otherwise returns what is wrong with it, and the question stays open. */
   answer(id: string, given: unknown): string | null {
     const open = this.#open.get(id);
     if (open === undefined) return `no question ${JSON.stringify(id)} is open.`;
@@ -65,14 +65,14 @@ export class Questions {
   }
 
   /**
-   * Starts the work when no question is open, and asks no other until it ends. `isChanged`: meanwhile a question
-   * was answered with "always", which may decide this one too.
+   * Starts the work when no question is open, and asks no other question until it ends. `isChanged`: in the meantime a
+   * question was answered with "always", which may decide this one too.
    */
   async inTurn<T>(work: (isChanged: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = this.#last;
     const grants = this.#grants;
     this.#turns += 1;
-    const turn = unlessAborted(before, signal)
+    const turn = rejectOnAbort(before, signal)
       .then(() => work(this.#grants !== grants))
       .finally(() => {
         this.#turns -= 1;
@@ -81,35 +81,35 @@ export class Questions {
     return turn;
   }
 
-  /** Asks the question; null when there is no answer. Throws when the answer is not clear. Only within `inTurn`. */
+  /** Asks the question. Resolves to null without an answer. Throws for an invalid one. Only within `inTurn`. */
   async ask(question: Question, signal: AbortSignal): Promise<Decision | null> {
     const recalled = this.#needs.recall?.(question) ?? null;
     const early = recalled === null ? null : await recalled;
     signal.throwIfAborted();
     const decision = early?.isTold
-      ? checked(question.confirmation, early.decision)
-      : await this.#told(question, early, signal);
+      ? checkAnswer(question.confirmation, early.decision)
+      : await this.#announce(question, early, signal);
     if (decision?.outcome === "always") this.#grants += 1;
     return decision;
   }
 
-  async #told(question: Question, early: Answer | null, signal: AbortSignal): Promise<Decision | null> {
+  async #announce(question: Question, early: Answer | null, signal: AbortSignal): Promise<Decision | null> {
     const { tell } = this.#needs;
     let decision: Decision | null = null;
     try {
-      if (early === null) decision = await this.#answered(question, signal);
+      if (early === null) decision = await this.#settleAnswered(question, signal);
       else {
         tell?.({ type: "question", ...question });
-        decision = checked(question.confirmation, early.decision);
+        decision = checkAnswer(question.confirmation, early.decision);
       }
     } finally {
-      tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });
+      tell?.({ type: "question_answered", id: question.id, decision: decision && removeContent(decision) });
     }
     return decision;
   }
 
-  /** The first counts: an answer by the id, one by the callback, or an interruption. Then it is not open any more. */
-  #answered(question: Question, signal: AbortSignal): Promise<Decision | null> {
+  /** Waits for the first of these: an answer by id, an answer from the callback, or an interruption. */
+  #settleAnswered(question: Question, signal: AbortSignal): Promise<Decision | null> {
     const { id } = question;
     return new Promise((resolve, reject) => {
       const close = () => {
@@ -122,14 +122,14 @@ export class Questions {
       signal.addEventListener("abort", stop, { once: true });
       this.#open.set(id, { question, settle });
       this.#needs.tell?.({ type: "question", ...question });
-      this.#confirmed(question, signal).then((decision) => {
+      this.#confirm(question, signal).then((decision) => {
         if (decision !== undefined) settle(decision);
       }, fail);
     });
   }
 
-  /** Resolves to undefined when the answer comes by the question's id. */
-  async #confirmed(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
+  /** Asks through the callback. Resolves to undefined without one: then the answer comes by the question's id. */
+  async #confirm(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
     const { confirm } = this.#needs;
     if (confirm === undefined) return undefined;
     const { confirmation } = question;
@@ -137,15 +137,15 @@ export class Questions {
     try {
       given = await confirm(confirmation, signal, question);
     } catch (error) {
-      throw new Error(`its question could not be asked: ${messageOf(error)}`);
+      throw new Error(`its question could not be asked: ${describeError(error)}`);
     }
-    return checked(confirmation, given);
+    return checkAnswer(confirmation, given);
   }
 }
 
 /** Callbacks and options come from programs that may ignore the types. */
-function checked(question: Confirmation, given: unknown): Decision | null {
+function checkAnswer(question: Confirmation, given: unknown): Decision | null {
   const answer = readAnswer(given, question);
   if (typeof answer !== "string") return answer.decision;
-  throw new Error(`the answer to its question must be one of ${decisionsFor(question.kind)}`);
+  throw new Error(`the answer to its question must be one of ${describeDecisions(question.kind)}`);
 }

@@ -13,13 +13,13 @@ import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "../approval/approval-policy.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import { questionOf } from "./decision.ts";
+import { createQuestion } from "./decision.ts";
 import { type Confirm, Questions } from "./questions.ts";
 import { Scheduler } from "./scheduler.ts";
 
 type Params = { readonly n?: number };
 
-/** A tool that writes down each step it is taken through. */
+/** A tool that records each step of its call. */
 class Traced extends BaseTool<Params> {
   readonly displayName = "Traced";
   readonly description = "Writes down its steps.";
@@ -108,7 +108,7 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
   return { trace, read, edit, states, grants, controller, run };
 }
 
-/** As that of jsdom: none of Node's classes. */
+/** A signal like that of jsdom, which has none of Node's classes. */
 class ForeignSignal {
   readonly aborted = false;
   addEventListener(): void {}
@@ -323,7 +323,7 @@ describe("Scheduler", () => {
 
   it("P21 the reason of a question is one short line without hidden characters, whatever it quotes", () => {
     const reasonFor = (reason: string) =>
-      questionOf({ callId: "c", confirmation: { kind: "plan", title: "", grants: [], plan: "" }, reason })
+      createQuestion({ callId: "c", confirmation: { kind: "plan", title: "", grants: [], plan: "" }, reason })
         .reason;
     const { length } = reasonFor(`\`cat <<E${"\nx".repeat(50_000)}\nE\` needs an approval`);
     expect(length).toBeLessThan(600);

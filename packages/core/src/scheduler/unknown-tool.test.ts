@@ -1,7 +1,7 @@
 import { BaseTool } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import { unknownTool } from "./unknown-tool.ts";
+import { describeUnknownTool } from "./unknown-tool.ts";
 
 class Named extends BaseTool {
   readonly description = "";
@@ -28,7 +28,7 @@ class Named extends BaseTool {
 function answerTo(name: string, ...tools: readonly Named[]): string {
   const registry = new ToolRegistry();
   for (const tool of tools) registry.registerTool(tool);
-  return String(unknownTool(name, registry).llmContent);
+  return String(describeUnknownTool(name, registry).llmContent);
 }
 
 describe("a call of an unknown tool", () => {

@@ -1,40 +1,40 @@
-import { nearNames } from "@burin/contract/text/near-names";
+import { findNearNames } from "@burin/contract/text/near-names";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import { type FinalState, failed } from "./call-outcome.ts";
+import { createFailed, type FinalState } from "./call-outcome.ts";
 
-/** Of more only the likeliest are named: MCP servers may bring hundreds. */
+/** If there are more tools than this, only the likeliest are named, because MCP servers may have hundreds. */
 const [MOST_LISTED, LIKELIEST] = [20, 5];
 
-/** Says which tools were probably meant; if none is similar, which tools there are. */
-export function unknownTool(name: string, registry: ToolRegistry): FinalState {
-  const near = nearTools(name, registry);
+/** Says which tools were probably meant or, if none is similar, which tools exist. */
+export function describeUnknownTool(name: string, registry: ToolRegistry): FinalState {
+  const near = findNearTools(name, registry);
   const known = registry.getUsableTools().map((tool) => tool.name);
   const isLong = known.length > MOST_LISTED;
   const front = isLong ? `Of ${known.length} tools the likeliest are` : "The tools are";
-  const list = `${front}: ${(isLong ? likeliestOf(name, known) : known).join(", ")}.`;
+  const list = `${front}: ${(isLong ? findLikeliest(name, known) : known).join(", ")}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : list;
-  return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
+  return createFailed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
 }
 
-/** Those that share the most words with the name. */
-function likeliestOf(name: string, known: readonly string[]): string[] {
+/** Returns the tools that share the most words with the name. */
+function findLikeliest(name: string, known: readonly string[]): string[] {
   const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const wanted: readonly string[] = wordsOf(name);
   const scoreOf = (tool: string) => wordsOf(tool).filter((word) => wanted.includes(word)).length;
   return [...known].sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, LIKELIEST);
 }
 
-/** The name may also resemble a display name, or come from another agent. */
-export function nearTools(name: string, registry: ToolRegistry): string[] {
+/** Returns the tools with similar names. The name may also resemble a display name, or come from another agent. */
+export function findNearTools(name: string, registry: ToolRegistry): string[] {
   const usable = registry.getUsableTools();
-  const elsewhere = nameHere(name);
+  const elsewhere = findBuiltInName(name);
   if (elsewhere !== undefined && usable.some((tool) => tool.name === elsewhere)) return [elsewhere];
   const called = new Map(usable.map((tool) => [tool.displayName, tool.name]));
   for (const tool of usable) called.set(tool.name, tool.name);
-  return [...new Set(nearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
+  return [...new Set(findNearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
 }
 
-/** Names that other agents use for tools like ours, and that models know. */
+/** The names under which models know such tools from other agents. */
 const ELSEWHERE = {
   run_shell_command: "bash shell sh terminal exec execute executecommand runcommand runterminalcmd",
   search_file_content: "grep rg ripgrep search grepsearch searchfiles",
@@ -49,8 +49,8 @@ const ELSEWHERE = {
   task: "agent",
 };
 
-/** Our tool for a name that other agents use. */
-export function nameHere(name: string): string | undefined {
+/** Returns our tool for a name that other agents use. */
+export function findBuiltInName(name: string): string | undefined {
   const plain = name.replace(/^.*[.:/]|[\s_-]+/g, "").toLowerCase();
   return Object.entries(ELSEWHERE).find(([, names]) => names.split(" ").includes(plain))?.[0];
 }

@@ -1,16 +1,16 @@
 import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
-import { schemaError } from "@burin/contract/messages/check-schema";
-import { type JsonSchema, textOf } from "@burin/contract/messages/message";
-import { messageOf } from "@burin/contract/text/error-message";
+import { findSchemaError } from "@burin/contract/messages/check-schema";
+import { type JsonSchema, joinText } from "@burin/contract/messages/message";
+import { describeError } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";
-import { exitCodeIn } from "./work-proof.ts";
+import { readExitCode } from "./work-proof.ts";
 
-/** The final end, or what to tell the model for a better one. */
+/** The final end of the run, or a message that asks the model for a better answer. */
 type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
 
 interface Attempt {
-  /** Counts from 1. */
+  /** The number of this attempt, from 1. */
   readonly count: number;
   readonly hasWorked: boolean;
 }
@@ -70,7 +70,7 @@ function tellAll(all: readonly { readonly demand: Demand }[], prompt: string | n
   return all.reduce((words, { demand }) => demand.tell(words), prompt);
 }
 
-const MOST_CORRECTIONS = 3;
+const MAX_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
 /** The answer is JSON that fits. The schema follows the prompt, so that requests start the same. */
@@ -85,7 +85,7 @@ function demandAnswer(schema: JsonSchema): Demand {
     judge: async (end, { count }) => {
       const read = readAnswer(end.result, schema);
       if (!("fault" in read)) return { end: { ...end, result: read.json, structured: read.value } };
-      if (count > MOST_CORRECTIONS) {
+      if (count > MAX_CORRECTIONS) {
         const message = `The final answer does not fit the schema: ${read.fault}`;
         return { end: { ...end, status: "error", error: { type: "schema_mismatch", message } } };
       }
@@ -99,39 +99,39 @@ function demandAnswer(schema: JsonSchema): Demand {
 type ReadAnswer = { readonly json: string; readonly value: unknown } | { readonly fault: string };
 
 function readAnswer(text: string, schema: JsonSchema): ReadAnswer {
-  const json = bare(text);
+  const json = stripFence(text);
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return { fault: `it is not valid JSON (${messageOf(error)})` };
+    return { fault: `it is not valid JSON (${describeError(error)})` };
   }
-  const fault = schemaError(schema, value)?.replaceAll("the arguments", "the answer");
+  const fault = findSchemaError(schema, value)?.replaceAll("the arguments", "the answer");
   if (fault === undefined) return { json, value };
   return { fault: fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}...` : fault };
 }
 
-/** Many models put JSON into a code block even when asked not to. */
-function bare(text: string): string {
+/** Removes the code block that many models put around JSON even when asked not to. */
+function stripFence(text: string): string {
   const lines = text.split(/\r?\n/);
   const fences = lines.flatMap((line, index) => (/^\s*```/.test(line) ? [index] : []));
   const [first = 0, last] = fences;
   return (fences.length === 2 ? lines.slice(first + 1, last).join("\n") : text).trim();
 }
 
-const MOST_FAILED_CHECKS = 5;
-const MOST_CHECK_MS = 600_000;
+const MAX_FAILED_CHECKS = 5;
+const MAX_CHECK_MS = 600_000;
 
 export interface Check {
   readonly command: string;
-  /** Why it may not run any more, or null. */
+  /** Returns why the command may no longer run, or null. */
   readonly fault: () => Promise<string | null>;
-  /** The tool that runs commands, with its limits; undefined when it is excluded. */
+  /** Returns the tool that runs commands, with its limits; undefined if it is excluded. */
   readonly shell: () => Tool | undefined;
   readonly signal: AbortSignal;
-  /** Its time counts like that of the model's calls. */
+  /** The budget. The check's time counts like that of the model's calls. */
   readonly budget: Budget | undefined;
-  /** Notes what the check changes. */
+  /** Runs the work and stores what it changes for undo. */
   readonly journal: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -146,7 +146,7 @@ function demandCheck(check: Check): Demand {
     const failed = (message: string): Verdict => {
       return { end: { ...result, status: "error", error: { type: "check_failed", message } } };
     };
-    // The model cannot fix that.
+    // The model cannot fix this.
     if (changed !== null) return failed(`The check "${command}" was not run: ${changed}.`);
     if (passed) return { end: result };
     const fault = `The check "${command}" does not pass (${exitCode === null ? "did not end" : `exit code ${exitCode}`})`;
@@ -155,7 +155,7 @@ function demandCheck(check: Check): Demand {
       return { end: { ...result, status: "limit", error } };
     }
     const isIdle = attempts > 1 && !hasWorked;
-    if (isIdle || attempts > MOST_FAILED_CHECKS || signal.aborted) return failed(`${fault}.`);
+    if (isIdle || attempts > MAX_FAILED_CHECKS || signal.aborted) return failed(`${fault}.`);
     return {
       notice: `${fault}; the model goes on.`,
       again: `The check that has to pass before you are done does not: ${command}\n${said}\n\nFix the cause, not the check, then say what you did.`,
@@ -170,10 +170,10 @@ async function runCheck({ command, shell, signal, budget }: Check) {
   const tool = shell();
   if (!tool) return { ...NOT_RUN, said: "There is no tool here that runs commands." };
   budget?.start();
-  const timeout = Math.max(1, Math.min(MOST_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MOST_CHECK_MS)));
+  const timeout = Math.max(1, Math.min(MAX_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MAX_CHECK_MS)));
   const { llmContent, error } = await tool
     .execute({ command, timeout }, signal)
     .finally(() => budget?.stop());
-  const exitCode = error ? null : exitCodeIn(llmContent);
-  return { passed: exitCode === 0, exitCode, said: textOf(llmContent) };
+  const exitCode = error ? null : readExitCode(llmContent);
+  return { passed: exitCode === 0, exitCode, said: joinText(llmContent) };
 }

@@ -1,38 +1,38 @@
 import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { messageOf } from "@burin/contract/text/error-message";
-import { ended, interrupted } from "../agent/run.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { createInterruptedEnd, createRunEnd } from "../agent/run.ts";
 import { SessionError } from "./log/session-error.ts";
 
 const NOTHING = { turns: 0, text: "" };
 
-/** The end of a run that threw this error. Throws it again when the caller can fix it by a different call. */
-export function failedRun(error: unknown, { aborted }: AbortSignal): RunEnd {
-  if (aborted) return givenUp();
+/** Returns the end of a run that threw this error. Throws it again if the caller can fix it by a different call. */
+export function createFailedEnd(error: unknown, { aborted }: AbortSignal): RunEnd {
+  if (aborted) return createGivenUpEnd();
   if (error instanceof WorkspaceError || error instanceof SessionError) throw error;
   const type = error instanceof Error && "code" in error ? String(error.code) : "internal";
-  return ended("error", NOTHING, { type, message: messageOf(error) });
+  return createRunEnd("error", NOTHING, { type, message: describeError(error) });
 }
 
-/** The end of a run that was interrupted before its turn came, or that a closed session refuses. */
-export function notRun(closing: AbortSignal): RunEnd {
-  if (!closing.aborted) return givenUp();
-  return ended("error", NOTHING, {
+/** Returns the end of a run that was interrupted before its turn, or that a closed session refuses. */
+export function createNotRunEnd(closing: AbortSignal): RunEnd {
+  if (!closing.aborted) return createGivenUpEnd();
+  return createRunEnd("error", NOTHING, {
     type: "closed",
     message: "The prompt was not run: this session is closed.",
   });
 }
 
-/** The end of a run that was interrupted before the agent had the prompt. */
-function givenUp(): RunEnd {
-  return interrupted(NOTHING);
+/** Returns the end of a run that was interrupted before the agent got the prompt. */
+function createGivenUpEnd(): RunEnd {
+  return createInterruptedEnd(NOTHING);
 }
 
-export function nothingLeft(): RunEnd {
+export function createNothingLeftEnd(): RunEnd {
   const message = "There is nothing to continue: the session waits for a prompt.";
-  return ended("error", NOTHING, { type: "nothing_left", message });
+  return createRunEnd("error", NOTHING, { type: "nothing_left", message });
 }
 
-export function cutOff(): AgentEvent {
+export function createCutOffNote(): AgentEvent {
   return { type: "context", text: "[The run ended here, before the reply was complete. Go on from there.]" };
 }

@@ -1,59 +1,59 @@
 import type { AgentEvent, QuestionEvent } from "@burin/contract/agent-event";
 import type { Decision, Question } from "@burin/contract/tools";
-import { readAnswer, withoutContent } from "../scheduler/decision.ts";
+import { readAnswer, removeContent } from "../scheduler/decision.ts";
 import type { EarlyAnswer } from "../scheduler/questions.ts";
 import type { UnsettledCalls } from "./unsettled-calls.ts";
 
 interface ParkedQuestion {
   readonly question: Question;
-  /** The first answer. */
+  /** The first answer that was given. */
   given: EarlyAnswer | null;
 }
 
-/** The questions of an earlier process, until they come up again or their calls are over. */
+/** The questions of an earlier process, until they are asked again or their calls are over. */
 export class ParkedQuestions {
   readonly #calls: UnsettledCalls;
   readonly #answer: Decision | undefined;
-  /** By their ids; null before the log has been read. */
+  /** The questions by id; null until the log has been read. */
   #known: Map<string, ParkedQuestion> | null = null;
 
-  /** `answer` is for the first question that has none. */
+  /** `answer` belongs to the first question without an answer. */
   constructor(calls: UnsettledCalls, answer: Decision | undefined) {
     this.#calls = calls;
     this.#answer = answer;
   }
 
-  /** The questions that wait for an answer. */
+  /** The questions without an answer. */
   get open(): readonly Question[] {
     return [...this.#all.values()].flatMap(({ question, given }) => (given === null ? question : []));
   }
 
-  /** Whether the answer to this call's question was given before it comes up. */
+  /** Whether the answer to this call's question was given before the question is asked. */
   knows(callId: string): boolean {
     return [...this.#all.values()].some(
       ({ question, given }) => question.callId === callId && given !== null,
     );
   }
 
-  /** Accepts the first answer: returns what readers should hear of it, or what is wrong; null if it is not open. */
+  /** Accepts the first answer. Returns the event for readers, or what is wrong, or null if it is not open. */
   answer(id: string, decision: unknown): QuestionEvent | string | null {
     const parked = this.#all.get(id);
     if (parked === undefined || parked.given !== null) return null;
     const answer = readAnswer(decision, parked.question.confirmation);
     if (typeof answer === "string") return answer;
     parked.given = { ...answer, isTold: true };
-    const told = answer.decision && withoutContent(answer.decision);
+    const told = answer.decision && removeContent(answer.decision);
     return { type: "question_answered", id, decision: told };
   }
 
-  /** Hands a question over to the queue that asks it now. */
+  /** Passes a question on to the queue, which asks it now. */
   take(id: string): ParkedQuestion | undefined {
     const parked = this.#all.get(id);
     this.#all.delete(id);
     return parked;
   }
 
-  /** A call that goes on or ends without its question needs no answer any more. */
+  /** Drops the question of a call that continues or ends without it. */
   follow(event: AgentEvent): void {
     if (event.type !== "tool_call") return;
     const { callId, status } = event.call;
@@ -66,11 +66,11 @@ export class ParkedQuestions {
   }
 
   get #all(): Map<string, ParkedQuestion> {
-    this.#known ??= this.#fromLog();
+    this.#known ??= this.#readFromLog();
     return this.#known;
   }
 
-  #fromLog(): Map<string, ParkedQuestion> {
+  #readFromLog(): Map<string, ParkedQuestion> {
     const known = this.#calls.questions;
     const first = known.find(({ decision }) => decision === null);
     const answer = this.#answer;

@@ -4,34 +4,34 @@ import type { Confirm, EarlyAnswer } from "../scheduler/questions.ts";
 import type { ParkedQuestions } from "./parked-questions.ts";
 import type { Recording } from "./recording.ts";
 
-interface ParkingNeeds {
+interface ParkingOptions {
   readonly sessionId: string;
   readonly recording: Recording;
-  /** The questions that the session was parked with. */
+  /** The questions on which the session was parked. */
   readonly parked: ParkedQuestions | undefined;
 }
 
-/** Without a user, the first question ends the run; when it comes up again, it gets the answer given meanwhile. */
+/** Parks a session without a user: the first question ends the run, and gets its answer when it is asked again. */
 export class Parking {
-  readonly #needs: ParkingNeeds;
+  readonly #needs: ParkingOptions;
   readonly #stop = new AbortController();
   /** Aborts when a question has ended the run. */
   readonly signal: AbortSignal = this.#stop.signal;
   #asked: Question | null = null;
   #hasChanged = false;
 
-  constructor(needs: ParkingNeeds) {
+  constructor(needs: ParkingOptions) {
     this.#needs = needs;
   }
 
-  /** No answer can help a run that was interrupted. */
+  /** Drops the parked questions when the signal aborts, because no answer can help an interrupted run. */
   endWith(signal: AbortSignal): void {
     const clear = () => this.#needs.parked?.clear();
     if (signal.aborted) clear();
     signal.addEventListener("abort", clear, { once: true });
   }
 
-  /** The end that replaces the run's own end; null when nothing was asked. */
+  /** Returns the end that replaces the run's own end, or null if nothing was asked. */
   outcome(done: RunEnd): RunEnd | null {
     if (this.#asked === null) return null;
     const { confirmation } = this.#asked;
@@ -42,8 +42,8 @@ export class Parking {
   }
 
   /**
-   * Hands a question over to the queue when it comes up again: from here on it is answered there. Returns the
-   * earlier answer if it was given to exactly this question; null at once when there is none.
+   * Passes a question on to the queue, which answers it from now on. Resolves to the earlier answer if it was given to
+   * exactly this question. Returns null synchronously if there is none.
    */
   readonly recall = (question: Question): Promise<EarlyAnswer | null> | null => {
     const parked = this.#needs.parked?.take(question.id);

@@ -2,34 +2,34 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import type { Decision, Question } from "@burin/contract/tools";
 import type { SeenFile } from "@burin/files/workspace/read-record";
 import { isCutOff } from "../agent/run.ts";
-import { newLogState, readLog } from "./log/read-log.ts";
+import { createLogState, readLog } from "./log/read-log.ts";
 import { ParkedQuestions } from "./parked-questions.ts";
-import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
+import { type ResolveKind, UnsettledCalls } from "./unsettled-calls.ts";
 
 const IN_HISTORY = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "context"]);
 const LOST_BEGINNING = "[The beginning of this conversation was lost.]";
 
-/** What the log of an ended session contains, for resuming it. */
+/** The content of an ended session's log, for resuming the session. */
 export class PastSession {
   readonly path: string;
-  /** The calls at its end without an answer. All these fields are complete once the events have been read. */
+  /** The calls at its end that have no answer. This and the fields below are complete once all events were read. */
   readonly calls = new UnsettledCalls();
   /** What the model knows about files from the answers in the log, in order. */
   readonly seen: SeenFile[] = [];
-  /** Its last run ended before the model had ended its turn. */
+  /** true if the last run ended before the model had ended its turn. */
   isUnfinished = false;
-  readonly #state = newLogState();
-  /** Files that calls have shown or written whose answers are not in the log yet. */
+  readonly #state = createLogState();
+  /** Files that calls showed or wrote, if the log does not have the calls' answers yet. */
   #unanswered: SeenFile[] = [];
   readonly #hear: (event: AgentEvent) => void;
 
-  /** `hear` gets each event of the log when it is read. */
+  /** `hear` is called with each event of the log when it is read. */
   constructor(path: string, hear: (event: AgentEvent) => void = () => {}) {
     this.path = path;
     this.#hear = hear;
   }
 
-  /** The questions of its calls without an answer; `answer` is for the first of them. */
+  /** Returns the questions of calls without an answer. `answer` belongs to the first of them. */
   parked(answer: Decision | undefined): ParkedQuestions {
     return new ParkedQuestions(this.calls, answer);
   }
@@ -49,26 +49,26 @@ export class PastSession {
     return [...(lost > 0 ? [loss] : []), ...(isTorn ? [tear] : [])];
   }
 
-  /** The events in order, as a consistent history: lost answers are replaced. Calls at the very end stay open. */
-  *events(kindOf: KindOf): Generator<AgentEvent> {
+  /** Yields the events in order, as a consistent history: lost answers are replaced. Calls at the end stay open. */
+  *events(kindOf: ResolveKind): Generator<AgentEvent> {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
       this.#hear(event);
       if (this.calls.showsLostAnswers(event)) yield* this.calls.answers(kindOf, "all");
       if (!hasBegun && IN_HISTORY.has(event.type)) {
         hasBegun = true;
-        if (saidBy(event) !== "user" && event.type !== "context")
+        if (findSpeaker(event) !== "user" && event.type !== "context")
           yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
       this.calls.follow(event);
       this.isUnfinished =
-        event.type === "done" ? isCutOff(event) : this.isUnfinished || saidBy(event) === "model";
+        event.type === "done" ? isCutOff(event) : this.isUnfinished || findSpeaker(event) === "model";
       this.#followReads(event, seen);
       yield event;
     }
   }
 
-  /** What a call has shown counts with its answer: if a crash lost the answer, the model has seen nothing. */
+  /** Notes what a call showed once its answer is in the log. If a crash lost the answer, the model has seen nothing. */
   #followReads(event: AgentEvent, seen: readonly SeenFile[] = []): void {
     if (event.type === "session") this.#unanswered = [];
     this.#unanswered.push(...seen);
@@ -77,14 +77,14 @@ export class PastSession {
   }
 }
 
-/** The question that a session was parked with; null when it has no open question. */
-export function parkedQuestion(path: string): Question | null {
+/** Returns the question on which a session was parked, or null if no question is open. */
+export function findParkedQuestion(path: string): Question | null {
   const past = new PastSession(path);
   for (const _event of past.events(() => undefined));
   return past.calls.question;
 }
 
-function saidBy(event: AgentEvent): "user" | "model" | null {
+function findSpeaker(event: AgentEvent): "user" | "model" | null {
   if (event.type === "thought") return "model";
   return event.type === "text" ? event.role : null;
 }

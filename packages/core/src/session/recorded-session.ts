@@ -4,7 +4,7 @@ import type { ScriptedCall } from "@burin/models/scripted";
 import { PastSession } from "./past-session.ts";
 import { TurnCount } from "./turn-count.ts";
 
-/** A prompt with all replies until the next one, as lines of a script; the calls have their ids in the arguments. */
+/** A prompt with all replies until the next one, as lines of a script. The calls have their ids in the arguments. */
 interface RecordedPrompt {
   readonly text: string;
   readonly replies: { text: string; readonly calls: ScriptedCall[] }[];
@@ -13,7 +13,7 @@ interface RecordedPrompt {
 export interface RecordedSession {
   readonly root: string;
   readonly prompts: readonly RecordedPrompt[];
-  /** Every call's answer by its id, with its turn. */
+  /** The answer to each call by the call's id, with its turn. */
   readonly answers: ReadonlyMap<string, { readonly turn: number; readonly call: AnsweredCall }>;
 }
 

@@ -1,24 +1,24 @@
-import { type AgentEvent, notice, type RunEnd } from "@burin/contract/agent-event";
+import { type AgentEvent, createNotice, type RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
 import type { ReadMemory, SeenFile } from "@burin/files/workspace/read-record";
-import type { EventLog, LogPlace } from "./log/event-log.ts";
+import type { EventLog, LogLocation } from "./log/event-log.ts";
 import type { LogRecord } from "./log/record-line.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 
 const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
-/** Lets the first request go out before the code of the log is loaded. */
+/** How long to wait before loading the log's code, so that the first request is sent first. */
 const PAUSE_MS = 30;
 
-interface RecordedPlace extends LogPlace {
+interface RecordedPlace extends LogLocation {
   readonly settings: Settings;
 }
 
-/** Gets all events of a session. The log is loaded a little after the first, so that no start waits for it. */
+/** Receives all events of a session. Its log is loaded shortly after the first event, so that no start waits for it. */
 export class Recording {
-  /** What the model has seen of files, in earlier processes and now. */
+  /** What the model has seen of files, in earlier processes and in this one. */
   readonly reads: ReadMemory;
   readonly #place: RecordedPlace;
   readonly #announcement: AgentEvent;
@@ -30,23 +30,23 @@ export class Recording {
   #timer: NodeJS.Timeout | null = null;
   #isSealed = false;
   #hasBegun = false;
-  /** null when nothing is exported. */
+  /** null if nothing is exported. */
   readonly #telemetry: Promise<Telemetry> | null;
 
-  /** `announcement` is the first event. */
+  /** `announcement` is the session's first event. */
   constructor(place: RecordedPlace, announcement: AgentEvent) {
     this.#place = place;
     this.#announcement = announcement;
     this.reads = {
       recall: () => place.resumed?.session.seen ?? [],
-      // Written with the answer that shows it to the model: if a crash loses that, the model has seen nothing.
+      // Written together with the answer that shows it to the model: without that, the model has seen nothing.
       note: (seen) => void this.#seen.push(seen),
     };
     this.#telemetry = isObserved(place) ? this.#openTelemetry(place) : null;
   }
 
   note(event: AgentEvent): void {
-    // Only these come from two places.
+    // Only these events can arrive twice, from two places.
     if (event.type === "notice" || event === this.#announcement) {
       if (this.#known.has(event)) return;
       this.#known.add(event);
@@ -57,7 +57,7 @@ export class Recording {
     }
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      // The first record identifies a log.
+      // The first record must identify the log.
       this.note(this.#announcement);
     }
     this.#observe(event);
@@ -79,21 +79,21 @@ export class Recording {
     })();
   }
 
-  /** Resolves when everything noted is on the disk; throws `not_recorded` when that fails. */
+  /** Resolves when everything noted is on disk. Rejects with `not_recorded` if that fails. */
   async recorded(): Promise<void> {
     const log = await this.#open();
     await log.recorded().catch((error: unknown) => {
-      throw this.#notRecorded(error);
+      throw this.#reportFailure(error);
     });
   }
 
-  /** The JSON of a value as in the log, without secrets. */
+  /** Returns a value as JSON without secrets, as in the log. */
   async jsonOf(value: unknown): Promise<string> {
     const { Redactor } = await import("./log/redactor.ts");
     return new Redactor(this.#place.secrets).json(value);
   }
 
-  /** The end of a run. A success that cannot be written is a failure, because it could not be resumed. */
+  /** Records the end of a run. A success that cannot be written becomes a failure: it could not be resumed. */
   async end(end: RunEnd): Promise<RunEnd> {
     const log = await this.#open();
     const at = new Date().toISOString();
@@ -101,7 +101,7 @@ export class Recording {
     if (!this.#isSealed) {
       log.add(end, at);
       await log.written().catch((fault: unknown) => {
-        const { code: type, message } = this.#notRecorded(fault);
+        const { code: type, message } = this.#reportFailure(fault);
         if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
       });
     }
@@ -110,36 +110,36 @@ export class Recording {
     return told;
   }
 
-  /** Stops writing: the log keeps its current state. */
+  /** Stops writing, so that the log keeps its current state. */
   seal(): void {
     this.#isSealed = true;
   }
 
   async close(): Promise<void> {
-    // Its last messages belong in the log.
+    // Telemetry's last messages belong in the log.
     await this.#telemetry?.then((telemetry) => telemetry.send()).catch(() => {});
-    // A run whose reader has stopped may end later.
+    // A run whose reader has stopped may end later, so ignore its events.
     this.seal();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();
   }
 
-  #notRecorded(error: unknown): WorkspaceError {
+  #reportFailure(error: unknown): WorkspaceError {
     const where = this.#place.keep === undefined ? ` in ${this.#place.home}` : "";
     return new WorkspaceError(
       "not_recorded",
-      `The log of this session cannot be written${where} (${messageOf(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
+      `The log of this session cannot be written${where} (${describeError(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
     );
   }
 
   async #openTelemetry({ id, settings, secrets }: RecordedPlace): Promise<Telemetry> {
-    const tell = (message: string) => this.note(notice(message));
+    const tell = (message: string) => this.note(createNotice(message));
     const { Telemetry: Class } = await import("./telemetry/telemetry.ts");
     return new Class({ id, settings, secrets, tell });
   }
 
-  /** In the order of the events. */
+  /** Passes an event to telemetry, in order. */
   #observe(event: AgentEvent): void {
     const now = Date.now();
     // Failures of telemetry do not affect the session.
@@ -158,14 +158,14 @@ export class Recording {
   }
 }
 
-/** Whether the usual variables or the user's settings turn telemetry on. */
+/** Whether OpenTelemetry's usual variables or the user's settings turn telemetry on. */
 function isObserved({ settings, secrets: { environment } }: RecordedPlace): boolean {
   const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
   const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
   return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";
 }
 
-/** Events after which the model knows what was read or written before. */
+/** Whether the model knows, after this event, what was read or written before it. */
 function isStep(event: AgentEvent): boolean {
   if (event.type === "tool_call") return isAnswered(event.call);
   return event.type === "session" || (event.type === "text" && event.role === "user");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { schemaProblem } from "./schema-problem.ts";
+import { findSchemaProblem } from "./schema-problem.ts";
 
 function nested(levels: number): object {
   return Array.from({ length: levels }).reduce<object>((inner) => ({ not: inner }), {});
@@ -14,7 +14,7 @@ describe("a schema that values are to be checked by", () => {
     [{ $ref: "#node", $defs: { node: { $anchor: "node", anyOf: [{ $ref: "#" }, { enum: [1] }] } } }],
     [{ const: { $ref: "elsewhere" }, default: { required: "x" } }],
   ])("%j can be used", (schema) => {
-    expect(schemaProblem(schema)).toBe(null);
+    expect(findSchemaProblem(schema)).toBe(null);
   });
 
   it.each([
@@ -38,6 +38,6 @@ describe("a schema that values are to be checked by", () => {
     [{ $ref: "#/$defs/none" }, '"#/$defs/none" leads nowhere'],
     [{ $ref: "other.json" }, '"$ref" must match ^#'],
   ])("%j cannot, and the place is named", (schema, words) => {
-    expect(schemaProblem(schema)).toContain(words);
+    expect(findSchemaProblem(schema)).toContain(words);
   });
 });

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 
-/** Events that may come during a reply. */
+/** Events that may occur during a reply without ending it. */
 const BESIDE_REPLIES = new Set<AgentEvent["type"]>([
   "usage",
   "notice",
@@ -15,12 +15,12 @@ const BESIDE_REPLIES = new Set<AgentEvent["type"]>([
   "name",
 ]);
 
-/** Counts the model's replies in a session, from 1: users name a place in it by these numbers. */
+/** Counts the model's replies in a session, from 1. Users name a point in a session by these numbers. */
 export class TurnCount {
   #turn = 0;
   #isInReply = false;
 
-  /** The turn that the event belongs to; 0 before the first. `isFirst` marks the start of a reply. */
+  /** Returns the turn that the event belongs to; 0 before the first. `isFirst` marks the start of a reply. */
   follow(event: AgentEvent): { readonly turn: number; readonly isFirst: boolean } {
     const isOfReply =
       (event.type === "text" && event.role === "model") ||

@@ -1,46 +1,46 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentEvent, AnsweredWith } from "@burin/contract/agent-event";
-import { onceFor } from "@burin/contract/async/once";
+import type { AgentEvent, LoggedDecision } from "@burin/contract/agent-event";
+import { getOrCreate } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
-import { type AskedOfCall, questionOf, readDecision } from "../scheduler/decision.ts";
+import { type CallQuestion, createQuestion, readDecision } from "../scheduler/decision.ts";
 
-export type KindOf = (tool: string) => ToolKind | undefined;
+export type ResolveKind = (tool: string) => ToolKind | undefined;
 
 /** A call without an answer, at the end of a log. */
 interface OpenCall {
-  /** As it was announced, with all its arguments. */
+  /** The call as it was announced, with all its arguments. */
   readonly first: ToolCall;
   last: ToolCall;
-  /** It was executing at some point: it may have had an effect. */
+  /** true if it was executing at some point, so that it may have had an effect. */
   hasBegun: boolean;
   /** Its latest question. */
-  asked: AskedOfCall | null;
+  asked: CallQuestion | null;
   /** The answer to that question, if one was accepted before the session ended. */
   decision: Decision | null;
 }
 
-/** Follows the calls of a log, and knows which ones have no answer and how far each got. */
+/** Follows the calls of a log. It knows which calls have no answer, and how far each got. */
 export class UnsettledCalls {
   readonly #open = new Map<string, OpenCall>();
-  /** One of the last reply's calls is past its announcement. */
+  /** true if one of the last reply's calls has got past its announcement. */
   #isUnderWay = false;
 
   get hasBegun(): boolean {
     return [...this.#open.values()].some(({ hasBegun }) => hasBegun);
   }
 
-  /** The calls that certainly had no effect and can be run, in the order of the reply. */
+  /** The calls that certainly had no effect and can still be run, in the order of the reply. */
   get notBegun(): readonly FunctionCall[] {
     const calls = [...this.#open.values()].filter(canBegin);
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
-  /** The questions of calls that can still be run, each with the answer that was accepted for it, or null. */
+  /** The questions of calls that can still be run, each with its accepted answer or null. */
   get questions(): readonly { readonly question: Question; readonly decision: Decision | null }[] {
     return [...this.#open.values()].flatMap(({ asked, decision, hasBegun }) =>
-      asked === null || hasBegun ? [] : { question: questionOf(asked), decision },
+      asked === null || hasBegun ? [] : { question: createQuestion(asked), decision },
     );
   }
 
@@ -65,7 +65,7 @@ export class UnsettledCalls {
     if (isAnswered(call)) this.#settle(call.callId);
     else {
       const announced = (): OpenCall => ({ ...NEW, first: call, last: call });
-      const open = onceFor(this.#open, call.callId, announced);
+      const open = getOrCreate(this.#open, call.callId, announced);
       if (call.status === "awaiting_approval") followQuestion(open, call);
       open.last = call;
       if (call.status === "executing") open.hasBegun = true;
@@ -73,10 +73,10 @@ export class UnsettledCalls {
     if (call.status !== "validating" && this.#open.size > 0) this.#isUnderWay = true;
   }
 
-  #followAnswer(id: string, given: AnsweredWith | null): void {
+  #followAnswer(id: string, given: LoggedDecision | null): void {
     for (const open of this.#open.values()) {
-      if (given === null || open.asked === null || questionOf(open.asked).id !== id) continue;
-      // What the user wrote is not in the log, so such an answer must be given again.
+      if (given === null || open.asked === null || createQuestion(open.asked).id !== id) continue;
+      // The log omits what the user wrote, so such an answer must be given again.
       open.decision = readDecision(given, open.asked.confirmation);
     }
   }
@@ -86,12 +86,12 @@ export class UnsettledCalls {
     if (this.#open.size === 0) this.#isUnderWay = false;
   }
 
-  /** Answers that say what is known about the calls, all or only the unusable ones; these then count as settled. */
-  answers(kindOf: KindOf, which: "all" | "unusable"): AgentEvent[] {
+  /** Answers these calls with what is known about them. They then count as settled. */
+  answers(kindOf: ResolveKind, which: "all" | "unusable"): AgentEvent[] {
     const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {
       const { callId, name, args, description } = open.last;
-      const error = errorFor(open, kindOf(name));
+      const error = describeUnsettled(open, kindOf(name));
       const answer = { llmContent: error.message, returnDisplay: error.message, error };
       this.#settle(callId);
       return { type: "tool_call", call: { callId, name, args, description, status: "error", ...answer } };
@@ -101,8 +101,8 @@ export class UnsettledCalls {
 
 const NEW = { hasBegun: false, asked: null, decision: null };
 
-/** An answer belongs to exactly the question that it was given to. */
-function followQuestion(open: OpenCall, asked: AskedOfCall): void {
+/** Notes a call's question. An answer is kept only if it was given to exactly this question. */
+function followQuestion(open: OpenCall, asked: CallQuestion): void {
   if (!isDeepStrictEqual(open.asked?.confirmation, asked.confirmation)) open.decision = null;
   open.asked = asked;
 }
@@ -116,7 +116,7 @@ export function isRedacted(value: unknown): boolean {
   return JSON.stringify(value)?.includes("[redacted: ") ?? false;
 }
 
-function errorFor({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
+function describeUnsettled({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
   const { name } = last;
   if (!hasBegun) {
     const why = isRedacted(last.args)

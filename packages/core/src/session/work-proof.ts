@@ -1,10 +1,10 @@
 import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
-import { type PartListUnion, textOf } from "@burin/contract/messages/message";
+import { joinText, type PartListUnion } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
-import type { TreeLook } from "@burin/files/tree";
-import type { KindOf } from "./unsettled-calls.ts";
+import type { TreeSnapshot } from "@burin/files/tree";
+import type { ResolveKind } from "./unsettled-calls.ts";
 
-/** What may precede the program itself. */
+/** Matches what may precede the name of a program in a command. */
 const BEFORE =
   /^(?:[A-Za-z_]\w*=\S*\s+|(?:npx|pnpx|bunx|time|uv run|poetry run|bundle exec|timeout \S+|(?:npm|pnpm|yarn) exec)\s+(?:-\S+\s+)*)+/;
 /** Programs that show whether the work is correct. */
@@ -20,8 +20,8 @@ const CHECKING = new RegExp(
     .join("|"),
 );
 
-/** Whether the exit code of a command line is that of such a program; null when it runs none. */
-function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
+/** Finds such a program in a command line; null if none. `isOwnCode`: the line's exit code is the program's. */
+function findCheckingCommand(line: string): { readonly isOwnCode: boolean } | null {
   const pieces = line
     .replaceAll("\n", ";")
     .split(/(\|\||&&|[|;])/)
@@ -31,39 +31,39 @@ function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
   return { isOwnCode: pieces.slice(last + 1).every((piece) => !/^(?:\|\|?|;)$/.test(piece)) };
 }
 
-/** The exit code in an answer of run_shell_command; null when the command did not exit by itself. */
-export function exitCodeIn(content: PartListUnion): number | null {
-  const code = /^Exit code: (\d+)/.exec(textOf(content))?.[1];
+/** Returns the exit code in an answer of run_shell_command; null if the command did not exit by itself. */
+export function readExitCode(content: PartListUnion): number | null {
+  const code = /^Exit code: (\d+)/.exec(joinText(content))?.[1];
   return code === undefined ? null : Number(code);
 }
 
-/** Looks at the files of the project; null where that is not possible. */
-type LookAtTree = () => Promise<TreeLook | null>;
+/** Lists the files of the project. Resolves to null if that is not possible. */
+type ReadTree = () => Promise<TreeSnapshot | null>;
 
-interface ProofNeeds {
-  readonly kindOf: KindOf;
-  readonly look: LookAtTree;
+interface ProofOptions {
+  readonly kindOf: ResolveKind;
+  readonly look: ReadTree;
 }
 
 interface Check {
   readonly exitCode: number | null;
-  /** The files when it had ended. */
-  readonly look: Promise<TreeLook | null>;
-  /** How many commands had run by then. */
+  /** The files at the end of the command. */
+  readonly look: Promise<TreeSnapshot | null>;
+  /** How many commands had been run by then. */
   readonly commands: number;
 }
 
-/** Collects what a run changed, and which checking commands are still true of the files at its end. */
+/** Collects which files a run changed, and which checking commands still apply to the files at its end. */
 export class ProofOfWork {
-  readonly #needs: ProofNeeds;
+  readonly #needs: ProofOptions;
   readonly #changed = new Set<string>();
   readonly #after = new Map<string, Check>();
   readonly #before = new Set<string>();
-  /** The files before the first command; null before that. */
-  #start: Promise<TreeLook | null> | null = null;
+  /** The files before the first command; null until a command starts. */
+  #start: Promise<TreeSnapshot | null> | null = null;
   #commands = 0;
 
-  constructor(needs: ProofNeeds) {
+  constructor(needs: ProofOptions) {
     this.#needs = needs;
   }
 
@@ -81,7 +81,7 @@ export class ProofOfWork {
     }
   }
 
-  /** The look begins when the call is announced, and so before the call does anything. */
+  /** Lists the files when the first command is announced, before it can change anything. */
   #noteStart({ name, status }: Pick<ToolCall, "name" | "status">): void {
     const kind = this.#needs.kindOf(name);
     if (kind !== "execute" && kind !== "delegate") return;
@@ -89,11 +89,11 @@ export class ProofOfWork {
     if (status !== "validating" && status !== "awaiting_approval") this.#commands += 1;
   }
 
-  #look(): Promise<TreeLook | null> {
+  #look(): Promise<TreeSnapshot | null> {
     return this.#needs.look().catch(() => null);
   }
 
-  /** Compares the files at the end; null when nothing was changed and so nothing needs proof. */
+  /** Compares the files at the end of the run. Returns null if nothing was changed, so that nothing needs proof. */
   async atEnd(): Promise<WorkProof | null> {
     if (this.#start !== null) await this.#compare(await this.#start);
     if (this.#changed.size === 0) return null;
@@ -101,15 +101,15 @@ export class ProofOfWork {
     return { changed: [...this.#changed], checked, notSince: [...this.#before] };
   }
 
-  async #compare(start: TreeLook | null): Promise<void> {
+  async #compare(start: TreeSnapshot | null): Promise<void> {
     const end = await this.#look();
     if (start === null || end === null) return;
-    const { changedPaths } = await import("@burin/files/tree");
-    for (const path of changedPaths(start, end) ?? []) this.#changed.add(path);
+    const { findChangedPaths } = await import("@burin/files/tree");
+    for (const path of findChangedPaths(start, end) ?? []) this.#changed.add(path);
     for (const [command, { look, commands }] of this.#after) {
       const then = await look;
-      const changed = then === null ? null : changedPaths(then, end);
-      // When not all can be seen, a later command may have changed something.
+      const changed = then === null ? null : findChangedPaths(then, end);
+      // If not all files could be listed, assume that a later command changed something.
       const isOld = changed === null ? commands < this.#commands : changed.length > 0;
       if (isOld) this.#toBefore(command);
     }
@@ -122,15 +122,15 @@ export class ProofOfWork {
 
   #noteCommand({ args, status, llmContent }: AnsweredCall): void {
     const command = String(args.command ?? "").trim();
-    const checking = checkingIn(command);
+    const checking = findCheckingCommand(command);
     if (checking === null || args.is_background === true || status === "cancelled") return;
     this.#before.delete(command);
-    const exitCode = checking.isOwnCode && status === "success" ? exitCodeIn(llmContent) : null;
+    const exitCode = checking.isOwnCode && status === "success" ? readExitCode(llmContent) : null;
     this.#after.set(command, { exitCode, look: this.#look(), commands: this.#commands });
     const [oldest] = this.#after.keys();
-    if (oldest !== undefined && this.#after.size > MOST_CURRENT) this.#toBefore(oldest);
+    if (oldest !== undefined && this.#after.size > MAX_CURRENT) this.#toBefore(oldest);
   }
 }
 
-/** Each keeps a look at all files. */
-const MOST_CURRENT = 20;
+/** The most checks that are tracked, because each keeps a list of all files. */
+const MAX_CURRENT = 20;

@@ -4,21 +4,21 @@ import { parseLayer } from "./parse-layer.ts";
 
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** Comments, order and all else stay. Throws SettingsError if the file is not, or would not be, valid. */
+/** Sets or removes a value; keeps comments and order. Throws SettingsError if the file is or becomes invalid. */
 export function changeSettingsFile(file: string, path: readonly string[], value: unknown): Promise<void> {
   return changeHomeFile(file, (before) => {
     const mark = before?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
     const given = (before ?? "").slice(mark.length);
     const text = given.trim() === "" ? "{}\n" : given;
     parseLayer(file, text);
-    const after = value === undefined ? withoutProperty(text, path) : withValue(text, path, value);
+    const after = value === undefined ? removeProperty(text, path) : setValue(text, path, value);
     parseLayer(file, after);
     return mark + after;
   });
 }
 
-/** The library would reformat all lines that its edit touches, including neighbours. */
-function withValue(text: string, path: readonly string[], value: unknown): string {
+/** Inserts the value by hand, because the library would reformat all lines that its edit touches. */
+function setValue(text: string, path: readonly string[], value: unknown): string {
   const [edit] = modify(text, [...path], value, {});
   if (edit === undefined) return text;
   const unit = /^([ \t]+)["}]/m.exec(text)?.[1] ?? "  ";
@@ -35,7 +35,7 @@ function withValue(text: string, path: readonly string[], value: unknown): strin
   const isFirst = !edit.content.startsWith(",");
   const head = text.slice(0, edit.offset);
   const tail = text.slice(edit.offset + edit.length);
-  // An existing comma, and a comment, belong to the line before.
+  // An existing comma and a comment belong to the line before.
   const line = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)?[ \t]*(?=\r?\n)/.exec(
     isFirst ? "" : tail,
   );
@@ -46,15 +46,15 @@ function withValue(text: string, path: readonly string[], value: unknown): strin
   return `${head}${comma}${rest}${property}${given}${following}`;
 }
 
-/** Takes out the property with one comma, and its line if nothing else is on it; comments stay. */
-function withoutProperty(text: string, path: readonly string[]): string {
+/** Removes the property with one comma, and its line if nothing else is on it. Comments stay. */
+function removeProperty(text: string, path: readonly string[]): string {
   const tree = parseTree(text, [], { allowTrailingComma: true });
   const property = tree && findNodeAtLocation(tree, [...path])?.parent;
   if (property === undefined) return text;
   const { offset: start, length, parent } = property;
   const before = parent?.children?.findLast(({ offset }) => offset < start);
   const comma =
-    commaBehind(text, start + length) ?? (before && commaBehind(text, before.offset + before.length));
+    findCommaAfter(text, start + length) ?? (before && findCommaAfter(text, before.offset + before.length));
   const rest = comma === undefined ? text : text.slice(0, comma) + text.slice(comma + 1);
   const at = comma !== undefined && comma < start ? start - 1 : start;
   const head = rest.slice(0, at).replace(/[ \t]+$/, "");
@@ -64,7 +64,7 @@ function withoutProperty(text: string, path: readonly string[]): string {
   return head + (head.endsWith("\n") ? tail.replace(/^[ \t]*\r?\n/, "") : tail);
 }
 
-function commaBehind(text: string, position: number): number | undefined {
+function findCommaAfter(text: string, position: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(position);
   scanner.scan();

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { GrantStore } from "./grants.ts";
 
@@ -9,7 +9,7 @@ let store: GrantStore;
 let file: string;
 
 beforeEach(() => {
-  home = temporaryFolder();
+  home = createTemporaryFolder();
   store = new GrantStore(join(home, "new"));
   file = join(home, "new", "grants.json");
 });

@@ -4,20 +4,20 @@ import { HomeList } from "@burin/files/disk/home-file";
 /** A rule that the user allowed with "always", for one project or for all. */
 export interface StoredGrant {
   readonly rule: string;
-  /** The real path of the project's folder; absent when the grant applies everywhere. */
+  /** The real path of the project's folder. Absent if the grant applies everywhere. */
   readonly project?: string;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly when: string;
 }
 
-/** `grants.json`, in the user's folder. When it cannot be read, nothing is granted. */
+/** Stores grants in `grants.json`, in the user's folder. If it cannot be read, nothing is granted. */
 export class GrantStore extends HomeList<StoredGrant> {
   constructor(home: string) {
     const otherwise = "no stored grant counts";
-    super(join(home, "grants.json"), { key: "grants", isItem: isGrant, otherwise });
+    super(join(home, "grants.json"), { key: "grants", isItem: isGrant, consequence: otherwise });
   }
 
-  /** Throws SettingsError, and stores nothing, when the file is not valid or cannot be written. */
+  /** Adds rules. Throws a SettingsError, and stores nothing, if the file is invalid or cannot be written. */
   async add(rules: readonly string[], project: string | undefined): Promise<void> {
     const when = new Date().toISOString();
     const scope = project === undefined ? {} : { project };
@@ -31,7 +31,7 @@ export class GrantStore extends HomeList<StoredGrant> {
     });
   }
 
-  /** Removes the chosen grants. Resolves to what was removed. */
+  /** Removes the chosen grants. Resolves to the removed ones. */
   async revoke(isChosen: (grant: StoredGrant) => boolean): Promise<readonly StoredGrant[]> {
     let gone: readonly StoredGrant[] = [];
     await this.change((grants) => {

@@ -1,5 +1,5 @@
-/** Describes where a text stops being JSON: line, column and what is there. null when it is JSON. */
-export async function jsonFault(text: string): Promise<string | null> {
+/** Describes where a text stops being valid JSON: line, column, and the text there. Returns null if it is valid. */
+export async function findJsonFault(text: string): Promise<string | null> {
   const { printParseErrorCode, visit } = await import("jsonc-parser");
   let found: { readonly offset: number; readonly what: string } | null = null;
   try {
@@ -7,35 +7,35 @@ export async function jsonFault(text: string): Promise<string | null> {
       text,
       {
         onError: (code, offset) => {
-          found = { offset, what: errorWords(printParseErrorCode(code)) };
-          // One fault is enough; a long invalid text has millions.
+          found = { offset, what: formatErrorName(printParseErrorCode(code)) };
+          // Stop at the first fault: a long invalid text has millions.
           throw new Error("found");
         },
       },
       { disallowComments: true },
     );
   } catch {
-    // With no fault found, it was the stack that overflowed.
-    return found === null ? "it is nested too deeply" : described(text, found);
+    // If no fault was found, the stack overflowed.
+    return found === null ? "it is nested too deeply" : describeFault(text, found);
   }
   return null;
 }
 
-function described(
+function describeFault(
   text: string,
   { offset, what }: { readonly offset: number; readonly what: string },
 ): string {
-  const place = placeOf(text, offset).replace(":", ", column ");
+  const place = formatPosition(text, offset).replace(":", ", column ");
   const there = text.slice(offset, offset + 40).split("\n")[0] ?? "";
   return `line ${place}: ${what}${there === "" ? " at the end" : `, at ${JSON.stringify(there)}`}`;
 }
 
-export function errorWords(name: string): string {
+export function formatErrorName(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 }
 
-/** Line and column, both counted from 1. */
-export function placeOf(text: string, offset: number): string {
+/** Formats line and column of a position, both counted from 1. */
+export function formatPosition(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }

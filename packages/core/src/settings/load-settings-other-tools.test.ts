@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
+import { loadSettings, openTrust, readFolderTrust } from "./load-settings.ts";
 
 let top: string;
 let root: string;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   root = join(top, "project");
   await mkdir(root);
 });
@@ -16,7 +16,7 @@ beforeEach(async () => {
 const write = (name: string, text: string) => writeFile(join(root, name), text);
 const home = () => join(top, "home");
 const load = (environment: NodeJS.ProcessEnv = {}) => loadSettings({ home: home(), root, environment });
-const look = () => folderTrust({ home: home(), root });
+const look = () => readFolderTrust({ home: home(), root });
 
 async function trust(): Promise<void> {
   await (await openTrust(home())).answer(root, true, (await look())?.effects ?? []);

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mergeSettings, SettingsError } from "@burin/contract/settings/settings";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { loadSettings } from "./load-settings.ts";
 
@@ -15,9 +15,9 @@ const BARE = {
   sandbox: false,
 };
 
-/** What a settings file with this text comes to. */
+/** Loads the settings from a file with this text. */
 async function loaded(text: string) {
-  const home = temporaryFolder();
+  const home = createTemporaryFolder();
   await mkdir(join(home, "project"));
   await writeFile(join(home, "settings.json"), text);
   return loadSettings({ home, root: join(home, "project") })

@@ -1,15 +1,15 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SettingsError } from "@burin/contract/settings/settings";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
+import { loadSettings, openTrust, readFolderTrust } from "./load-settings.ts";
 
 let home: string;
 let root: string;
 
 beforeEach(async () => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   home = join(top, "home");
   root = join(top, "project");
   await mkdir(home);
@@ -23,9 +23,9 @@ afterEach(async () => {
 const user = () => join(home, "settings.json");
 const project = () => join(root, ".burin", "settings.json");
 
-/** As the user does who has read what the folder's settings would run. */
+/** Trusts the project, like a user who has read what the folder's settings would run. */
 async function trustProject(): Promise<void> {
-  const found = await folderTrust({ home, root });
+  const found = await readFolderTrust({ home, root });
   await (await openTrust(home)).answer(root, true, found?.effects ?? []);
 }
 
@@ -71,7 +71,7 @@ describe("loadSettings", () => {
     await rm(user());
     await writeFile(project(), deep);
     expect((await loadSettings({ home, root })).notices.join()).toContain("See burin trust.");
-    expect((await folderTrust({ home, root }))?.fault).toContain("more than 100 levels");
+    expect((await readFolderTrust({ home, root }))?.fault).toContain("more than 100 levels");
   });
 
   it("P24 does not read the project's file in a folder that is not trusted, and says so", async () => {

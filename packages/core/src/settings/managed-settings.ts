@@ -1,12 +1,12 @@
 import { APPROVAL_MODES } from "@burin/contract/approval-mode";
 import type { JsonSchema } from "@burin/contract/messages/message";
-import { choice, texts } from "@burin/contract/messages/option";
+import { choice, textList } from "@burin/contract/messages/option";
 import type { ManagedSettings, Settings } from "@burin/contract/settings/settings";
 import { parseLayer } from "./parse-layer.ts";
 
-/** What the administrator of this machine has decided: it only restricts. */
+/** The administrator's settings, which only restrict. */
 export interface ManagedLayer {
-  /** A layer of settings. */
+  /** The restrictions that can be merged as a layer of settings. */
   readonly rules: object;
   readonly managed: ManagedSettings | null;
 }
@@ -15,20 +15,24 @@ interface ManagedFile extends Omit<ManagedSettings, "file"> {
   readonly permissions?: Partial<Pick<Settings["permissions"], "ask" | "deny">>;
 }
 
-/** An unknown key could be a misspelled restriction, so it is refused. */
+/** The schema of the administrator's file. It rejects unknown keys, because one could be a misspelled restriction. */
 const SCHEMA: JsonSchema = {
   title: "Burin settings of a machine",
   type: "object",
   properties: {
     $schema: { type: "string" },
-    permissions: { type: "object", properties: { ask: texts(), deny: texts() }, additionalProperties: false },
+    permissions: {
+      type: "object",
+      properties: { ask: textList(), deny: textList() },
+      additionalProperties: false,
+    },
     approvalModes: { type: "array", items: choice(APPROVAL_MODES), minItems: 1 },
-    modelHosts: { ...texts(), minItems: 1 },
+    modelHosts: { ...textList(), minItems: 1 },
   },
   additionalProperties: false,
 };
 
-/** Throws SettingsError. */
+/** Throws a SettingsError. */
 export function parseManaged(file: string, text: string): ManagedLayer {
   const { permissions = {}, approvalModes, modelHosts }: ManagedFile = parseLayer(file, text, SCHEMA);
   const modes = approvalModes && { approvalModes };

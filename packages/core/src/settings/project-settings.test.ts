@@ -1,19 +1,19 @@
 import { mergeSettings } from "@burin/contract/settings/settings";
-import { namePrefixes } from "@burin/mcp/tool-names";
+import { assignPrefixes } from "@burin/mcp/tool-names";
 import { describe, expect, it } from "vitest";
-import { projectSettings } from "./project-settings.ts";
+import { readProjectSettings } from "./project-settings.ts";
 
 const NOBODY = mergeSettings([]);
 
-/** What the user's settings and those of a trusted project come to. */
+/** Merges the user's settings with those of a trusted project. */
 function merged(project: object, user: object = {}) {
-  const { tightening, trusted } = projectSettings(project, mergeSettings([user]));
+  const { tightening, trusted } = readProjectSettings(project, mergeSettings([user]));
   return mergeSettings([user, tightening, trusted]);
 }
 
 describe("what a project may say", () => {
   it("P24 makes rules stricter in every folder", () => {
-    const { tightening, trusted, effects, refused } = projectSettings(
+    const { tightening, trusted, effects, refused } = readProjectSettings(
       {
         permissions: { deny: ["edit(ci/**)"], ask: ["run_shell_command"] },
         files: { ignore: ["secrets"], ignoreFileNames: [".aiignore"] },
@@ -46,7 +46,7 @@ describe("what a project may say", () => {
     [{ model: { apiKeyEnv: "AWS_SECRET_ACCESS_KEY" } }, "model.apiKeyEnv"],
     [{ model: { fallbacks: [{ baseUrl: "http://evil.example/v1" }] } }, "model.fallbacks"],
   ])("P24 never makes them looser, trusted or not: %j", (project, key) => {
-    expect(projectSettings(project, NOBODY)).toEqual({
+    expect(readProjectSettings(project, NOBODY)).toEqual({
       ...{ tightening: {}, trusted: {}, effects: [] },
       refused: [key],
     });
@@ -58,7 +58,7 @@ describe("what a project may say", () => {
       sandbox: { mode: "workspace-write", discovered: false },
       tools: { include: ["*"], exclude: ["glob"] },
     };
-    expect(projectSettings(loose, mergeSettings([strict])).refused).toEqual([
+    expect(readProjectSettings(loose, mergeSettings([strict])).refused).toEqual([
       "sandbox.mode",
       "sandbox.discovered",
       "tools.include",
@@ -79,7 +79,7 @@ describe("what a project may say", () => {
   it("P24 a server of the person's is not replaced, and none is trusted by its own project", () => {
     const user = { mcpServers: { github: { command: "mine" } } };
     const project = { mcpServers: { github: { command: "theirs" }, other: { command: "x", trust: true } } };
-    expect(projectSettings(project, mergeSettings([user])).refused).toEqual([
+    expect(readProjectSettings(project, mergeSettings([user])).refused).toEqual([
       "mcpServers.github",
       "mcpServers.other.trust",
     ]);
@@ -92,16 +92,16 @@ describe("what a project may say", () => {
   it("P24 nor takes a project's server the names of its tools, which the rules of the person name", () => {
     const long = "a server for the documents of this company";
     const user = { mcpServers: { "my server": { command: "mine" }, [long]: { command: "mine" } } };
-    const front = namePrefixes([long]).get(long)?.replace(/__$/, "") ?? "";
+    const front = assignPrefixes([long]).get(long)?.replace(/__$/, "") ?? "";
     const taken = ["my_server", "my.server", "my server", front];
     const mcpServers = Object.fromEntries(taken.map((alias) => [alias, { command: "theirs" }]));
-    const { refused, effects } = projectSettings({ mcpServers }, mergeSettings([user]));
+    const { refused, effects } = readProjectSettings({ mcpServers }, mergeSettings([user]));
     expect(refused).toEqual(taken.map((alias) => `mcpServers.${alias}`));
     expect(effects).toEqual([]);
   });
 
   it("X2 X3 whatever spelling is used, every command and every server is listed", () => {
-    const { effects } = projectSettings(
+    const { effects } = readProjectSettings(
       {
         toolDiscoveryCommand: "list",
         tools: { callCommand: "call" },
@@ -134,11 +134,11 @@ describe("what a project may say", () => {
   });
 
   it("no command looks like another, or like two lines", () => {
-    const told = (command: string) => projectSettings({ toolCallCommand: command }, NOBODY).effects[0];
+    const told = (command: string) => readProjectSettings({ toolCallCommand: command }, NOBODY).effects[0];
     expect(told("a\nb")).toBe('run, for each call of a discovered tool: "a\\nb"');
     expect(told('"a\\nb"')).not.toBe(told("a\nb"));
     const server = (args: string[]) =>
-      projectSettings({ mcpServers: { a: { command: "x", args } } }, NOBODY).effects[0];
+      readProjectSettings({ mcpServers: { a: { command: "x", args } } }, NOBODY).effects[0];
     expect(server(["a b"])).not.toBe(server(["a", "b"]));
     expect(server(['"a', 'b"'])).not.toBe(server(["a b"]));
   });
@@ -150,7 +150,7 @@ describe("what a project may say", () => {
     ["an event", { hooks: [{ event: "start\nIt runs nothing.", command: "true" }] }],
     ["a name of a server that is refused", { mcpServers: { "a\nb": { command: "x", trust: true } } }],
   ])("P22 P24 nothing that is listed looks like a line of its own: %s", (_what, layer) => {
-    const { effects, refused } = projectSettings(layer, NOBODY);
+    const { effects, refused } = readProjectSettings(layer, NOBODY);
     expect([...effects, ...refused].length).toBeGreaterThan(0);
     for (const listed of [...effects, ...refused]) expect(listed).not.toMatch(/\p{Cc}/u);
   });
@@ -171,7 +171,7 @@ describe("what a project may say", () => {
     const layer = JSON.parse(
       '{ "__proto__": { "toolCallCommand": "x" }, "constructor": 2, "model": { "__proto__": 1 } }',
     );
-    const { effects } = projectSettings(layer, NOBODY);
+    const { effects } = readProjectSettings(layer, NOBODY);
     expect(effects).toEqual([
       'set __proto__ to {"toolCallCommand":"x"}',
       "set constructor to 2",

@@ -1,36 +1,39 @@
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ProjectScripts, Settings } from "@burin/contract/settings/settings";
 import {
+  addCommandServer,
   type McpServerSettings,
-  settledSources,
-  withCommandServer,
+  normalizeToolSources,
 } from "@burin/contract/settings/tool-sources";
-import { namePrefixes } from "@burin/mcp/tool-names";
+import { assignPrefixes } from "@burin/mcp/tool-names";
 
 export interface ProjectSettings {
-  /** Makes rules stricter, so it counts in every folder. */
+  /** Settings that make rules stricter. They are used in every folder. */
   readonly tightening: object;
-  /** Everything else that counts once the folder is trusted. */
+  /** All other settings. They are used once the folder is trusted. */
   readonly trusted: object;
-  /** What would then run or be reached, a sentence without a subject each. The user's answer applies only to these. */
+  /** What a trusted folder would run or access, in sentences without a subject. The user's answer is for these. */
   readonly effects: readonly string[];
-  /** Keys that never count in a project, because they make rules looser. */
+  /** Keys that are never used from a project, because they would loosen rules. */
   readonly refused: readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 type Servers = Readonly<Record<string, McpServerSettings | null>>;
 
-/** When a value counts: always, in a trusted folder, in a trusted folder and listed first, or never. */
-type Place = "tightens" | "harmless" | "acts" | "loosens";
+/**
+ * When a value is used: always (`tightens`), in a trusted folder (`harmless`), in a trusted folder after the user has
+ * seen it in a list (`acts`), or never (`loosens`).
+ */
+type SettingScope = "tightens" | "harmless" | "acts" | "loosens";
 
-/** Sections that are sorted key by key; everything else is one value. */
+/** Sections that are sorted key by key. Everything else is sorted as one value. */
 const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools"]);
 
-const KEYS: Readonly<Record<Exclude<Place, "acts">, readonly string[]>> = {
+const KEYS: Readonly<Record<Exclude<SettingScope, "acts">, readonly string[]>> = {
   harmless: [
     ...["$schema", "ui", "model.name", "model.timeoutSeconds", "model.contextWindow"],
-    // These are only names of models that the user has configured.
+    // These only name models that the user has configured.
     ...["model.small", "model.subagent"],
     ...["tools.exclude", "tools.editCorrection", "tools.svgAsText", "tools.schemaBudget"],
     ...["tools.toolDiscoverySeconds", "tools.toolCallSeconds"],
@@ -42,7 +45,7 @@ const KEYS: Readonly<Record<Exclude<Place, "acts">, readonly string[]>> = {
     ...["models", "model.provider", "model.baseUrl", "model.apiKeyEnv", "model.fallbacks", "model.key"],
     ...["model.certificate", "model.headers", "model.body", "model.bearer"],
     ...["model.organization", "model.project"],
-    // Text from a file could become a call.
+    // With this, text from a file could become a call.
     "model.callsInText",
     // This decides how a budget of money is counted.
     "model.prices",
@@ -50,62 +53,67 @@ const KEYS: Readonly<Record<Exclude<Place, "acts">, readonly string[]>> = {
     ...["telemetry", "web.search"],
   ],
 };
-const PLACES: ReadonlyMap<string, Place> = new Map(
-  Object.entries(KEYS).flatMap(([place, keys]) => keys.map((key) => [key, place as Place])),
+const PLACES: ReadonlyMap<string, SettingScope> = new Map(
+  Object.entries(KEYS).flatMap(([place, keys]) => keys.map((key) => [key, place as SettingScope])),
 );
 
-/** From loose to strict. */
+/** From the loosest to the strictest. */
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
 
-/** What an effect uses of the project's own files, a sentence each. */
+/** Returns sentences about the project's own files that an effect uses. */
 type ScriptsOf = (effect: string) => readonly string[];
 
-/** An unknown key is listed and counts only in a trusted folder, so that no setting takes effect unnoticed. */
-export function projectSettings(
+/** Sorts a project's settings. An unknown key is listed and used only in a trusted folder, never unnoticed. */
+export function readProjectSettings(
   layer: object,
   user: Settings,
   scriptsOf: ScriptsOf = () => [],
 ): ProjectSettings {
-  const sorted = new Sorted(scriptsOf);
-  const { mcpServers = {}, mcpServerCommand, trustedScripts: _own, ...rest } = settledSources(layer);
+  const sorted = new SortedSettings(scriptsOf);
+  const { mcpServers = {}, mcpServerCommand, trustedScripts: _own, ...rest } = normalizeToolSources(layer);
   for (const [key, value] of Object.entries(rest)) {
-    if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, user));
+    if (!SECTIONS.has(key)) sorted.put([key], value, classifyKey(key, value, user));
     else {
       for (const [name, one] of Object.entries(value as Fields)) {
-        sorted.put([key, name], one, placeOf(`${key}.${name}`, one, user));
+        sorted.put([key, name], one, classifyKey(`${key}.${name}`, one, user));
       }
     }
   }
   const servers = mcpServers as Servers;
-  sortServers(withCommandServer(servers, mcpServerCommand as string | undefined), user, sorted);
-  // A key, an event or an address that contains a line break would look like a line of its own.
+  sortServers(addCommandServer(servers, mcpServerCommand as string | undefined), user, sorted);
+  // Quote texts with line breaks: a key, an event or an address that contains one would look like several lines.
   const { tightening, trusted, effects, scripts, refused } = sorted;
-  return { tightening, trusted, effects: [...effects.map(line), ...scripts], refused: refused.map(line) };
+  return {
+    tightening,
+    trusted,
+    effects: [...effects.map(formatCommand), ...scripts],
+    refused: refused.map(formatCommand),
+  };
 }
 
-class Sorted implements ProjectSettings {
+class SortedSettings implements ProjectSettings {
   readonly #scriptsOf: ScriptsOf;
-  // Without a prototype, so that a key can have any name.
+  // Without a prototype, so that keys can have any name.
   readonly tightening: Record<string, unknown> = Object.create(null);
   readonly trusted: Record<string, unknown> = Object.create(null);
   readonly effects: string[] = [];
   readonly refused: string[] = [];
-  /** What the effects use of the project's files. */
+  /** Sentences about the project's files that the effects use. */
   readonly scripts = new Set<string>();
 
   constructor(scriptsOf: ScriptsOf) {
     this.#scriptsOf = scriptsOf;
   }
 
-  /** Adds an effect; returns what it uses, to be compared again before it runs. */
+  /** Adds an effect. Returns the files that it uses, to be compared again before it runs. */
   runs(effect: string): ProjectScripts {
     this.effects.push(effect);
-    const uses = this.#scriptsOf(line(effect));
+    const uses = this.#scriptsOf(formatCommand(effect));
     for (const use of uses) this.scripts.add(use);
-    return { effect: line(effect), uses };
+    return { effect: formatCommand(effect), uses };
   }
 
-  put(path: readonly string[], value: unknown, place: Place): void {
+  put(path: readonly string[], value: unknown, place: SettingScope): void {
     if (place === "loosens") {
       this.refused.push(path.join("."));
       return;
@@ -118,9 +126,9 @@ class Sorted implements ProjectSettings {
 
   #act(key: string, value: unknown): void {
     if (key === "hooks" && Array.isArray(value)) {
-      for (const hook of value as Fields[]) this.#runsCommand(hook.command, hookEffect(hook));
+      for (const hook of value as Fields[]) this.#runsCommand(hook.command, describeHook(hook));
     } else if (Object.hasOwn(RUN, key)) {
-      this.#runsCommand(value, `run, ${RUN[key]}: ${line(value)}`);
+      this.#runsCommand(value, `run, ${RUN[key]}: ${formatCommand(value)}`);
     } else {
       this.effects.push(`set ${key} to ${JSON.stringify(value)}`);
     }
@@ -132,14 +140,14 @@ class Sorted implements ProjectSettings {
   }
 }
 
-/** Commands, and when they run. */
+/** When each of these commands runs, in words. */
 const RUN: Readonly<Record<string, string>> = {
   "tools.toolDiscoveryCommand": "to discover tools",
   "tools.toolCallCommand": "for each call of a discovered tool",
   check: "when the model is done",
 };
 
-function placeOf(key: string, value: unknown, user: Settings): Place {
+function classifyKey(key: string, value: unknown, user: Settings): SettingScope {
   const { sandbox, tools } = user;
   switch (key) {
     case "sandbox.mode":
@@ -147,61 +155,62 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
         ? "tightens"
         : "loosens";
     case "sandbox.network":
-      return value === false || onlyDenies(value) || sandbox.network === true ? "tightens" : "loosens";
+      return value === false || isOnlyDenying(value) || sandbox.network === true ? "tightens" : "loosens";
     case "sandbox.discovered":
       return value === true || !sandbox.discovered ? "tightens" : "loosens";
     case "tools.include":
-      // Merged with a list of the user's, it would add tools that the user left out.
+      // A list that is merged with the user's would add tools that the user excluded.
       return tools.include.length === 0 ? "harmless" : "loosens";
     default:
       return PLACES.get(key) ?? "acts";
   }
 }
 
-function onlyDenies(network: unknown): boolean {
+function isOnlyDenying(network: unknown): boolean {
   return isRecord(network) && Object.keys(network).every((key) => key === "deniedDomains");
 }
 
-function sortServers(servers: Servers, user: Settings, sorted: Sorted): void {
+function sortServers(servers: Servers, user: Settings, sorted: SortedSettings): void {
   const kept: Record<string, object> = {};
-  const taken = new Set(namePrefixes(Object.keys(user.mcpServers)).values());
+  const taken = new Set(assignPrefixes(Object.keys(user.mcpServers)).values());
   for (const [alias, server] of Object.entries(servers)) {
     if (server === null) kept[alias] = { disabled: true };
-    // The user's rules for tools of their own server must not apply to another server, whose alias may look different.
-    else if (taken.has(namePrefixes([alias]).get(alias) ?? "")) sorted.refused.push(`mcpServers.${alias}`);
+    // The user's rules for the tools of their own server must not apply to another server, whose alias may be written
+    // differently but give the same prefix.
+    else if (taken.has(assignPrefixes([alias]).get(alias) ?? "")) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      const scripts = sorted.runs(serverEffect(alias, server));
+      const scripts = sorted.runs(describeServer(alias, server));
       kept[alias] = { ...server, trust: false, sampling: false, scripts };
     }
   }
   if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
 }
 
-function hookEffect({ event, command, tools }: Fields): string {
+function describeHook({ event, command, tools }: Fields): string {
   const calls = tools === undefined ? "" : `, for ${JSON.stringify(tools)}`;
-  return `run as a hook at ${event}${calls}: ${line(command)}`;
+  return `run as a hook at ${event}${calls}: ${formatCommand(command)}`;
 }
 
-/** Unchanged if it is one plain line; different texts never look the same. */
-function line(command: unknown): string {
+/** Returns a plain line unchanged and anything else as a JSON string. Different texts never look the same. */
+function formatCommand(command: unknown): string {
   const text = String(command);
   return text.startsWith('"') || /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
 }
 
-function serverEffect(alias: string, server: McpServerSettings): string {
+function describeServer(alias: string, server: McpServerSettings): string {
   const name = JSON.stringify(alias);
   if (server.type !== "stdio") {
-    return `connect to the MCP server ${name}: ${server.url ?? ""}${more({ headers: server.headers, oauth: server.oauth })}`;
+    return `connect to the MCP server ${name}: ${server.url ?? ""}${describeDetails({ headers: server.headers, oauth: server.oauth })}`;
   }
   const words = [server.command ?? "", ...server.args].map((word) =>
     /^[^\s"]+$/.test(word) ? word : JSON.stringify(word),
   );
-  return `start the MCP server ${name}: ${words.join(" ")}${more({ env: server.env, cwd: server.cwd })}`;
+  return `start the MCP server ${name}: ${words.join(" ")}${describeDetails({ env: server.env, cwd: server.cwd })}`;
 }
 
-/** Everything else that decides what is started or sent, without empty values. */
-function more(details: Fields): string {
+/** Formats everything else that decides what is started or sent. Empty values are left out. */
+function describeDetails(details: Fields): string {
   const told = Object.entries(details).filter(([, one]) => one !== undefined && JSON.stringify(one) !== "{}");
   return told.map(([key, one]) => `, ${key} ${JSON.stringify(one)}`).join("");
 }

@@ -1,2 +1,2 @@
-/** Where agents keep skills that others may use too, in a project or in the user's home; later ones win. */
+/** The folders in which agents share skills, in a project or in the user's home. Later ones win. */
 export const SHARED_SKILLS = [".claude/skills", ".agents/skills"];

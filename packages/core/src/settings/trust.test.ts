@@ -1,15 +1,15 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
+import { loadSettings, openTrust, readFolderTrust } from "./load-settings.ts";
 
 let top: string;
 let home: string;
 let root: string;
 
 beforeEach(async () => {
-  top = temporaryFolder();
+  top = createTemporaryFolder();
   home = join(top, "home");
   root = join(top, "project");
   await writeProject(root, SERVER);
@@ -25,12 +25,12 @@ async function writeProject(folder: string, settings: unknown): Promise<void> {
 
 const servers = async (folder = root) =>
   Object.keys((await loadSettings({ home, root: folder })).settings.mcpServers);
-const state = async (folder = root) => (await folderTrust({ home, root: folder }))?.state;
+const state = async (folder = root) => (await readFolderTrust({ home, root: folder }))?.state;
 const notices = async () => (await loadSettings({ home, root })).notices;
 
-/** The user's yes to what they were shown. */
+/** Stores the user's yes to the effects that they were shown. */
 async function trust(folder = root): Promise<void> {
-  const effects = (await folderTrust({ home, root: folder }))?.effects ?? [];
+  const effects = (await readFolderTrust({ home, root: folder }))?.effects ?? [];
   await (await openTrust(home)).answer(folder, true, effects);
 }
 
@@ -59,7 +59,7 @@ describe("trust of a folder", () => {
     await trust();
     await writeProject(root, { mcpServers: { a } });
     expect(await servers()).toEqual([]);
-    const found = await folderTrust({ home, root });
+    const found = await readFolderTrust({ home, root });
     expect(found).toMatchObject({ state: "changed", added: found?.effects });
     expect(found?.removed).toEqual(['start the MCP server "a": serve --safe, env {"MODE":"x"}']);
     expect((await notices())[0]).toMatch(
@@ -124,12 +124,12 @@ describe("trust of a folder", () => {
     const folder = join(top, "other");
     const isTrusted = async () => (await loadSettings({ home, root: folder })).isTrusted;
     await mkdir(join(folder, ".burin", "skills"), { recursive: true });
-    expect(await folderTrust({ home, root: folder })).toBeNull();
+    expect(await readFolderTrust({ home, root: folder })).toBeNull();
     for (const path of ["agents/a.md", "commands/c.md", "skills/s/SKILL.md"]) {
       await mkdir(join(folder, ".burin", path, ".."), { recursive: true });
       await writeFile(join(folder, ".burin", path), "text");
     }
-    expect((await folderTrust({ home, root: folder }))?.effects).toEqual([
+    expect((await readFolderTrust({ home, root: folder }))?.effects).toEqual([
       expect.stringMatching(/^use its subagent "a" \(text [0-9a-f]{32}\)$/),
       expect.stringMatching(/^tell the model of its skill "s" \(text [0-9a-f]{32}\)$/),
       expect.stringMatching(/^offer its command "c" \(text [0-9a-f]{32}\)$/),
@@ -165,7 +165,7 @@ describe("trust of a folder", () => {
     expect((await loadSettings({ home, root: folder })).isTrusted).toBe(true);
     await write(path, "another text");
     expect((await loadSettings({ home, root: folder })).isTrusted).toBe(false);
-    const found = await folderTrust({ home, root: folder });
+    const found = await readFolderTrust({ home, root: folder });
     expect(found?.state).toBe("changed");
     expect(found?.added).toEqual([expect.stringContaining(sentence)]);
     expect(found?.removed).toEqual([expect.stringContaining(sentence)]);
@@ -199,7 +199,7 @@ describe("trust of a folder", () => {
     for (let count = 0; count < 600; count += 1) await writeFile(join(folder, "many", `${count}`), "");
     for (let count = 0; count < 60; count += 1)
       await symlink("../../many", join(folder, ".burin", "skills", `s${count}`));
-    const effects = (await folderTrust({ home, root: folder }))?.effects ?? [];
+    const effects = (await readFolderTrust({ home, root: folder }))?.effects ?? [];
     expect(effects).toHaveLength(60);
     expect(effects.filter((one) => one.includes("cannot be checked"))).toHaveLength(44);
   });

@@ -3,27 +3,27 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { HomeList } from "@burin/files/disk/home-file";
 
-/** What the user decided about a folder with a given list of effects. */
+/** The user's decision about a folder with a certain list of effects. */
 export interface TrustAnswer {
-  /** Its real path; the answer applies to no other folder, whatever it contains or links to. */
+  /** The folder's real path. The answer applies to no other folder, whatever that contains or links to. */
   readonly folder: string;
   readonly trusted: boolean;
-  /** What its settings would have run at that time. */
+  /** What the folder's settings would have run when the user answered. */
   readonly effects: readonly string[];
-  /** The hash of the effects; an answer with a different list is ignored. */
+  /** The hash of the effects. An answer with a different hash no longer applies. */
   readonly hash: string;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly when: string;
 }
 
-/** `changed`: it was trusted, but its settings now run other things. */
+/** `changed`: the folder was trusted, but its settings would now run other things. */
 export type TrustState = "trusted" | "untrusted" | "changed" | "refused";
 
-/** `trust.json`, in the user's folder. When it cannot be read, no folder is trusted. */
+/** Stores the user's decisions in `trust.json`, in the user's folder. If it cannot be read, no folder is trusted. */
 export class TrustStore extends HomeList<TrustAnswer> {
   constructor(home: string) {
     const otherwise = "no folder is trusted";
-    super(join(home, "trust.json"), { key: "folders", isItem: isAnswer, otherwise });
+    super(join(home, "trust.json"), { key: "folders", isItem: isAnswer, consequence: otherwise });
   }
 
   async of(root: string): Promise<TrustAnswer | null> {
@@ -31,14 +31,14 @@ export class TrustStore extends HomeList<TrustAnswer> {
     return (await this.all()).find((answer) => answer.folder === folder) ?? null;
   }
 
-  /** Stores an answer for exactly these effects. Throws SettingsError, and stores nothing, when it cannot. */
+  /** Stores an answer for exactly these effects. Throws a SettingsError, and stores nothing, if it cannot. */
   async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
-    const answer = { folder, trusted, effects, hash: hashOf(effects), when: new Date().toISOString() };
+    const answer = { folder, trusted, effects, hash: hashEffects(effects), when: new Date().toISOString() };
     await this.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
   }
 
-  /** Returns true when there was an answer. The folder need not exist any more. */
+  /** Removes an answer. Returns whether there was one. The folder need not exist any more. */
   async forget(root: string): Promise<boolean> {
     const folder = await realpath(root).catch(() => root);
     let wasThere = false;
@@ -50,14 +50,14 @@ export class TrustStore extends HomeList<TrustAnswer> {
   }
 }
 
-export function trustState(answer: TrustAnswer | null, effects: readonly string[]): TrustState {
+export function resolveTrustState(answer: TrustAnswer | null, effects: readonly string[]): TrustState {
   if (answer === null) return "untrusted";
   if (!answer.trusted) return "refused";
-  return answer.hash === hashOf(effects) ? "trusted" : "changed";
+  return answer.hash === hashEffects(effects) ? "trusted" : "changed";
 }
 
-/** Independent of the order in the settings. */
-function hashOf(effects: readonly string[]): string {
+/** Hashes the effects, independent of their order. */
+function hashEffects(effects: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([...effects].sort()))
     .digest("hex");

@@ -1,4 +1,4 @@
-import { commandLine, type ProcessEntry, signalName } from "@burin/commands/processes/process-table";
+import { findSignalName, type ProcessEntry, readCommandLine } from "@burin/commands/processes/process-table";
 import type {
   BackgroundCommand,
   CommandRequest,
@@ -6,36 +6,36 @@ import type {
   ShellEnd,
   TakenBack,
 } from "@burin/commands/shell/command-request";
-import { outputTail, outputText } from "@burin/commands/shell/output-text";
-import { afterTime } from "@burin/contract/async/wait";
+import { formatOutput, formatOutputTail } from "@burin/commands/shell/output-text";
+import { startTimeout } from "@burin/contract/async/wait";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { visibleText } from "@burin/contract/text/visible-text";
-import { sandboxRefusal } from "./sandbox-refusal.ts";
+import { explainSandboxRefusal } from "./sandbox-refusal.ts";
 
-/** Exported here so that one chunk has everything the shell tool needs for a command. */
-export { outputTail, outputText, sandboxRefusal };
+/** Exported here, so that one chunk has everything that the shell tool needs for a command. */
+export { explainSandboxRefusal, formatOutput, formatOutputTail };
 
-export type Stop = "timeout" | "cancelled" | "let go";
+export type StopReason = "timeout" | "cancelled" | "let go";
 
-/** Of live output; the result has the whole. */
-export const MOST_LIVE_CHARACTERS = 4000;
+/** The most characters of live output. The result has the whole output. */
+export const MAX_LIVE_CHARACTERS = 4000;
 const UPDATE_MS = 100;
 
-/** Resolves to the shell's end, or to why the call stopped waiting. */
-export async function endOrStop(
+/** Resolves to the shell's end, or to the reason why the call stopped waiting. */
+export async function waitForEndOrStop(
   run: RunningCommand,
   limit: number,
   signal?: AbortSignal,
-): Promise<ShellEnd | Stop> {
-  let stop: (why: Stop) => void = () => {};
-  const stopped = new Promise<Stop>((resolve) => {
+): Promise<ShellEnd | StopReason> {
+  let stop: (why: StopReason) => void = () => {};
+  const stopped = new Promise<StopReason>((resolve) => {
     stop = resolve;
   });
   const cancel = () => stop("cancelled");
   let stopTimer = () => {};
-  // The time in which the user was asked about a host is not the command's.
+  // Waits for the time limit. Time in which the user was asked about a host does not count.
   const waitUntil = (most: number, before: number) => {
-    stopTimer = afterTime(most, async () => {
+    stopTimer = startTimeout(most, async () => {
       const waited = (await run.waitedMs?.()) ?? 0;
       if (waited > before) waitUntil(Math.max(waited - before, 1000), waited);
       else stop("timeout");
@@ -54,7 +54,7 @@ export async function endOrStop(
   }
 }
 
-/** Shows the end of the output while it grows. The returned function stops that. */
+/** Shows the end of the output while it grows. Returns a function that stops this. */
 export function showLive(run: RunningCommand, show?: (text: string) => void): () => void {
   if (show === undefined) return () => {};
   let timer: NodeJS.Timeout | null = null;
@@ -63,7 +63,7 @@ export function showLive(run: RunningCommand, show?: (text: string) => void): ()
       const output = await run.output.soFar();
       if (timer === null) return;
       timer = null;
-      show(outputTail(output, MOST_LIVE_CHARACTERS));
+      show(formatOutputTail(output, MAX_LIVE_CHARACTERS));
     }, UPDATE_MS);
   };
   return () => {
@@ -73,71 +73,71 @@ export function showLive(run: RunningCommand, show?: (text: string) => void): ()
   };
 }
 
-const MOST_PROCESSES = 10;
-const MOST_LINE_CHARACTERS = 100;
+const MAX_PROCESSES = 10;
+const MAX_LINE_CHARACTERS = 100;
 
-/** When a signal has ended a command, shells return its number plus this. */
+/** If a signal ended a command, shells return the signal's number plus this. */
 const FIRST_SIGNAL = 128;
 
-export function endInWords({ exitCode, signal }: ShellEnd): string {
+export function describeEnd({ exitCode, signal }: ShellEnd): string {
   if (exitCode === null) return `Signal: ${signal ?? "unknown"}`;
-  const meaning = signalName(exitCode - FIRST_SIGNAL);
+  const meaning = findSignalName(exitCode - FIRST_SIGNAL);
   return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
 }
 
-function secondsSince(start: number): string {
+function formatSecondsSince(start: number): string {
   return `${((Date.now() - start) / 1000).toFixed(2)} s`;
 }
 
-export function processesInWords(processes: readonly ProcessEntry[]): string {
-  const shown = processes.slice(0, MOST_PROCESSES).map((entry) => {
-    const line = commandLine(entry);
-    const cut = line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line;
+export function describeProcesses(processes: readonly ProcessEntry[]): string {
+  const shown = processes.slice(0, MAX_PROCESSES).map((entry) => {
+    const line = readCommandLine(entry);
+    const cut = line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}...` : line;
     return `${entry.inside ?? entry.pid} (${cut})`;
   });
   const more = processes.length - shown.length;
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Where its servers can be reached; null when it has none. */
-export async function addressesInWords(run: RunningCommand): Promise<string | null> {
+/** Returns a sentence about the addresses of its servers; null if it has none. */
+export async function describeAddresses(run: RunningCommand): Promise<string | null> {
   const addresses = run.isOver ? [] : ((await run.addresses?.()) ?? []);
-  return addresses.length === 0 ? null : `It listens on ${addresses.slice(0, MOST_PROCESSES).join(", ")}.`;
+  return addresses.length === 0 ? null : `It listens on ${addresses.slice(0, MAX_PROCESSES).join(", ")}.`;
 }
 
-export const NOT_SHARED =
+export const NOT_SHARED_NOTE =
   "On this system each command has a network of its own: other commands cannot reach its servers, and what a command leaves running ends with it.";
 
-export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
-  return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
+export function describeCommand({ id, request, run }: BackgroundCommand): string {
+  return `${id}: ${describeState(run)} ${run.output.bytes} bytes of output. ${request.command}`;
 }
 
-export function stateInWords(run: RunningCommand): string {
-  const end = run.shellEnd === null ? "" : ` The shell itself has ended (${endInWords(run.shellEnd)}).`;
-  if (!run.isOver) return `Running for ${secondsSince(run.startedAt)}.${end}`;
-  return run.shellEnd === null ? "Ended." : `Ended. ${endInWords(run.shellEnd)}.`;
+export function describeState(run: RunningCommand): string {
+  const end = run.shellEnd === null ? "" : ` The shell itself has ended (${describeEnd(run.shellEnd)}).`;
+  if (!run.isOver) return `Running for ${formatSecondsSince(run.startedAt)}.${end}`;
+  return run.shellEnd === null ? "Ended." : `Ended. ${describeEnd(run.shellEnd)}.`;
 }
 
-export function whereAndWhen(run: RunningCommand, request: CommandRequest): string[] {
-  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
+export function describeRun(run: RunningCommand, request: CommandRequest): string[] {
+  return [`Directory: ${request.directory}`, `Time: ${formatSecondsSince(run.startedAt)}`];
 }
 
-/** What the proxy of its network has refused to a command, a line each. */
-export async function hostsInWords(run: RunningCommand): Promise<string[]> {
+/** Returns a line for each connection of the command that the network's proxy refused. */
+export async function describeHosts(run: RunningCommand): Promise<string[]> {
   const reasons = (await run.refusedHosts?.()) ?? [];
   return reasons.map((reason) => `The sandbox refused a connection: ${reason}`);
 }
 
-/** One line for each thing that the command created and could not keep. */
-export function takenInWords(taken: readonly TakenBack[]): string[] {
+/** Returns the lines about files that the command created but was not allowed to keep. */
+export function describeTakenBack(taken: readonly TakenBack[]): string[] {
   if (taken.length === 0) return [];
-  const shown = taken.slice(0, MOST_PROCESSES).map(({ path, why, kept }) => {
+  const shown = taken.slice(0, MAX_PROCESSES).map(({ path, why, kept }) => {
     return visibleText(
       `${path} (${why}; ${kept === null ? "it could not be moved and is still there" : `now ${kept}`})`,
     );
   });
   const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
-  const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MOST_PROCESSES);
+  const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MAX_PROCESSES);
   const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
   const restore = `Git tracks what it put there, and was told to leave it out (skip-worktree). To restore it, call \`git checkout --ignore-skip-worktree-bits HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
   return [

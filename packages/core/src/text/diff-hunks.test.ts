@@ -1,30 +1,30 @@
-import { fileDiff } from "@burin/files/workspace/diff";
+import { buildFileDiff } from "@burin/files/workspace/diff";
 import { describe, expect, it } from "vitest";
-import { contentWithHunks, hunksOf } from "./diff-hunks.ts";
+import { applyHunks, findHunks } from "./diff-hunks.ts";
 
 const lines = Array.from({ length: 40 }, (_, index) => `line ${index}\r\n`);
 const before = lines.join("");
 const after = before.replace("line 3\r", "LINE 3\r").replace("line 30\r", "LINE 30\r\nline 30b\r");
 
 describe("hunks of a change", () => {
-  const diff = fileDiff({ fileName: "a.txt", before, after });
+  const diff = buildFileDiff({ fileName: "a.txt", before, after });
 
   it("are the parts that stand apart", () => {
-    const hunks = hunksOf(diff);
+    const hunks = findHunks(diff);
     expect(hunks).toHaveLength(2);
     expect(hunks[1]).toContain("+line 30b");
   });
 
   it("can be taken one by one; the rest stays byte for byte", () => {
-    expect(contentWithHunks(diff, new Set([0]))).toBe(before.replace("line 3\r", "LINE 3\r"));
-    expect(contentWithHunks(diff, new Set([1]))).toBe(before.replace("line 30\r", "LINE 30\r\nline 30b\r"));
-    expect(contentWithHunks(diff, new Set([0, 1]))).toBe(after);
-    expect(contentWithHunks(diff, new Set())).toBe(before);
+    expect(applyHunks(diff, new Set([0]))).toBe(before.replace("line 3\r", "LINE 3\r"));
+    expect(applyHunks(diff, new Set([1]))).toBe(before.replace("line 30\r", "LINE 30\r\nline 30b\r"));
+    expect(applyHunks(diff, new Set([0, 1]))).toBe(after);
+    expect(applyHunks(diff, new Set())).toBe(before);
   });
 
   it("a new file is one hunk", () => {
-    const fresh = fileDiff({ fileName: "a.txt", before: null, after: "x\ny" });
-    expect(hunksOf(fresh)).toHaveLength(1);
-    expect(contentWithHunks(fresh, new Set([0]))).toBe("x\ny");
+    const fresh = buildFileDiff({ fileName: "a.txt", before: null, after: "x\ny" });
+    expect(findHunks(fresh)).toHaveLength(1);
+    expect(applyHunks(fresh, new Set([0]))).toBe("x\ny");
   });
 });

@@ -1,28 +1,28 @@
 import type { FileDiff } from "@burin/contract/tools";
-// Imported file by file: the library's main module would load much that is not needed here.
+// Import single files, because the library's main module would load much that is not needed here.
 import { applyPatch } from "diff/lib/patch/apply.js";
 import { parsePatch } from "diff/lib/patch/parse.js";
 
-/** The parts of a change that can be accepted one by one, each as the lines of a unified diff. */
-export function hunksOf(diff: FileDiff): string[] {
-  return (parsed(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+/** Splits a change into hunks that can be accepted one by one, each as the lines of a unified diff. */
+export function findHunks(diff: FileDiff): string[] {
+  return (parseDiff(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),
   );
 }
 
-/** The content with only the accepted hunks, by index. A change without hunks is accepted or refused as a whole. */
-export function contentWithHunks(diff: FileDiff, accepted: ReadonlySet<number>): string {
-  const hunks = hunksOf(diff);
+/** Returns the content with only the accepted hunks, by index. Without hunks, a change is accepted as a whole. */
+export function applyHunks(diff: FileDiff, accepted: ReadonlySet<number>): string {
+  const hunks = findHunks(diff);
   if (hunks.length === accepted.size) return diff.newContent;
-  return contentWithParts(
+  return applyHunkParts(
     diff,
     hunks.filter((_hunk, index) => accepted.has(index)),
   );
 }
 
-/** The content with only these hunks, or parts of hunks, of the change. */
-export function contentWithParts(diff: FileDiff, parts: readonly string[]): string {
-  const patch = parsed(diff);
+/** Returns the content with only these hunks, or parts of hunks, applied. */
+export function applyHunkParts(diff: FileDiff, parts: readonly string[]): string {
+  const patch = parseDiff(diff);
   if (patch === undefined) return diff.newContent;
   const above = (diff.firstLine ?? 1) - 1;
   const [chosen] = parts.length === 0 ? [] : parsePatch(`--- a\n+++ b\n${parts.join("\n")}\n`);
@@ -38,7 +38,7 @@ export function contentWithParts(diff: FileDiff, parts: readonly string[]): stri
   return content;
 }
 
-/** A hunk in two or more, apart where lines between its changes stay as they are; alone when there are none. */
+/** Splits a hunk where unchanged lines separate its changes. Returns the hunk alone if there are none. */
 export function splitHunk(hunk: string): string[] {
   const [head = "", ...lines] = hunk.split("\n");
   const [, before = "1", after = "1"] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(head) ?? [];
@@ -47,7 +47,7 @@ export function splitHunk(hunk: string): string[] {
     const group = groups.at(-1) ?? [];
     const isSame = line.startsWith(" ");
     const hasChange = group.some(isChange);
-    // What follows a change belongs to it until the next one begins.
+    // Unchanged lines after a change belong to it until the next change begins.
     if (!isSame && hasChange && lines[index - 1]?.startsWith(" ")) groups.push([line]);
     else group.push(line);
   }
@@ -66,7 +66,7 @@ function isChange(line: string): boolean {
   return line.startsWith("+") || line.startsWith("-");
 }
 
-function parsed(diff: FileDiff) {
+function parseDiff(diff: FileDiff) {
   const [patch] = parsePatch(diff.fileDiff);
   return patch !== undefined && patch.hunks.length > 0 ? patch : undefined;
 }

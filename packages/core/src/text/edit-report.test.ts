@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { changedLines } from "./edit-report.ts";
+import { formatChangedLines } from "./edit-report.ts";
 
 function shownLines(content: string, old: string, fresh: string): string[] {
   const replacements = [...content.matchAll(new RegExp(old, "g"))].map(({ index }) => {
     return { start: index, end: index + old.length, text: fresh };
   });
-  return changedLines(content.replaceAll(old, fresh), replacements).split("\n");
+  return formatChangedLines(content.replaceAll(old, fresh), replacements).split("\n");
 }
 
 describe("the lines that an edit changed", () => {

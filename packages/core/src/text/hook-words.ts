@@ -1,3 +1,3 @@
-export function hookWords(text: string): string {
+export function markHookText(text: string): string {
   return `[From a hook of the user] ${text}`;
 }

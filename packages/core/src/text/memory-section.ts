@@ -1,22 +1,23 @@
-import { withoutUnseen } from "@burin/contract/text/untrusted-text";
+import { removeInvisible } from "@burin/contract/text/untrusted-text";
 
-/** The one section of a memory file that the tool writes; everything else in the file is the user's. */
+/** The section of a memory file that the tool writes. Everything else in the file belongs to the user. */
 const HEADING = "## Remembered";
 
-/** The text with the fact as one more bullet of the section; null when it is there already. */
-export function withFact(text: string, fact: string): string | null {
+/** Returns the text with the fact added as a bullet of the section; null if it is there already. */
+export function addFact(text: string, fact: string): string | null {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
-  const bullet = `- ${factLine(fact)}`;
-  // With their ends: every other line keeps its own.
+  const bullet = `- ${formatFact(fact)}`;
+  // Lines with their line ends, so that every other line keeps its own.
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const { start, end } = sectionOf(lines);
+  const { start, end } = findSection(lines);
   if (start === -1) {
     const apart = text === "" || text.endsWith("\n") ? [] : [""];
     if (lines.at(-1)?.trim()) apart.push("");
     return text + [...apart, HEADING, "", bullet, ""].join(newline);
   }
   const known = lines.slice(start + 1, end).filter((line) => /^\s*[-*+]\s/.test(line));
-  if (known.some((line) => plain(line.replace(/^\s*[-*+]\s+/, "")) === plain(fact))) return null;
+  if (known.some((line) => normalizeFact(line.replace(/^\s*[-*+]\s+/, "")) === normalizeFact(fact)))
+    return null;
   let at = end;
   while (at > start + 1 && lines[at - 1]?.trim() === "") at -= 1;
   const head = lines.slice(0, at).join("");
@@ -24,15 +25,15 @@ export function withFact(text: string, fact: string): string | null {
   return head.endsWith("\n") ? head + added + newline + lines.slice(at).join("") : head + newline + added;
 }
 
-/** From the heading to the next one of the same or a higher level; headings inside code fences are text. */
-function sectionOf(lines: readonly string[]): { readonly start: number; readonly end: number } {
-  const headings = headingsOf(lines);
+/** Returns the section up to the next heading of the same or a higher level. Skips headings in code fences. */
+function findSection(lines: readonly string[]): { readonly start: number; readonly end: number } {
+  const headings = findHeadings(lines);
   const start = headings.find((index) => lines[index]?.trimEnd() === HEADING) ?? -1;
   const next = headings.find((index) => index > start && /^#{1,2}\s/.test(lines[index] ?? ""));
   return { start, end: next ?? lines.length };
 }
 
-function headingsOf(lines: readonly string[]): number[] {
+function findHeadings(lines: readonly string[]): number[] {
   const found: number[] = [];
   const unclosed = new Set<string>();
   for (let index = 0; index < lines.length; index += 1) {
@@ -47,14 +48,14 @@ function headingsOf(lines: readonly string[]): number[] {
   return found;
 }
 
-/** Ignores differences in case, spaces and the final full stop. */
-function plain(fact: string): string {
-  return factLine(fact).toLowerCase().replace(/\.$/, "");
+/** Normalizes a fact for comparison: ignores case, spaces and a final full stop. */
+function normalizeFact(fact: string): string {
+  return formatFact(fact).toLowerCase().replace(/\.$/, "");
 }
 
-/** A fact becomes one bullet with only visible text: control and direction characters are removed. */
-export function factLine(fact: string): string {
-  return withoutUnseen(fact)
+/** Formats a fact as one line of visible text: removes control and direction characters. */
+export function formatFact(fact: string): string {
+  return removeInvisible(fact)
     .replace(/\p{Bidi_Control}/gu, "")
     .normalize("NFC")
     .replace(/\s+/g, " ")

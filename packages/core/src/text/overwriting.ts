@@ -1,4 +1,4 @@
-/** Everything that writing a whole file needs from this room, as one module to load with the first write. */
+/** Everything that writing a whole file needs, as one module that is loaded with the first write. */
 
-export { newOmission } from "@burin/edit-match";
-export { fileDiff } from "@burin/files/workspace/diff";
+export { findNewOmission } from "@burin/edit-match";
+export { buildFileDiff } from "@burin/files/workspace/diff";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { REFUSALS, sandboxRefusal } from "./sandbox-refusal.ts";
+import { explainSandboxRefusal, REFUSALS } from "./sandbox-refusal.ts";
 
 const inside = { hasFailed: true, mode: "workspace-write", hasNetwork: false, roots: ["/project"] } as const;
 
@@ -19,7 +19,7 @@ describe("sandboxRefusal", () => {
     ],
     ["chown: changing ownership of 'x': Operation not permitted", '"unlimited"'],
   ])("P53 %s: says so, with the exception to ask for", (text, exception) => {
-    expect(sandboxRefusal(text, inside)).toContain(`"sandbox_exception": ${exception}`);
+    expect(explainSandboxRefusal(text, inside)).toContain(`"sandbox_exception": ${exception}`);
   });
 
   it.each([
@@ -31,12 +31,12 @@ describe("sandboxRefusal", () => {
       { ...inside, hasFailed: false },
     ],
   ])("P53 says nothing for %s", (_title, text, refusalCase) => {
-    expect(sandboxRefusal(text, refusalCase)).toBeNull();
+    expect(explainSandboxRefusal(text, refusalCase)).toBeNull();
   });
 
   it("P53 names what can be written", () => {
-    expect(sandboxRefusal("EROFS", inside)).toContain("only /project and /tmp");
-    expect(sandboxRefusal("EROFS", { ...inside, mode: "read-only" })).toContain("it is read-only");
+    expect(explainSandboxRefusal("EROFS", inside)).toContain("only /project and /tmp");
+    expect(explainSandboxRefusal("EROFS", { ...inside, mode: "read-only" })).toContain("it is read-only");
   });
 
   it.each(REFUSALS.map(([kind, , example]) => [example, kind] as const))(
@@ -49,16 +49,16 @@ describe("sandboxRefusal", () => {
         socket: "allows no Unix sockets",
         right: "no administrative rights",
       };
-      expect(sandboxRefusal(`some output\n${example}\nmore\n`, inside)).toContain(words[kind]);
+      expect(explainSandboxRefusal(`some output\n${example}\nmore\n`, inside)).toContain(words[kind]);
     },
   );
 
   it("P53 where hosts are reached by name, the line names the host, and for Unix sockets what really allows them", () => {
     const byName = { ...inside, reachesByName: true };
-    expect(sandboxRefusal("curl: (6) Could not resolve host: example.com", byName)).toContain(
+    expect(explainSandboxRefusal("curl: (6) Could not resolve host: example.com", byName)).toContain(
       '"sandbox": { "network": ["example.com"] }',
     );
-    const socket = sandboxRefusal("Error: listen EPERM: operation not permitted /tmp/x.sock", byName);
+    const socket = explainSandboxRefusal("Error: listen EPERM: operation not permitted /tmp/x.sock", byName);
     expect(socket).toContain('"sandbox_exception": "unlimited"');
     expect(socket).toContain('"sandbox": { "network": true }');
   });

@@ -2,14 +2,14 @@ export interface RefusalCase {
   readonly hasFailed: boolean;
   readonly mode: "read-only" | "workspace-write";
   readonly hasNetwork: boolean;
-  /** Commands reach hosts that are named; then a network of one's own is not all of it. */
+  /** true if commands can reach named hosts through a proxy, so that having no other network is expected. */
   readonly reachesByName?: boolean;
   readonly roots: readonly string[];
 }
 
 type Kind = "cache" | "write" | "network" | "socket" | "right";
 
-/** What programs print when the sandbox refuses them something; the first row that fits counts. */
+/** What programs print when the sandbox refuses them something. The first matching row counts. */
 export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: string, programs: string])[] =
   [
     [
@@ -74,51 +74,55 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
     ],
   ];
 
-/** The name of a host in the words of a failure. */
+/** The name of a host in the message of a failure. */
 const HOST = /(?:resolve host:|ENOTFOUND|EAI_AGAIN|lookup) ([a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)/i;
 
-/** Says that the sandbox caused a failure, and what would allow it; null when nothing suggests that. */
-export function sandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
+/** Explains that the sandbox caused a failure, and what would allow the action. null if nothing suggests that. */
+export function explainSandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
   const fitting = REFUSALS.find(([kind, words]) => isPossible(kind, refusalCase) && words.test(text));
-  return fitting === undefined ? null : inWords(fitting[0], text, refusalCase);
+  return fitting === undefined ? null : describeRefusal(fitting[0], text, refusalCase);
 }
 
-/** A refused write matters also where the command went on. */
+/** Whether the sandbox could have caused this kind of message. A refused write matters even if the command went on. */
 function isPossible(kind: Kind, { hasFailed, hasNetwork }: RefusalCase): boolean {
   if (kind === "write" || kind === "cache") return true;
   return hasFailed && (kind === "right" || !hasNetwork);
 }
 
-function inWords(kind: Kind, text: string, { mode, reachesByName = false, roots }: RefusalCase): string {
+function describeRefusal(
+  kind: Kind,
+  text: string,
+  { mode, reachesByName = false, roots }: RefusalCase,
+): string {
   switch (kind) {
     case "cache":
-      return `The sandbox refused a write to a cache: what is cached there already can only be read. ${allowedBy("unlimited", SETTINGS.off)}`;
+      return `The sandbox refused a write to a cache: what is cached there already can only be read. ${describeException("unlimited", SETTINGS.off)}`;
     case "write": {
       const where =
         mode === "read-only"
           ? "it is read-only: only /tmp can be written"
           : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
-      return `The sandbox refused a write: ${where}. ${allowedBy("unlimited", SETTINGS.off)}`;
+      return `The sandbox refused a write: ${where}. ${describeException("unlimited", SETTINGS.off)}`;
     }
     case "network": {
       const [, host = "packages.example.org"] = HOST.exec(text) ?? [];
       const setting = reachesByName ? `"sandbox": { "network": ["${host}"] }` : SETTINGS.network;
-      return `The sandbox has no network. ${allowedBy("network", setting)}`;
+      return `The sandbox has no network. ${describeException("network", setting)}`;
     }
     case "socket":
-      // A network by name is one of the session's own, whose commands stay apart from the sockets of others.
-      return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy(reachesByName ? "unlimited" : "network", SETTINGS.network)}`;
+      // If hosts are reached by name, commands run in the session's own network, apart from others' sockets.
+      return `The sandbox allows no Unix sockets except connected pairs. ${describeException(reachesByName ? "unlimited" : "network", SETTINGS.network)}`;
     case "right":
-      return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited", SETTINGS.off)}`;
+      return `The sandbox may be the cause: it gives no administrative rights. ${describeException("unlimited", SETTINGS.off)}`;
   }
 }
 
-/** The settings that allow always what an exception allows once. */
+/** The settings that permanently allow what an exception allows once. */
 const SETTINGS = {
   network: '"sandbox": { "network": true }',
   off: '--sandbox off or "sandbox": { "mode": "off" }',
 };
 
-function allowedBy(exception: "network" | "unlimited", setting: string): string {
+function describeException(exception: "network" | "unlimited", setting: string): string {
   return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${setting} in the user's settings.`;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSession } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { AskUser, answersIn } from "./askUser.ts";
+import { AskUser, parseAnswers } from "./askUser.ts";
 
 const QUESTIONS = [
   {
@@ -85,14 +85,14 @@ describe("P47: ask_user", () => {
   });
 
   it("P44: reads an answer that was written as text", () => {
-    expect(answersIn(QUESTIONS, ["sqlite", "1, windows"])).toEqual({
+    expect(parseAnswers(QUESTIONS, ["sqlite", "1, windows"])).toEqual({
       answer_1: "SQLite",
       answer_2: ["Linux", "Windows"],
     });
-    expect(answersIn(QUESTIONS, ["2", "none of these"])).toEqual({
+    expect(parseAnswers(QUESTIONS, ["2", "none of these"])).toEqual({
       answer_1: "SQLite",
       answer_2_words: "none of these",
     });
-    expect(answersIn(QUESTIONS, ["", "3"])).toEqual({ answer_2: ["Windows"] });
+    expect(parseAnswers(QUESTIONS, ["", "3"])).toEqual({ answer_2: ["Windows"] });
   });
 });

@@ -1,23 +1,30 @@
 import type { JsonSchema } from "@burin/contract/messages/message";
-import { closed, flag, list, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
-import { type AskedQuestion, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
+import { closedObject, flag, list, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
+import {
+  type ChoiceQuestion,
+  type PreparedCall,
+  PreparingTool,
+  type ToolResult,
+} from "@burin/contract/tools";
 
-const CHOICE = closed(["label"], {
-  label: text("A few words.", NOT_EMPTY),
+const CHOICE = closedObject(["label"], {
+  label: text("A few words.", NON_EMPTY),
   description: text("What it would mean."),
 });
-const QUESTION = closed(["question", "choices"], {
-  question: text("One whole question.", NOT_EMPTY),
+const QUESTION = closedObject(["question", "choices"], {
+  question: text("One whole question.", NON_EMPTY),
   choices: list(CHOICE, "2 to 6 answers to choose from; words of their own are always possible."),
   multiple: flag("Several of them may be chosen."),
 });
-const PARAMETERS = closed(["questions"], { questions: list(QUESTION, "1 to 4 questions, asked together.") });
-export type AskUserParams = ValueOf<typeof PARAMETERS>;
+const PARAMETERS = closedObject(["questions"], {
+  questions: list(QUESTION, "1 to 4 questions, asked together."),
+});
+export type AskUserParams = OptionValue<typeof PARAMETERS>;
 
-const MOST_QUESTIONS = 4;
+const MAX_QUESTIONS = 4;
 const [LEAST_CHOICES, MOST_CHOICES] = [2, 6];
 
-/** The model asks what only the user can decide. It is there only where somebody can answer. */
+/** Lets the model ask what only the user can decide. Offered only if somebody can answer. */
 export class AskUser extends PreparingTool<AskUserParams> {
   readonly name = "ask_user";
   readonly displayName = "AskUser";
@@ -38,17 +45,17 @@ export class AskUser extends PreparingTool<AskUserParams> {
         title: first?.question ?? "",
         server: "",
         message: "",
-        schema: schemaOf(questions),
+        schema: buildAnswerSchema(questions),
         questions,
         grants: [],
       },
-      run: async (approval) => resultOf(questions, approval?.outcome === "filled" ? approval.values : {}),
+      run: async (approval) => buildResult(questions, approval?.outcome === "filled" ? approval.values : {}),
     };
   }
 
   protected override checkParams({ questions }: AskUserParams): string | null {
-    if (questions.length === 0 || questions.length > MOST_QUESTIONS)
-      return `Ask 1 to ${MOST_QUESTIONS} questions at once, not ${questions.length}.`;
+    if (questions.length === 0 || questions.length > MAX_QUESTIONS)
+      return `Ask 1 to ${MAX_QUESTIONS} questions at once, not ${questions.length}.`;
     for (const { question, choices } of questions) {
       if (question.trim() === "") return "A question is empty.";
       if (choices.length < LEAST_CHOICES || choices.length > MOST_CHOICES)
@@ -61,15 +68,15 @@ export class AskUser extends PreparingTool<AskUserParams> {
   }
 }
 
-/** The names of the values for a question, counted from 0. */
-export function answerNames(index: number): { readonly choice: string; readonly words: string } {
+/** Returns the names of a question's values in the form. `index` counts from 0. */
+export function buildAnswerNames(index: number): { readonly choice: string; readonly words: string } {
   return { choice: `answer_${index + 1}`, words: `answer_${index + 1}_words` };
 }
 
-function schemaOf(questions: readonly AskedQuestion[]): JsonSchema {
+function buildAnswerSchema(questions: readonly ChoiceQuestion[]): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   for (const [index, { question, choices, multiple }] of questions.entries()) {
-    const names = answerNames(index);
+    const names = buildAnswerNames(index);
     const labels = choices.map(({ label }) => label);
     properties[names.choice] = multiple
       ? { type: "array", title: question, items: { type: "string", enum: labels } }
@@ -80,17 +87,18 @@ function schemaOf(questions: readonly AskedQuestion[]): JsonSchema {
 }
 
 /**
- * The values that a text of the user means, where no panel could ask: the label or the number of a choice, several
- * with commas between them where several may be chosen, or any other words. Each question has its own text.
+ * Converts typed answers to the form's values, for front ends that cannot show a panel. A text may be the label or the
+ * number of a choice (several with commas, if several may be chosen) or any other words. Each question has its own
+ * text.
  */
-export function answersIn(
-  questions: readonly AskedQuestion[],
+export function parseAnswers(
+  questions: readonly ChoiceQuestion[],
   texts: readonly string[],
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const [index, { choices, multiple }] of questions.entries()) {
     const given = texts[index]?.trim() ?? "";
-    const names = answerNames(index);
+    const names = buildAnswerNames(index);
     const labelOf = (word: string): string | undefined =>
       choices.find(
         ({ label }, at) =>
@@ -104,12 +112,12 @@ export function answersIn(
   return values;
 }
 
-function resultOf(
-  questions: readonly AskedQuestion[],
+function buildResult(
+  questions: readonly ChoiceQuestion[],
   values: Readonly<Record<string, unknown>>,
 ): ToolResult {
   const answers = questions.map(({ question, choices }, index) => {
-    const names = answerNames(index);
+    const names = buildAnswerNames(index);
     const known = choices.map(({ label }) => label);
     const chosen = [values[names.choice]].flat().filter((one): one is string => known.includes(String(one)));
     const words = values[names.words];

@@ -6,7 +6,7 @@ import { ExitPlanMode, type Planning } from "./exitPlanMode.ts";
 import { Glob } from "./glob.ts";
 import { Grep } from "./grep.ts";
 import { ListFiles } from "./ls.ts";
-import { type MemoryPlaces, SaveMemory } from "./memoryTool.ts";
+import { type MemoryFiles, SaveMemory } from "./memoryTool.ts";
 import { ReadFile, type ReadFileOptions } from "./read-file.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
 import { Shell } from "./shell.ts";
@@ -16,20 +16,20 @@ import { WebFetch, type WebFetchOptions } from "./web-fetch.ts";
 import { WebSearch, type WebSearcher } from "./web-search.ts";
 import { WriteFile, type WriteFileOptions } from "./write-file.ts";
 
-/** The needs of the built-in tools; each tool gets only the part that it uses. */
-export interface BuiltInNeeds extends ReadFileOptions, WriteFileOptions, EditOptions, WebFetchOptions {
+/** What the built-in tools need. Each tool gets only the part that it uses. */
+export interface BuiltInOptions extends ReadFileOptions, WriteFileOptions, EditOptions, WebFetchOptions {
   readonly workspace: Workspace;
   readonly commands: MachineCommands;
-  readonly memory: MemoryPlaces;
+  readonly memory: MemoryFiles;
   readonly planning: Planning;
-  /** Absent without a model. */
+  /** Absent if there is no model. */
   readonly subagents?: Subagents | undefined;
-  /** Absent without a search service. */
+  /** Absent if there is no search service. */
   readonly searcher?: WebSearcher | undefined;
 }
 
-/** The one list of built-in tools, and what each is given. */
-export function builtInTools(needs: BuiltInNeeds): Tool[] {
+/** Creates all built-in tools. This is their only list. */
+export function createBuiltInTools(needs: BuiltInOptions): Tool[] {
   const { workspace, svgAsText, mostCharacters, overwriteUnread, correctEdit } = needs;
   const { allowedHosts, answerFromPage, environment } = needs;
   return [

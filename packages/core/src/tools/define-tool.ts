@@ -5,15 +5,15 @@ import {
   type StandardResult,
   type StandardSchema,
 } from "@burin/contract/messages/schema-types";
-import { describeIssues, jsonSchemaOf } from "@burin/contract/messages/standard-schema";
+import { describeIssues, toJsonSchema } from "@burin/contract/messages/standard-schema";
 import {
   BaseTool,
   type Confirmation,
-  HARMLESS,
-  InvalidParams,
-  kindOf,
+  HARMLESS_KINDS,
+  InvalidParamsError,
   type PreparedCall,
   PreparingTool,
+  resolveToolKind,
   type Tool,
   type ToolFields,
   type ToolResult,
@@ -21,28 +21,27 @@ import {
 
 type Given<Params extends object> = Parameters<Tool<Params>["execute"]>;
 
-/** A tool as plain values: the members of BaseTool, with defaults where a good one exists. */
+/** A tool as a plain object: the members of BaseTool, with defaults where useful. */
 export interface ToolDefinition<
   Params extends object = Record<string, unknown>,
   Schema extends object = JsonSchema,
 > extends Omit<ToolFields, "parameterSchema">,
     Pick<Tool<Params>, "ruleSubjects"> {
-  /** A JSON Schema, or a schema of zod, valibot, arktype: any StandardSchema of an object. */
+  /** A JSON Schema, or any StandardSchema of an object, such as one from zod, valibot or arktype. */
   readonly parameterSchema: Schema;
-  /** Default: the tool's name and its parameters. */
+  /** Describes a call. Default: the tool's name and the parameters. */
   getDescription?(params: Params): string;
-  /** Rules that a schema cannot express. Returns null, or what is wrong. */
+  /** Checks rules that a schema cannot express. Returns null, or what is wrong. */
   checkParams?(params: Params): string | null;
-  /** Default: a tool that may have an effect asks each time, others never ask. */
+  /** Returns the question to ask. Default: a tool that may have an effect asks each time; others never ask. */
   shouldConfirmExecute?: Tool<Params>["shouldConfirmExecute"];
-  /** A returned string goes to the model and to the user unchanged. */
+  /** Runs the tool. If it returns a string, the model and the user both get that string. */
   execute(...given: Given<Params>): ToolResult | string | Promise<ToolResult | string>;
 }
 
 /**
- * Makes a tool without writing a class. The type of `params` comes from the schema. Throws TypeError when what a tool
- * needs is missing.
- *
+ * Creates a tool without a class. The type of `params` is derived from the schema. Throws a TypeError if something that
+ * a tool needs is missing.
  * @example
  * const greet = defineTool({
  *   name: "greet",
@@ -68,8 +67,8 @@ export function defineTool<Params extends object>(definition: ToolDefinition<Par
     : new DefinedTool<Params>(definition as ToolDefinition<Params>);
 }
 
-/** What both ways do with the functions of a definition. */
-class Functions<Params extends object> {
+/** The functions of a definition, with defaults. Both kinds of tools below use them. */
+class ToolFunctions<Params extends object> {
   readonly #definition: ToolDefinition<Params, object>;
 
   constructor(definition: ToolDefinition<Params, object>) {
@@ -88,7 +87,7 @@ class Functions<Params extends object> {
   async ask(params: Params, signal: AbortSignal): Promise<Confirmation | false> {
     const { name, shouldConfirmExecute } = this.#definition;
     if (shouldConfirmExecute !== undefined) return shouldConfirmExecute(params, signal);
-    if (HARMLESS.has(kindOf(this.#definition))) return false;
+    if (HARMLESS_KINDS.has(resolveToolKind(this.#definition))) return false;
     const prompt = JSON.stringify(params, null, 2);
     return { kind: "info", title: this.describe(params), prompt, urls: [], grants: [name] };
   }
@@ -101,13 +100,13 @@ class Functions<Params extends object> {
 
 class DefinedTool<Params extends object> extends BaseTool<Params> {
   readonly ruleSubjects?: (params: Params) => readonly string[];
-  readonly #functions: Functions<Params>;
+  readonly #functions: ToolFunctions<Params>;
 
   constructor(definition: ToolDefinition<Params>) {
     super(definition);
     const { ruleSubjects } = definition;
     if (ruleSubjects !== undefined) this.ruleSubjects = (params) => ruleSubjects(params);
-    this.#functions = new Functions(definition);
+    this.#functions = new ToolFunctions(definition);
   }
 
   getDescription(params: Params): string {
@@ -127,25 +126,25 @@ class DefinedTool<Params extends object> extends BaseTool<Params> {
   }
 }
 
-/** A tool whose schema checks the parameters by itself, and may change them: defaults, conversions. */
+/** A tool whose schema validates the parameters itself, and may change them by defaults and conversions. */
 class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
   readonly ruleSubjects?: (params: Params) => readonly string[];
   readonly #schema: StandardSchema<unknown, unknown>;
-  readonly #functions: Functions<Params>;
+  readonly #functions: ToolFunctions<Params>;
 
   constructor(definition: ToolDefinition<Params, object>, schema: StandardSchema) {
-    super({ ...definition, parameterSchema: jsonSchemaOf(schema) });
+    super({ ...definition, parameterSchema: toJsonSchema(schema) });
     this.#schema = schema;
     const { ruleSubjects } = definition;
     if (ruleSubjects !== undefined) this.ruleSubjects = (params) => ruleSubjects(this.#read(params));
-    this.#functions = new Functions(definition);
+    this.#functions = new ToolFunctions(definition);
   }
 
   getDescription(params: Params): string {
     return this.#functions.describe(this.#read(params));
   }
 
-  /** A schema that answers later is asked in `prepare`. */
+  /** Skips an asynchronous schema, which is validated in `prepare` instead. */
   override validateToolParams(params: Params): string | null {
     const result = this.#validate(params);
     return result === null ? null : this.#faultOf(result);
@@ -154,7 +153,7 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
   async prepare(given: Params, signal: AbortSignal): Promise<PreparedCall> {
     const result = await this.#schema["~standard"].validate(given);
     const fault = this.#faultOf(result);
-    if (result.issues || fault !== null) throw new InvalidParams(fault ?? "");
+    if (result.issues || fault !== null) throw new InvalidParamsError(fault ?? "");
     const params = result.value as Params;
     return {
       confirmation: await this.#functions.ask(params, signal),
@@ -164,7 +163,7 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
     };
   }
 
-  /** null when the schema answers later. */
+  /** Returns null if the schema is asynchronous. */
   #validate(params: Params): StandardResult<unknown> | null {
     const result = this.#schema["~standard"].validate(params);
     if (!(result instanceof Promise)) return result;
@@ -172,7 +171,7 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
     return null;
   }
 
-  /** The parameters as the schema reads them; unread where it answers later. */
+  /** Returns the parameters as parsed by the schema; unparsed if the schema is asynchronous. */
   #read(params: Params): Params {
     const result = this.#validate(params);
     return result === null || result.issues ? params : (result.value as Params);

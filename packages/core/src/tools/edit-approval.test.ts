@@ -3,7 +3,7 @@ import { utimes, writeFile } from "node:fs/promises";
 import type { Confirmation, Decision } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
 import { content, edit, file, makeFolders, root, toolbox } from "../../tests/edit-room.ts";
-import { contentWithHunks } from "../text/diff-hunks.ts";
+import { applyHunks } from "../text/diff-hunks.ts";
 
 makeFolders();
 
@@ -56,7 +56,7 @@ describe("edit: approval", () => {
     await writeFile(file, `${lines.join("\n")}\n`);
     const { box } = asking((question) =>
       question.kind === "edit"
-        ? { outcome: "edited", content: contentWithHunks(question.diff, new Set([1])) }
+        ? { outcome: "edited", content: applyHunks(question.diff, new Set([1])) }
         : { outcome: "cancel" },
     );
     const old = lines.slice(1, 28).join("\n");
@@ -89,7 +89,7 @@ describe("edit: approval", () => {
     });
     expect((await edit({ old: "ALPHA", new: "beta" }, touching.box)).error?.type).toBe("changed_on_disk");
     expect(await content()).toBe("changed\nmiddle\nOMEGA\n");
-    // The shown diff would not be what is written.
+    // The diff that was shown would not be what is written.
     const sameLine = asking(async () => {
       await writeFile(file, "changed\nmiddle too\nOMEGA\n");
       return { outcome: "once" };

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { madeFile } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createFile } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox } from "../create-session.ts";
@@ -23,7 +23,7 @@ async function edit(path: string, from: string, to: string): Promise<void> {
 }
 
 function dressed(name: string): string {
-  const path = madeFile(root, name, "one\n");
+  const path = createFile(root, name, "one\n");
   chmodSync(path, 0o640);
   if (process.getuid?.() === 0) chownSync(path, 4321, 4322);
   run("setfacl", "-m", "u:12345:rw,g:54321:r", path);
@@ -31,14 +31,14 @@ function dressed(name: string): string {
   return path;
 }
 
-/** What the system knows of a file beside its content. */
+/** Returns what the system knows about a file apart from its content. */
 function dressOf(path: string) {
   const { mode, uid, gid } = statSync(path);
   return [mode, uid, gid, listOf(path), attributesOf(path)];
 }
 
 if (process.platform === "linux") {
-  describe("attributes of a replaced file", needs("setfacl", "setfattr"), () => {
+  describe("attributes of a replaced file", requirePrograms("setfacl", "setfattr"), () => {
     it.each(["a.txt", "-n", "two\nlines", " 'q' $(x)*"])(
       "P49 an edit and a write keep them: %j",
       async (name) => {
@@ -55,7 +55,7 @@ if (process.platform === "linux") {
     );
 
     it("P49 they are kept when they came between two edits, and in a file of 5 MB", async () => {
-      const path = madeFile(root, "a.txt", `one\n${"x".repeat(99)}\n`.repeat(1).padEnd(5_000_000, "y\n"));
+      const path = createFile(root, "a.txt", `one\n${"x".repeat(99)}\n`.repeat(1).padEnd(5_000_000, "y\n"));
       await edit(path, "one", "two");
       for (const [from, to] of [
         ["two", "three"],
@@ -70,7 +70,7 @@ if (process.platform === "linux") {
     });
 
     it("P49 a file without a list gets none of its folder's, also when that came later; a new file does", async () => {
-      const path = madeFile(root, "sub/a.txt", "one\n");
+      const path = createFile(root, "sub/a.txt", "one\n");
       chmodSync(path, 0o640);
       const before = dressOf(path);
       await edit(path, "one", "two");

@@ -9,13 +9,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation, Decision, FileDiff } from "@burin/contract/tools";
-import { madeFile } from "@burin/testing/made-files";
+import { createFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
-import { contentWithHunks, hunksOf } from "../text/diff-hunks.ts";
+import { applyHunks, findHunks } from "../text/diff-hunks.ts";
 
-/** More than is held in memory for an edit. */
+/** More bytes than an edit holds in memory. */
 const LARGE = 11 * 1024 * 1024;
 const FILLER = "a line of the file that nobody edits\n";
 const COUNT = Math.ceil(LARGE / FILLER.length / 2);
@@ -185,7 +185,7 @@ describe("what is kept of a file too large to be held", () => {
     const half = Buffer.concat(new Array<Buffer>(Math.ceil(LARGE / line.length / 2)).fill(line));
     const bytes = (middle: string) => Buffer.concat([half, Buffer.from(middle, "hex"), half]);
     writeFileSync(file, bytes("cee50a"));
-    // These two bytes are the second of one character and the first of the next.
+    // These two bytes are the second byte of one character and the first of the next.
     const { error } = await edit(["\u612b", "x"]);
     expect([error?.type, readFileSync(file).equals(bytes("cee50a"))]).toEqual(["no_occurrence", true]);
     expect((await edit(["\u4e94", "\u516d"])).error).toBeUndefined();
@@ -236,8 +236,8 @@ describe("approval of an edit of a file too large to be held", () => {
   it("takes some hunks and not others", async () => {
     writeFileSync(file, around(middle));
     const box = asking((diff) => {
-      expect(hunksOf(diff).length).toBe(2);
-      return { outcome: "edited", content: contentWithHunks(diff, new Set([1])) };
+      expect(findHunks(diff).length).toBe(2);
+      return { outcome: "edited", content: applyHunks(diff, new Set([1])) };
     });
     await edit([middle, middle.replace("start", "begin").replace("omega", "end")], box);
     expect(text() === around(middle.replace("omega", "end"))).toBe(true);
@@ -264,7 +264,7 @@ describe("approval of an edit of a file too large to be held", () => {
   });
 
   it("P2 overwrites it as a whole, read or answered", async () => {
-    const path = madeFile(root, "big.log", around("", HALF.replaceAll("\n", "\r\n")));
+    const path = createFile(root, "big.log", around("", HALF.replaceAll("\n", "\r\n")));
     const content = `${HALF}short\n`;
     expect((await toolbox().call("write_file", { file_path: path, content })).error?.type).toBe("not_read");
     const box = asking(() => ({ outcome: "once" }));
@@ -273,7 +273,7 @@ describe("approval of an edit of a file too large to be held", () => {
   });
 
   it("P2 P3 overwrites it with long texts one after the other, each of which counts as known", async () => {
-    const path = madeFile(root, "big.log", around("old\n"));
+    const path = createFile(root, "big.log", around("old\n"));
     const box = toolbox({ overwriteUnread: true });
     for (const content of [around("d\u00e9j\u00e0 \u{1f600}\n"), around("\u4e2d\n"), around("short\n")]) {
       const { error, returnDisplay } = await box.call("write_file", { file_path: path, content });

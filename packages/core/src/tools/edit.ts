@@ -1,50 +1,50 @@
 import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
 import {
-  type ChangedText,
   type FileSnapshot,
   type FileWrite,
+  type TextChange,
   type Workspace,
   WorkspaceError,
 } from "@burin/contract/machine/workspace";
 import {
-  closed,
+  closedObject,
   flag,
   integer,
-  NOT_EMPTY,
+  NON_EMPTY,
+  type OptionValue,
   object,
   option,
   text,
-  type ValueOf,
 } from "@burin/contract/messages/option";
-import { shownPath } from "@burin/contract/text/shown-path";
+import { formatPath } from "@burin/contract/text/shown-path";
 import {
-  changeData,
+  buildChangeData,
+  createFailedResult,
   type FileDiff,
-  failedResult,
   type PreparedCall,
   PreparingTool,
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
 import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
-import { meantPath } from "@burin/files/paths/meant-path";
+import { resolveUserPath } from "@burin/files/paths/meant-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import { untilLanded } from "../text/until-landed.ts";
+import { writeMerging } from "../text/until-landed.ts";
 
 const ONE_EDIT = object(["old_string", "new_string"], {
-  old_string: text(undefined, NOT_EMPTY),
+  old_string: text(undefined, NON_EMPTY),
   new_string: text(),
   expected_replacements: integer(undefined, { minimum: 1 }),
   literal: flag(),
 });
-const PARAMETERS = closed(["file_path"], {
-  file_path: text("Absolute path of the file.", NOT_EMPTY),
+const PARAMETERS = closedObject(["file_path"], {
+  file_path: text("Absolute path of the file.", NON_EMPTY),
   old_string: text("The text to replace; empty to make a new file."),
   new_string: text("The text to put in its place."),
   expected_replacements: integer("How many places are to be replaced. Default 1.", { minimum: 1 }),
   literal: flag('\\n, \\t and \\" in new_string are meant as two characters.'),
-  edits: option<readonly ValueOf<typeof ONE_EDIT>[]>({
+  edits: option<readonly OptionValue<typeof ONE_EDIT>[]>({
     type: "array",
     minItems: 1,
     description: "Several replacements, instead of the three above.",
@@ -52,14 +52,14 @@ const PARAMETERS = closed(["file_path"], {
   }),
 });
 /** One replacement, or several in the same file in `edits`. */
-export type EditParams = ValueOf<typeof PARAMETERS>;
+export type EditParams = OptionValue<typeof PARAMETERS>;
 
 export interface EditOptions {
-  /** Absent without a model, or when the user turned it off. */
+  /** Absent if there is no model or the user turned it off. */
   readonly correctEdit?: CorrectEdit | undefined;
 }
 
-interface WantedEdit extends ChangedText {
+interface WantedEdit extends TextChange {
   readonly expected: number;
   readonly fileName: string;
   readonly isLiteral: boolean;
@@ -68,7 +68,7 @@ interface WantedEdit extends ChangedText {
 /** What a call would do to the file in its last known state. */
 interface Plan {
   readonly before: FileSnapshot;
-  /** The whole new text, as proposed by the tool. */
+  /** The whole new text that the tool proposes. */
   readonly content: string;
   readonly replacements: readonly Replacement[];
   readonly stage: string;
@@ -78,12 +78,12 @@ interface Plan {
 
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Placed = Pick<Matched, "replacements" | "stage">;
-type OrFailure<Value> = Promise<Value | ToolError>;
+type WithFailure<Value> = Promise<Value | ToolError>;
 
-/** This is a lot of code that most starts of Burin do not need. */
-const changing = once(() => import("../text/changing.ts"));
+/** Loaded with the first edit, because it is a lot of code that most starts of Burin do not need. */
+const loadChanging = once(() => import("../text/changing.ts"));
 
-/** The smallest possible read, to find out why a file cannot be read. */
+/** The smallest possible read. It is used to find out why a file cannot be read. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
 
 export class Edit extends PreparingTool<EditParams> {
@@ -111,12 +111,12 @@ export class Edit extends PreparingTool<EditParams> {
     return `${verb} ${this.#workspace.relative(params.file_path)}`;
   }
 
-  /** An edit without a match is never shown for approval: it fails, and writes nothing later either. */
+  /** An edit without a match is never shown for approval. It fails, and it does not write later either. */
   async prepare(params: EditParams, planning: AbortSignal): Promise<PreparedCall> {
-    const plan = await this.#planned(params, planning);
-    if ("message" in plan) return { confirmation: false, run: async () => failedResult(plan) };
-    const named = shownPath(this.#workspace.relative(params.file_path));
-    const real = shownPath(this.#workspace.relative(plan.realPath));
+    const plan = await this.#planEdit(params, planning);
+    if ("message" in plan) return { confirmation: false, run: async () => createFailedResult(plan) };
+    const named = formatPath(this.#workspace.relative(params.file_path));
+    const real = formatPath(this.#workspace.relative(plan.realPath));
     const target = named === real ? named : `${named}, which is really ${real}`;
     const title = `${plan.before.exists ? "Edit" : "Create"} ${target}?`;
     return {
@@ -130,24 +130,24 @@ export class Edit extends PreparingTool<EditParams> {
   }
 
   async #execute(params: EditParams, plan: Plan, signal: AbortSignal): Promise<ToolResult> {
-    const { written, done } = await untilLanded(plan, {
-      write: (current) => this.#workspace.write(changeOf(params, current), signal),
-      merge: isCreation(params) ? null : (last, conflict) => this.#merged(params, last, conflict),
+    const { written, done } = await writeMerging(plan, {
+      write: (current) => this.#workspace.write(buildFileWrite(params, current), signal),
+      merge: isCreation(params) ? null : (last, conflict) => this.#mergeEdit(params, last, conflict),
     });
     const { content, replacements, stage, diff, before } = done;
-    const { changedLines, createdAnswer, modifiedAnswer } = await changing();
+    const { formatChangedLines, formatCreated, formatModified } = await loadChanging();
     const answer = { file: params.file_path, notes: written.notes };
-    const data = changeData(done.realPath, diff);
-    if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff, data };
-    const lines = changedLines(content, replacements, before.firstLine);
+    const data = buildChangeData(done.realPath, diff);
+    if (written.isNew) return { llmContent: formatCreated(answer), returnDisplay: diff, data };
+    const lines = formatChangedLines(content, replacements, before.firstLine);
     const made = { ...answer, places: replacements.length, stage, lines };
-    return { llmContent: modifiedAnswer(made), returnDisplay: diff, data };
+    return { llmContent: formatModified(made), returnDisplay: diff, data };
   }
 
   protected override checkParams(params: EditParams): string | null {
     const { file_path: path, edits, old_string: oldText, new_string: newText } = params;
     if (!isAbsolute(path)) {
-      return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
+      return `"file_path" must be absolute. "${path}" probably means "${resolveUserPath(path, this.#workspace.root)}".`;
     }
     if (edits !== undefined && (oldText || newText)) {
       return 'Give either "edits" or "old_string" and "new_string", not both: put the replacement into "edits" as one more item.';
@@ -156,57 +156,60 @@ export class Edit extends PreparingTool<EditParams> {
       const missing = oldText === undefined ? "old_string" : "new_string";
       return `"${missing}" is missing. Give "old_string" and "new_string", or several replacements in "edits".`;
     }
-    const same = editsOf(params).findIndex((one) => one.oldText !== "" && one.oldText === one.newText);
+    const same = listEdits(params).findIndex((one) => one.oldText !== "" && one.oldText === one.newText);
     if (same === -1) return null;
     const where = edits === undefined ? "" : ` of edits[${same}]`;
     return `"old_string" and "new_string"${where} are the same: nothing would change.`;
   }
 
-  async #planned(params: EditParams, signal: AbortSignal): OrFailure<Plan> {
+  async #planEdit(params: EditParams, signal: AbortSignal): WithFailure<Plan> {
     const file = params.file_path;
-    if (isCreation(params)) return this.#creation(params, await this.#workspace.snapshot(file));
-    const before = await this.#workspace.snapshot(file, editsOf(params));
+    if (isCreation(params)) return this.#planCreation(params, await this.#workspace.snapshot(file));
+    const before = await this.#workspace.snapshot(file, listEdits(params));
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     const message = `Failed to edit, ${file} is not a text file, so it cannot be edited.`;
     if (before.text === null) return { type: "not_text", message };
-    const placed = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
-    return "message" in placed ? placed : this.#planOf(params, before, placed);
+    const placed = await this.#placeAll(params, (edit) => this.#locate(edit, before, signal));
+    return "message" in placed ? placed : this.#buildPlan(params, before, placed);
   }
 
-  /** Places every edit in the current file, or none. */
-  async #placedAll(params: EditParams, locate: (edit: WantedEdit) => OrFailure<Matched>): OrFailure<Placed> {
+  /** Places all edits in the current file, or none. */
+  async #placeAll(
+    params: EditParams,
+    locate: (edit: WantedEdit) => WithFailure<Matched>,
+  ): WithFailure<Placed> {
     const matches: Matched[] = [];
-    for (const [index, edit] of editsOf(params).entries()) {
+    for (const [index, edit] of listEdits(params).entries()) {
       const match = await locate(edit);
-      if ("message" in match) return failureOf(match, params, index);
+      if ("message" in match) return nameFailedEdit(match, params, index);
       matches.push(match);
     }
     return joinMatches(matches);
   }
 
-  async #creation(params: EditParams, before: FileSnapshot): OrFailure<Plan> {
-    const { fileDiff } = await changing();
+  async #planCreation(params: EditParams, before: FileSnapshot): WithFailure<Plan> {
+    const { buildFileDiff } = await loadChanging();
     const content = params.new_string ?? "";
     if (before.exists && (before.text !== "" || content === "")) {
       const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
       return { type: "file_exists", message };
     }
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
-    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
+    const diff = buildFileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
     const replacements = before.exists ? [{ start: 0, end: 0, text: content }] : [];
     return { before, content, replacements, stage: "exact", diff, realPath };
   }
 
-  /** Tries the deterministic stages first; then, if available, the model's correction, which must itself match. */
-  async #located(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): OrFailure<Matched> {
+  /** Tries the deterministic stages first, then the model's correction, if available, which must match exactly. */
+  async #locate(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): WithFailure<Matched> {
     const isOutdated = before.seen === "older";
     const request = { content: before.text ?? "", ...edit, isOutdated };
-    const { failureReport } = await changing();
-    const match = await placeIn(before, request);
+    const { describeEditFailure } = await loadChanging();
+    const match = await findPlaceInPart(before, request);
     if (match.status === "matched") return match;
-    const failure = failureReport({ match, expected: edit.expected, isOutdated });
-    if (before.firstLine !== undefined) return ofLarge(failure);
-    if (before.text === "") return ofEmpty(failure);
+    const failure = describeEditFailure({ match, expected: edit.expected, isOutdated });
+    if (before.firstLine !== undefined) return explainLargeFile(failure);
+    if (before.text === "") return explainEmptyFile(failure);
     if (match.status !== "none" && match.status !== "ambiguous") return failure;
     if (this.#correctEdit === undefined || (match.status === "none" && match.alreadyApplied)) return failure;
     const isSeveral = match.status === "ambiguous";
@@ -216,68 +219,68 @@ export class Edit extends PreparingTool<EditParams> {
     const proposal = await this.#correctEdit(failed, signal);
     signal.throwIfAborted();
     if (proposal === null || proposal.oldText === "") return failure;
-    const corrected = await placeOf({ ...request, ...proposal });
+    const corrected = await findPlace({ ...request, ...proposal });
     if (corrected.status !== "matched" || corrected.stage !== "exact") return failure;
     return { ...corrected, stage: "corrected by the model" };
   }
 
-  async #planOf(params: EditParams, before: FileSnapshot, { replacements, stage }: Placed): Promise<Plan> {
-    const { applyReplacements, fileDiff } = await changing();
+  async #buildPlan(params: EditParams, before: FileSnapshot, { replacements, stage }: Placed): Promise<Plan> {
+    const { applyReplacements, buildFileDiff } = await loadChanging();
     const { text, firstLine } = before;
     const content = applyReplacements(text ?? "", replacements);
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
     const fileName = this.#workspace.relative(realPath);
-    const diff = fileDiff({ fileName, before: text, after, firstLine, changes: replacements });
+    const diff = buildFileDiff({ fileName, before: text, after, firstLine, changes: replacements });
     return { before, content, replacements, stage, diff, realPath };
   }
 
-  /** The file has changed meanwhile: applies the same change to its current content, or nothing. */
-  async #merged(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
-    const before = await this.#workspace.snapshot(params.file_path, editsOf(params));
+  /** Called if the file has changed in the meantime: applies the same change to its current content, or nothing. */
+  async #mergeEdit(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
+    const before = await this.#workspace.snapshot(params.file_path, listEdits(params));
     const content = before.text;
     if (content === null) throw conflict;
-    const placed = await this.#placedAll(params, async (edit) => {
-      const match = await placeIn(before, { content, ...edit, isOutdated: true });
+    const placed = await this.#placeAll(params, async (edit) => {
+      const match = await findPlaceInPart(before, { content, ...edit, isOutdated: true });
       if (match.status !== "matched") throw conflict;
       return match;
     });
     if ("message" in placed) throw conflict;
-    const { isSameEdit } = await changing();
+    const { isSameEdit } = await loadChanging();
     const planned = { ...plan, content: plan.before.text ?? "" };
     const byOthers = before.seen === "older" || before.seen === "nothing";
     if (!isSameEdit(planned, { ...placed, content }, { byOthers })) throw conflict;
-    return this.#planOf(params, before, placed);
+    return this.#buildPlan(params, before, placed);
   }
 
-  /** The user's version of the proposal is written only over the exact content that they saw. */
+  /** Writes the user's version of the proposal, but only over the exact content that the user saw. */
   async #writeEdited(
     params: EditParams,
     { plan, edited }: { readonly plan: Plan; readonly edited: string },
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const { file, ...basis } = changeOf(params, plan);
+    const { file, ...basis } = buildFileWrite(params, plan);
     const written = await this.#workspace.write({ ...basis, file, content: edited }, signal);
-    const { fileDiff, usersVersionAnswer } = await changing();
+    const { buildFileDiff, formatUsersVersion } = await loadChanging();
     const now = { after: edited, firstLine: plan.before.firstLine };
     const { fileName, originalContent } = plan.diff;
-    const { fileDiff: changes } = fileDiff({ fileName: file, before: plan.content, ...now });
-    const llmContent = usersVersionAnswer({ file, ...written, changes });
-    const returnDisplay = fileDiff({ fileName, before: originalContent, ...now });
-    return { llmContent, returnDisplay, data: changeData(plan.realPath, returnDisplay) };
+    const { fileDiff: changes } = buildFileDiff({ fileName: file, before: plan.content, ...now });
+    const llmContent = formatUsersVersion({ file, ...written, changes });
+    const returnDisplay = buildFileDiff({ fileName, before: originalContent, ...now });
+    return { llmContent, returnDisplay, data: buildChangeData(plan.realPath, returnDisplay) };
   }
 }
 
-/** A notebook is edited as it is shown, cell by cell; anything else, or text in no cell, is edited as text. */
-async function placeOf(request: EditRequest): Promise<EditMatch> {
-  const { findEdit, isNotebook } = await changing();
-  if (!isNotebook(request.content)) return findEdit(request);
+/** Places an edit. A notebook is edited cell by cell, as it is shown; anything else, or text in no cell, as text. */
+async function findPlace(request: EditRequest): Promise<EditMatch> {
+  const { findEdit, mayBeNotebook } = await loadChanging();
+  if (!mayBeNotebook(request.content)) return findEdit(request);
   const { findNotebookEdit } = await import("../text/notebook-edit.ts");
   return findNotebookEdit(request) ?? findEdit(request);
 }
 
-/** In a part of a large file, only an exact match is certain to be the only one. */
-async function placeIn({ firstLine }: FileSnapshot, request: EditRequest): Promise<EditMatch> {
-  const match = await placeOf(request);
+/** Places an edit in a snapshot. In a part of a large file, only an exact match is certain to be unique. */
+async function findPlaceInPart({ firstLine }: FileSnapshot, request: EditRequest): Promise<EditMatch> {
+  const match = await findPlace(request);
   if (firstLine === undefined) return match;
   const lines = (from: readonly number[]) => from.map((line) => line + firstLine - 1);
   if (match.status === "ambiguous") return { ...match, lines: lines(match.lines) };
@@ -287,17 +290,17 @@ async function placeIn({ firstLine }: FileSnapshot, request: EditRequest): Promi
   return isSure ? { ...match, lines: lines(match.lines) } : { status: "none", alreadyApplied: false };
 }
 
-function ofLarge(failure: ToolError): ToolError {
+function explainLargeFile(failure: ToolError): ToolError {
   const rule = "In a file above 10 MB only exact matches are looked for.";
   return failure.type === "no_occurrence" ? { ...failure, message: `${failure.message}\n${rule}` } : failure;
 }
 
-function ofEmpty(failure: ToolError): ToolError {
+function explainEmptyFile(failure: ToolError): ToolError {
   const message = "Failed to edit, the file is empty. Give an empty old_string to fill it.";
   return { ...failure, message };
 }
 
-function editsOf({ file_path, edits, ...one }: EditParams): readonly WantedEdit[] {
+function listEdits({ file_path, edits, ...one }: EditParams): readonly WantedEdit[] {
   return (edits ?? [one]).map(({ old_string: oldText = "", new_string: newText = "", ...more }) => ({
     oldText,
     newText,
@@ -311,8 +314,8 @@ function isCreation({ edits, old_string }: EditParams): boolean {
   return edits === undefined && old_string === "";
 }
 
-/** Among several edits, the failure names the one that failed. */
-function failureOf(failure: ToolError, { edits }: EditParams, index: number): ToolError {
+/** Adds to the failure which of several edits failed. */
+function nameFailedEdit(failure: ToolError, { edits }: EditParams, index: number): ToolError {
   if (edits === undefined || edits.length === 1) return failure;
   const message = `${failure.message}\nThis is about edits[${index}]; none of the ${edits.length} edits was made.`;
   return { ...failure, message };
@@ -338,7 +341,7 @@ function joinMatches(matches: readonly Matched[]): Placed | ToolError {
   return { replacements: all.map(({ replacement }) => replacement), stage };
 }
 
-function changeOf({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {
+function buildFileWrite({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {
   return { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true };
 }
 

@@ -1,16 +1,21 @@
-import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
-import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
+import { closedObject, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
+import {
+  type PlanExecutionMode,
+  type PreparedCall,
+  PreparingTool,
+  type ToolResult,
+} from "@burin/contract/tools";
 
-const PARAMETERS = closed(["plan"], { plan: text("The whole plan, in Markdown.", NOT_EMPTY) });
-export type ExitPlanModeParams = ValueOf<typeof PARAMETERS>;
+const PARAMETERS = closedObject(["plan"], { plan: text("The whole plan, in Markdown.", NON_EMPTY) });
+export type ExitPlanModeParams = OptionValue<typeof PARAMETERS>;
 
-/** The session's state as far as planning needs it. */
+/** The part of the session's state that planning needs. */
 export interface Planning {
   readonly isActive: boolean;
   /** How many prompts the user has given in this session. */
   readonly inputs: number;
-  /** Ends plan mode; without a mode, the previous one applies again. Returns the mode that now applies. */
-  leave(mode: PlanFollower | undefined): string;
+  /** Ends plan mode. Without a mode, the previous one applies again. Returns the mode that now applies. */
+  leave(mode: PlanExecutionMode | undefined): string;
 }
 
 export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
@@ -32,7 +37,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
     return "Show the plan and ask to carry it out";
   }
 
-  /** A declined plan is not presented again before the user's next prompt, to avoid an endless loop. */
+  /** A declined plan is not shown again before the user's next prompt, to avoid an endless loop. */
   async prepare(params: ExitPlanModeParams): Promise<PreparedCall> {
     const { isActive, inputs } = this.#planning;
     const plan = params.plan.trim();

@@ -1,16 +1,16 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { Glob } from "./glob.ts";
 
-/** A folder with these files; each value is the age of the file in seconds. */
+/** Creates a folder with these files. Each value is the file's age in seconds. */
 function tree(files: Readonly<Record<string, number>>): string {
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   for (const [name, age] of Object.entries(files)) {
-    utimesSync(madeFile(root, name, name), 1_700_000_000 - age, 1_700_000_000 - age);
+    utimesSync(createFile(root, name, name), 1_700_000_000 - age, 1_700_000_000 - age);
   }
   return root;
 }
@@ -20,7 +20,7 @@ async function glob(root: string, params: Record<string, unknown>): Promise<stri
   return String(result.llmContent);
 }
 
-/** The names found, from the root. */
+/** Returns the names that were found, relative to the root. */
 async function found(root: string, params: Record<string, unknown>): Promise<string[]> {
   const [head = "", ...lines] = (await glob(root, params)).split("\n");
   return head.startsWith("Found ") ? lines.map((line) => line.slice(root.length + 1)) : [];

@@ -1,21 +1,21 @@
-import type { FoundFiles, Workspace } from "@burin/contract/machine/workspace";
-import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
+import type { FindResult, Workspace } from "@burin/contract/machine/workspace";
+import { closedObject, flag, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
 import { parseGlob } from "@burin/contract/patterns/glob-pattern";
-import { patternFault } from "@burin/contract/patterns/pattern";
-import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import { findPatternFault } from "@burin/contract/patterns/pattern";
+import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-const PARAMETERS = closed(["pattern"], {
-  pattern: text('Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".', NOT_EMPTY),
+const PARAMETERS = closedObject(["pattern"], {
+  pattern: text('Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".', NON_EMPTY),
   path: text("Directory to search in. Default: the root."),
   case_sensitive: flag("Default false."),
   respect_git_ignore: flag("Leave out what git ignores. Default true."),
 });
-export type GlobParams = ValueOf<typeof PARAMETERS>;
+export type GlobParams = OptionValue<typeof PARAMETERS>;
 
-const MOST_FILES = 1000;
-/** Less than the limit of one tool answer, so that nothing is cut out of the middle. */
-const MOST_CHARACTERS = 80_000;
+const MAX_FILES = 1000;
+/** Below the limit of one tool answer, so that nothing is cut from the middle. */
+const MAX_CHARACTERS = 80_000;
 const HOW_TO_SEE_IGNORED = 'Set "respect_git_ignore" to false to see them.';
 
 export class Glob extends BaseTool<GlobParams> {
@@ -45,11 +45,11 @@ export class Glob extends BaseTool<GlobParams> {
       pattern: params.pattern,
       caseSensitive: params.case_sensitive ?? false,
       respectGitIgnore: params.respect_git_ignore ?? true,
-      most: MOST_FILES,
+      most: MAX_FILES,
     };
     const place = params.path || this.#workspace.root;
     const found = await this.#workspace.find(place, request, signal);
-    const notes = notesOn(found);
+    const notes = listNotes(found);
     if (found.total === 0 && found.hasIgnored) {
       const everything = { ...request, respectGitIgnore: false, most: 1 };
       const { total } = await this.#workspace.find(place, everything, signal);
@@ -57,28 +57,28 @@ export class Glob extends BaseTool<GlobParams> {
     }
     const where = `"${params.pattern}" within ${place}`;
     return {
-      llmContent: listText(found, where, notes),
-      returnDisplay: summary(found),
+      llmContent: formatList(found, where, notes),
+      returnDisplay: summarizeFiles(found),
       data: { hits: found.total },
     };
   }
 
   protected override checkParams(params: GlobParams): string | null {
     if (params.pattern.trim() === "") return '"pattern" must not be empty.';
-    return patternFault(() => parseGlob(params.pattern, { caseSensitive: true, groups: true }));
+    return findPatternFault(() => parseGlob(params.pattern, { caseSensitive: true, groups: true }));
   }
 }
 
-function listText({ files, total }: FoundFiles, where: string, notes: string[]): string {
+function formatList({ files, total }: FindResult, where: string, notes: string[]): string {
   if (total === 0) return [`No files found matching pattern ${where}.`, ...notes].join("\n");
   const lines = [`Found ${total} file(s) matching ${where}, sorted by modification time (newest first):`];
   let characters = 0;
   for (const file of files) {
     characters += file.length + 1;
-    if (characters > MOST_CHARACTERS) break;
-    lines.push(shownPath(file));
+    if (characters > MAX_CHARACTERS) break;
+    lines.push(formatPath(file));
   }
-  if (lines.some((line) => line.startsWith('"'))) notes.unshift(QUOTED_NAMES);
+  if (lines.some((line) => line.startsWith('"'))) notes.unshift(QUOTED_NAMES_NOTE);
   const shown = lines.length - 1;
   if (shown < total) {
     notes.unshift(
@@ -88,14 +88,14 @@ function listText({ files, total }: FoundFiles, where: string, notes: string[]):
   return [...lines, ...notes].join("\n");
 }
 
-function notesOn({ isPartial, unreadableFolders }: FoundFiles): string[] {
+function listNotes({ isPartial, unreadableFolders }: FindResult): string[] {
   const notes: string[] = [];
   if (isPartial) notes.push("[Incomplete: stopped after 30 seconds; search in a smaller directory.]");
   if (unreadableFolders > 0) notes.push(`[${unreadableFolders} unreadable folder(s) were skipped.]`);
   return notes;
 }
 
-function summary({ total, isPartial }: FoundFiles): string {
+function summarizeFiles({ total, isPartial }: FindResult): string {
   const count = total === 1 ? "1 file" : `${total} files`;
   return isPartial ? `Found ${count} before the time was over.` : `Found ${count}.`;
 }

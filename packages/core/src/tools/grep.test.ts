@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { madeTree } from "@burin/testing/made-files";
+import { createTree } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { Grep } from "./grep.ts";
@@ -19,7 +19,7 @@ const EXAMPLE = {
 
 describe("search_file_content", () => {
   it("R84 R85 lays the hits out by file, in the order of the paths", async () => {
-    expect(await grep(madeTree(EXAMPLE), { pattern: "myFunction", include: "*.ts" })).toBe(
+    expect(await grep(createTree(EXAMPLE), { pattern: "myFunction", include: "*.ts" })).toBe(
       [
         'Found 3 matches for pattern "myFunction" in path "." (filter: "*.ts"):',
         "---",
@@ -35,7 +35,7 @@ describe("search_file_content", () => {
   });
 
   it("R88 a relative path works and is echoed; one hit is 1 match, none is said so", async () => {
-    const root = madeTree(EXAMPLE);
+    const root = createTree(EXAMPLE);
     expect(await grep(root, { pattern: "import", path: "src" })).toBe(
       'Found 1 match for pattern "import" in path "src":\n---\nFile: index.ts\nL5: import { myFunction } from \'./utils\';\n---',
     );
@@ -49,7 +49,7 @@ describe("search_file_content", () => {
   });
 
   it("R82 R86 X10 gives 20 hits unless told otherwise, and warns only when some were left out", async () => {
-    const root = madeTree({ "a.txt": "hit\n".repeat(21), "b/c.txt": "hit\n".repeat(79) });
+    const root = createTree({ "a.txt": "hit\n".repeat(21), "b/c.txt": "hit\n".repeat(79) });
     const text = await grep(root, { pattern: "hit" });
     expect(text.split("\n").filter((line) => line.startsWith("L"))).toHaveLength(20);
     expect(text.startsWith('Found 20 matches for pattern "hit" in path ".":')).toBe(true);
@@ -62,12 +62,12 @@ describe("search_file_content", () => {
   });
 
   it.each([0, 101, -1, 1.5])("R82 maxResults %s is refused and the range named", async (maxResults) => {
-    const text = await grep(madeTree({}), { pattern: "a", maxResults });
+    const text = await grep(createTree({}), { pattern: "a", maxResults });
     expect(text).toContain("1 to 100");
   });
 
   it("R81 include and exclude take globs with and without folders", async () => {
-    const root = madeTree({
+    const root = createTree({
       "a.js": "hit",
       "src/b.ts": "hit",
       "src/x/c.tsx": "hit",
@@ -93,14 +93,14 @@ describe("search_file_content", () => {
   });
 
   it("R88 context lines are marked with a hyphen, gaps with dots", async () => {
-    const root = madeTree({ "a.txt": "1\nhit\n3\n4\n5\n6\nhit\n" });
+    const root = createTree({ "a.txt": "1\nhit\n3\n4\n5\n6\nhit\n" });
     expect(await grep(root, { pattern: "hit", context: 1 })).toContain(
       "File: a.txt\nL1- 1\nL2: hit\nL3- 3\n...\nL6- 6\nL7: hit\n---",
     );
   });
 
   it("R88 bad patterns are validation errors that name the fault; fixed_strings takes them", async () => {
-    const root = madeTree({ "a.txt": "call foo( now\n" });
+    const root = createTree({ "a.txt": "call foo( now\n" });
     const tool = new Grep(openWorkspace(root));
     expect(tool.validateToolParams({ pattern: "foo(" })).toContain("never closed");
     expect(tool.validateToolParams({ pattern: "(?=x)" })).toContain("look-around");
@@ -110,7 +110,7 @@ describe("search_file_content", () => {
   });
 
   it("P40 P41 a wrong path is an error with a hint, never no matches", async () => {
-    const root = madeTree({ "source/a.txt": "hit" });
+    const root = createTree({ "source/a.txt": "hit" });
     const result = await createToolbox({ root }).call("search_file_content", {
       pattern: "hit",
       path: "sorce",
@@ -121,7 +121,7 @@ describe("search_file_content", () => {
   });
 
   it("P40 a file that is not searched is said so, never no matches alone", async () => {
-    const root = madeTree({ "a.bin": "x\0x", "b.txt": "none" });
+    const root = createTree({ "a.bin": "x\0x", "b.txt": "none" });
     execFileSync("mkfifo", [join(root, "pipe")]);
     const named = (path: string) => grep(root, { pattern: "x", path });
     expect(await named("pipe")).toContain("pipe, socket or device");
@@ -130,7 +130,7 @@ describe("search_file_content", () => {
   });
 
   it("R88 says that git's ignoring may have hidden all that match, and only where nothing is found", async () => {
-    const root = madeTree({
+    const root = createTree({
       ".gitignore": "gen/\n*.log\n",
       "src/gen/a.js": "needle\n",
       "b.log": "pin\n",
@@ -145,12 +145,14 @@ describe("search_file_content", () => {
       expect(await grep(root, { pattern, respect_git_ignore: false })).toContain(`L1: ${pattern}`);
     }
     expect(await grep(root, { pattern: "needle|thread" })).not.toContain("git ignores");
-    expect(await grep(madeTree({ "a.ts": "thread\n" }), { pattern: "needle" })).not.toContain("git ignores");
+    expect(await grep(createTree({ "a.ts": "thread\n" }), { pattern: "needle" })).not.toContain(
+      "git ignores",
+    );
   });
 
   it("P38 a link to a file outside is refused, one to a folder inside works", async () => {
-    const outside = madeTree({ "secret.txt": "needle" });
-    const root = madeTree({ "real/a.txt": "needle" });
+    const outside = createTree({ "secret.txt": "needle" });
+    const root = createTree({ "real/a.txt": "needle" });
     symlinkSync(join(outside, "secret.txt"), join(root, "out.txt"));
     symlinkSync(join(root, "real"), join(root, "alias"));
     expect(await grep(root, { pattern: "needle", path: "out.txt" })).toContain("outside the root");
@@ -159,7 +161,7 @@ describe("search_file_content", () => {
   });
 
   it("R87 needs no confirmation", async () => {
-    const tool = new Grep(openWorkspace(madeTree({})));
+    const tool = new Grep(openWorkspace(createTree({})));
     expect(await tool.shouldConfirmExecute({ pattern: "a" }, new AbortController().signal)).toBe(false);
   });
 });

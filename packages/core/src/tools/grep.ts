@@ -1,39 +1,39 @@
 import type { FileHits, SearchLine, SearchResult, Workspace } from "@burin/contract/machine/workspace";
 import {
-  closed,
+  closedObject,
   flag,
   integer,
-  NOT_EMPTY,
+  NON_EMPTY,
   number,
+  type OptionValue,
   text,
-  type ValueOf,
 } from "@burin/contract/messages/option";
 import { Machine } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-pattern";
-import { patternFault } from "@burin/contract/patterns/pattern";
+import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
-import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
 const DEFAULT_RESULTS = 20;
-const MOST_RESULTS = 100;
-const MOST_CONTEXT = 20;
+const MAX_RESULTS = 100;
+const MAX_CONTEXT = 20;
 
-const PARAMETERS = closed(["pattern"], {
-  pattern: text("Regular expression; each line is matched alone.", NOT_EMPTY),
+const PARAMETERS = closedObject(["pattern"], {
+  pattern: text("Regular expression; each line is matched alone.", NON_EMPTY),
   path: text("Directory or file to search in. Default: the root."),
   include: text('Only files matching this glob, e.g. "*.js", "src/**/*.{ts,tsx}".'),
   exclude: text("Leave out files matching this glob."),
-  maxResults: number(`Most hits, 1 to ${MOST_RESULTS}. Default ${DEFAULT_RESULTS}.`),
+  maxResults: number(`Most hits, 1 to ${MAX_RESULTS}. Default ${DEFAULT_RESULTS}.`),
   case_sensitive: flag("Default false."),
   fixed_strings: flag("Take the pattern as plain text. Default false."),
-  context: integer(`Lines around each hit, 0 to ${MOST_CONTEXT}. Default 0.`),
+  context: integer(`Lines around each hit, 0 to ${MAX_CONTEXT}. Default 0.`),
   names_only: flag("Only name the files. Default false."),
   respect_git_ignore: flag("Leave out what git ignores. Default true."),
 });
-export type GrepParams = ValueOf<typeof PARAMETERS>;
+export type GrepParams = OptionValue<typeof PARAMETERS>;
 
-/** Ignored files are not checked for matches: if nothing is found, that would cost as much as the search. */
+/** Ignored files are not searched, not even to count matches: that would cost as much as the search itself. */
 const NOT_SEARCHED =
   '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
 
@@ -79,22 +79,22 @@ export class Grep extends BaseTool<GrepParams> {
     const result = await this.#workspace.search(place, request, signal);
     const ignored = result.hits === 0 && result.hasIgnored ? [NOT_SEARCHED] : [];
     return {
-      llmContent: [answerText(params, result, most), ...ignored].join("\n"),
-      returnDisplay: summary(result, request.namesOnly),
+      llmContent: [formatAnswer(params, result, most), ...ignored].join("\n"),
+      returnDisplay: summarizeHits(result, request.namesOnly),
       data: { hits: request.namesOnly ? result.files.length : result.hits },
     };
   }
 
   protected override checkParams(params: GrepParams): string | null {
     const { maxResults = DEFAULT_RESULTS, context = 0 } = params;
-    if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > MOST_RESULTS) {
-      return `"maxResults" must be a whole number from 1 to ${MOST_RESULTS}, got ${maxResults}.`;
+    if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > MAX_RESULTS) {
+      return `"maxResults" must be a whole number from 1 to ${MAX_RESULTS}, got ${maxResults}.`;
     }
-    if (context < 0 || context > MOST_CONTEXT) {
-      return `"context" must be from 0 to ${MOST_CONTEXT}, got ${context}.`;
+    if (context < 0 || context > MAX_CONTEXT) {
+      return `"context" must be from 0 to ${MAX_CONTEXT}, got ${context}.`;
     }
     const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
-    return patternFault(() => {
+    return findPatternFault(() => {
       new Machine(parseSearchPattern(params.pattern, dialect));
       for (const glob of [params.include, params.exclude]) {
         if (glob) parseGlob(glob, { caseSensitive: true, groups: true });
@@ -103,43 +103,48 @@ export class Grep extends BaseTool<GrepParams> {
   }
 }
 
-function answerText(params: GrepParams, result: SearchResult, most: number): string {
+function formatAnswer(params: GrepParams, result: SearchResult, most: number): string {
   const filter = params.include ? ` (filter: "${params.include}")` : "";
   const place = `for pattern "${params.pattern}" in path "${params.path || "."}"${filter}`;
   const notes = result.gaps.map((gap) => `[Incomplete: ${gap}]`);
   if (result.hits === 0 && !result.hasMore) return [`No matches found ${place}.`, ...notes].join("\n");
-  const warning = result.hasMore ? ["", ...warningLines(most)] : [];
-  const blocks = params.names_only ? result.files.map((file) => shownPath(file.path)) : hitBlocks(result);
-  if (result.files.some((file) => shownPath(file.path) !== file.path)) notes.unshift(QUOTED_NAMES);
-  return [`Found ${counted(result, params.names_only)} ${place}:`, ...blocks, ...notes, ...warning].join(
+  const warning = result.hasMore ? ["", ...buildWarning(most)] : [];
+  const blocks = params.names_only
+    ? result.files.map((file) => formatPath(file.path))
+    : formatHitBlocks(result);
+  if (result.files.some((file) => formatPath(file.path) !== file.path)) notes.unshift(QUOTED_NAMES_NOTE);
+  return [`Found ${formatCount(result, params.names_only)} ${place}:`, ...blocks, ...notes, ...warning].join(
     "\n",
   );
 }
 
-function counted({ hits, files }: SearchResult, namesOnly: boolean | undefined): string {
+function formatCount({ hits, files }: SearchResult, namesOnly: boolean | undefined): string {
   if (namesOnly) return files.length === 1 ? "1 file with matches" : `${files.length} files with matches`;
   return hits === 1 ? "1 match" : `${hits} matches`;
 }
 
-function hitBlocks({ files }: SearchResult): string[] {
-  return ["---", ...files.flatMap((file) => [`File: ${shownPath(file.path)}`, ...linesOf(file), "---"])];
+function formatHitBlocks({ files }: SearchResult): string[] {
+  return [
+    "---",
+    ...files.flatMap((file) => [`File: ${formatPath(file.path)}`, ...formatHitLines(file), "---"]),
+  ];
 }
 
-/** A gap between two groups of lines is marked only when context is shown. */
-function linesOf({ lines }: FileHits): string[] {
+/** Formats the lines of a file. A gap between two groups of lines is marked only if context is shown. */
+function formatHitLines({ lines }: FileHits): string[] {
   const hasContext = lines.some((line) => !line.isHit);
   return lines.flatMap((line, index) => {
     const previous = lines[index - 1];
     const isApart = hasContext && previous !== undefined && previous.number + 1 !== line.number;
-    return isApart ? ["...", lineText(line)] : [lineText(line)];
+    return isApart ? ["...", formatLine(line)] : [formatLine(line)];
   });
 }
 
-function lineText({ number, text, isHit }: SearchLine): string {
+function formatLine({ number, text, isHit }: SearchLine): string {
   return isHit ? `L${number}: ${text}` : `L${number}- ${text}`;
 }
 
-function warningLines(most: number): string[] {
+function buildWarning(most: number): string[] {
   return [
     "WARNING: Results truncated to prevent context overflow. To see more results:",
     "- Use a more specific pattern to reduce matches",
@@ -149,7 +154,7 @@ function warningLines(most: number): string[] {
   ];
 }
 
-function summary(result: SearchResult, namesOnly: boolean): string {
+function summarizeHits(result: SearchResult, namesOnly: boolean): string {
   const suffix = `${result.hasMore ? "; there are more" : ""}${result.gaps.length > 0 ? "; incomplete" : ""}`;
-  return `Found ${counted(result, namesOnly)}${suffix}.`;
+  return `Found ${formatCount(result, namesOnly)}${suffix}.`;
 }

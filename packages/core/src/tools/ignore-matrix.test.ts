@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { textOf } from "@burin/contract/messages/message";
-import { madeTree } from "@burin/testing/made-files";
+import { joinText } from "@burin/contract/messages/message";
+import { createTree } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 
@@ -17,11 +17,11 @@ afterEach(() => {
   process.env = { ...ENVIRONMENT };
 });
 
-/** Which of the files each tool shows when nobody names them. */
+/** Returns which of the files each tool shows when the call does not name them. */
 async function shownBy(options: ToolboxOptions, files: readonly string[]): Promise<Record<string, string[]>> {
   const box = createToolbox(options);
   const text = async (name: string, args: Record<string, unknown>) =>
-    textOf((await box.call(name, args)).llmContent);
+    joinText((await box.call(name, args)).llmContent);
   const [glob, grep, many] = await Promise.all([
     text("glob", { pattern: "**" }),
     text("search_file_content", { pattern: "content", names_only: true, maxResults: 100 }),
@@ -124,7 +124,7 @@ describe("one answer of all tools", () => {
     for (const { what, files, settings, hidden } of CASES) {
       if (!isRepository && files[".git/info/exclude"] !== undefined) continue;
       it(`P39 R53 R74 ${what}, ${place}`, async () => {
-        const root = madeTree(Object.fromEntries(FILES.map((file) => [file, "content\n"])));
+        const root = createTree(Object.fromEntries(FILES.map((file) => [file, "content\n"])));
         if (isRepository) execFileSync("git", ["init", "-q"], { cwd: root });
         for (const [name, text] of Object.entries(files)) {
           mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -139,7 +139,7 @@ describe("one answer of all tools", () => {
   }
 
   it("P39 the rules of the folders above the root count up to the top of the work tree", async () => {
-    const top = madeTree({
+    const top = createTree({
       ".gitignore": "*.log\n/inner/gen/\n",
       "inner/a.log": "content",
       "inner/b.ts": "content",
@@ -157,7 +157,7 @@ describe("one answer of all tools", () => {
   });
 
   it("P39 a root or a named folder that git ignores is not empty: only the rules inside count", async () => {
-    const top = madeTree({
+    const top = createTree({
       ".gitignore": "out/\n*.log\n",
       "out/a.ts": "content",
       "out/b.log": "content",
@@ -182,12 +182,12 @@ describe("one answer of all tools", () => {
   });
 
   it("P39 the person's own excludes count, wherever git's settings put them", async () => {
-    const home = madeTree({
+    const home = createTree({
       config: "[core]\n\texcludesFile = IGNORE\n",
       excludes: "*.log\n",
       "xdg/git/ignore": "*.tmp\n",
     });
-    const root = madeTree({ "a.log": "content", "b.tmp": "content", "c.ts": "content" });
+    const root = createTree({ "a.log": "content", "b.tmp": "content", "c.ts": "content" });
     execFileSync("git", ["init", "-q"], { cwd: root });
     const files = ["a.log", "b.tmp", "c.ts"];
     writeFileSync(
@@ -204,8 +204,13 @@ describe("one answer of all tools", () => {
   });
 
   it("P38 P39 the excludes that a repository names count inside it, and are not read anywhere else", async () => {
-    const outside = madeTree({ secret: "*.log\n" });
-    const root = madeTree({ "a.log": "content", "b.tmp": "content", "c.ts": "content", ignored: "*.tmp\n" });
+    const outside = createTree({ secret: "*.log\n" });
+    const root = createTree({
+      "a.log": "content",
+      "b.tmp": "content",
+      "c.ts": "content",
+      ignored: "*.tmp\n",
+    });
     execFileSync("git", ["init", "-q"], { cwd: root });
     symlinkSync(join(outside, "secret"), join(root, "link"));
     const files = ["a.log", "b.tmp", "c.ts"];
@@ -220,7 +225,7 @@ describe("one answer of all tools", () => {
   });
 
   it("P19 P39 a deny rule for a path closes it to every tool that shows content, names may be seen", async () => {
-    const root = madeTree({
+    const root = createTree({
       ".env": "content CANARY",
       "src/.env.local": "content CANARY",
       "a.ts": "content",
@@ -255,7 +260,7 @@ function isGitCase(files: Readonly<Record<string, string>>): boolean {
   return Object.keys(files).some((name) => name.endsWith(".gitignore") || name.startsWith(".git/"));
 }
 
-/** What git ignores opens when it is named; what our own rules hide opens for nobody. */
+/** Expects that a file ignored by git can be read if it is named, and that a file hidden by our own rules cannot. */
 async function expectNamed(
   options: ToolboxOptions,
   hidden: readonly string[],

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { madeTree } from "@burin/testing/made-files";
+import { createTree } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { ListFiles } from "./ls.ts";
@@ -12,7 +12,7 @@ const list = (root: string, params: Record<string, unknown>) =>
 
 describe("list_directory", () => {
   it("R54 R55 marks folders, lists them first, all by code point, directly under the path only", async () => {
-    const root = madeTree({
+    const root = createTree({
       "subfolder1/x.txt": "",
       "file1.txt": "",
       "file2.png": "",
@@ -36,7 +36,7 @@ describe("list_directory", () => {
   });
 
   it("R51 X6 takes a relative path and shows the absolute one", async () => {
-    const root = madeTree({ "src/a.ts": "" });
+    const root = createTree({ "src/a.ts": "" });
     expect((await list(root, { path: "src" })).llmContent).toBe(
       `Directory listing for ${join(root, "src")}:\na.ts`,
     );
@@ -44,14 +44,14 @@ describe("list_directory", () => {
   });
 
   it("R52 leaves out what the ignore globs name", async () => {
-    const root = madeTree({ "a.log": "", "b.ts": "", "logs/x": "", ".git/HEAD": "" });
+    const root = createTree({ "a.log": "", "b.ts": "", "logs/x": "", ".git/HEAD": "" });
     const { llmContent } = await list(root, { path: root, ignore: ["*.log", ".git", "logs"] });
     expect(llmContent).toBe(`Directory listing for ${root}:\nb.ts`);
     expect((await list(root, { path: root, ignore: ["logs/"] })).llmContent).not.toContain("logs");
   });
 
   it("R53 P39 leaves out what git ignores unless told otherwise, and counts it for the person", async () => {
-    const root = madeTree({
+    const root = createTree({
       ".gitignore": "*.log\nbuild/\n",
       "a.log": "",
       "build/x": "",
@@ -69,7 +69,7 @@ describe("list_directory", () => {
   });
 
   it("R55 an empty folder, a file, a missing path and one outside each get their own answer", async () => {
-    const root = madeTree({ "file.txt": "" });
+    const root = createTree({ "file.txt": "" });
     mkdirSync(join(root, "empty"));
     expect((await list(root, { path: "empty" })).llmContent).toBe(
       `Directory ${join(root, "empty")} is empty.`,
@@ -80,8 +80,8 @@ describe("list_directory", () => {
   });
 
   it("P38 P18 a link to a folder outside is refused; pipes and links to outside are only names", async () => {
-    const outside = madeTree({ "secret.txt": "" });
-    const root = madeTree({ "a.txt": "" });
+    const outside = createTree({ "secret.txt": "" });
+    const root = createTree({ "a.txt": "" });
     symlinkSync(outside, join(root, "out"));
     execFileSync("mkfifo", [join(root, "pipe")]);
     expect((await list(root, { path: "out" })).error?.type).toBe("outside_root");
@@ -92,7 +92,7 @@ describe("list_directory", () => {
   });
 
   it("P48 shows a bounded part of a very large folder and says how many there are", async () => {
-    const root = madeTree({});
+    const root = createTree({});
     for (let number = 0; number < 2100; number += 1)
       writeFileSync(join(root, `f${String(number).padStart(5, "0")}`), "");
     const lines = String((await list(root, { path: root })).llmContent).split("\n");
@@ -101,7 +101,7 @@ describe("list_directory", () => {
   });
 
   it("R56 needs no confirmation", async () => {
-    const tool = new ListFiles(openWorkspace(madeTree({})));
+    const tool = new ListFiles(openWorkspace(createTree({})));
     expect(await tool.shouldConfirmExecute({ path: "." }, new AbortController().signal)).toBe(false);
   });
 });

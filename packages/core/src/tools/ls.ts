@@ -1,16 +1,23 @@
 import type { Listing, Workspace } from "@burin/contract/machine/workspace";
-import { closed, flag, NOT_EMPTY, text, texts, type ValueOf } from "@burin/contract/messages/option";
-import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import {
+  closedObject,
+  flag,
+  NON_EMPTY,
+  type OptionValue,
+  text,
+  textList,
+} from "@burin/contract/messages/option";
+import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-const PARAMETERS = closed(["path"], {
-  path: text("Absolute path of the directory.", NOT_EMPTY),
-  ignore: texts('Globs of names to leave out, e.g. ["*.log", ".git"].'),
+const PARAMETERS = closedObject(["path"], {
+  path: text("Absolute path of the directory.", NON_EMPTY),
+  ignore: textList('Globs of names to leave out, e.g. ["*.log", ".git"].'),
   respect_git_ignore: flag("Leave out what git ignores. Default true."),
 });
-export type ListDirectoryParams = ValueOf<typeof PARAMETERS>;
+export type ListDirectoryParams = OptionValue<typeof PARAMETERS>;
 
-const MOST_ENTRIES = 2000;
+const MAX_ENTRIES = 2000;
 
 export class ListFiles extends BaseTool<ListDirectoryParams> {
   readonly name = "list_directory";
@@ -40,27 +47,27 @@ export class ListFiles extends BaseTool<ListDirectoryParams> {
       { ignore: params.ignore ?? [], respectGitIgnore: params.respect_git_ignore ?? true },
       signal,
     );
-    return { llmContent: listingText(listing), returnDisplay: summary(listing) };
+    return { llmContent: formatListing(listing), returnDisplay: summarizeListing(listing) };
   }
 }
 
-function listingText({ path, entries }: Listing): string {
+function formatListing({ path, entries }: Listing): string {
   if (entries.length === 0) return `Directory ${path} is empty.`;
   const lines = entries
-    .slice(0, MOST_ENTRIES)
-    .map(({ name, isDirectory }) => (isDirectory ? `[DIR] ${shownPath(name)}` : fileName(name)));
+    .slice(0, MAX_ENTRIES)
+    .map(({ name, isDirectory }) => (isDirectory ? `[DIR] ${formatPath(name)}` : formatFileName(name)));
   const left = entries.length - lines.length;
   if (left > 0) lines.push(`[${left} more of ${entries.length} not shown; narrow with "ignore" or use glob]`);
-  if (lines.some((line) => /^(?:\[DIR\] )?"/.test(line))) lines.push(QUOTED_NAMES);
-  return `Directory listing for ${shownPath(path)}:\n${lines.join("\n")}`;
+  if (lines.some((line) => /^(?:\[DIR\] )?"/.test(line))) lines.push(QUOTED_NAMES_NOTE);
+  return `Directory listing for ${formatPath(path)}:\n${lines.join("\n")}`;
 }
 
-/** A file whose name looks like one of our own lines is quoted. */
-function fileName(name: string): string {
-  return /^\[(?:DIR\]|A name|\d+ more) /.test(name) ? JSON.stringify(name) : shownPath(name);
+/** Formats a file name. A name that looks like one of the tool's own lines is quoted. */
+function formatFileName(name: string): string {
+  return /^\[(?:DIR\]|A name|\d+ more) /.test(name) ? JSON.stringify(name) : formatPath(name);
 }
 
-function summary({ entries, gitIgnored, ownIgnored }: Listing): string {
+function summarizeListing({ entries, gitIgnored, ownIgnored }: Listing): string {
   const count = entries.length === 1 ? "1 item" : `${entries.length} items`;
   const ignored: string[] = [];
   if (gitIgnored > 0) ignored.push(`${gitIgnored} ignored by git`);

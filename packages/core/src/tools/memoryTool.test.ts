@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createSession } from "../configured-session.ts";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
@@ -10,8 +10,8 @@ let root: string;
 let home: string;
 
 beforeEach(() => {
-  root = temporaryFolder();
-  home = join(temporaryFolder(), "home");
+  root = createTemporaryFolder();
+  home = join(createTemporaryFolder(), "home");
 });
 
 function toolbox(options: Partial<ToolboxOptions> = {}) {
@@ -22,7 +22,7 @@ const yes = async () => ({ outcome: "once" as const });
 
 describe("save_memory", () => {
   it("R44 P55 shows the diff, asks, and adds to the project's file", async () => {
-    const path = madeFile(root, "AGENTS.md", "# Rules\r\nBe kind.\r\n");
+    const path = createFile(root, "AGENTS.md", "# Rules\r\nBe kind.\r\n");
     const asked: Confirmation[] = [];
     const box = toolbox({
       confirm: async (question) => {
@@ -42,13 +42,13 @@ describe("save_memory", () => {
 
   it("P32 P55 every other line keeps its own end", async () => {
     const [head, tail] = ["# Rules\r\nBe kind.\n\n## Remembered\n\n- a\n", "\n# More\r\nlast"];
-    const path = madeFile(root, "AGENTS.md", head + tail);
+    const path = createFile(root, "AGENTS.md", head + tail);
     await toolbox({ confirm: yes }).call("save_memory", { fact: "b" });
     expect(readFileSync(path, "utf8")).toBe(`${head}- b\r\n${tail}`);
   });
 
   it("P55 what the user writes instead in the question is what the file gets, and the model is told", async () => {
-    const path = madeFile(root, "AGENTS.md", "# Rules\n");
+    const path = createFile(root, "AGENTS.md", "# Rules\n");
     const content = "# Rules\n\n- Tests run with npm run check.\n";
     const box = toolbox({ confirm: async () => ({ outcome: "edited", content }) });
     const result = await box.call("save_memory", { fact: "Tests run with npm test." });
@@ -97,11 +97,11 @@ describe("save_memory", () => {
   });
 
   it.each(["CLAUDE.md", "GEMINI.md"])("P55 goes to %s where the project has no AGENTS.md", async (name) => {
-    const path = madeFile(root, name, "Be kind.\n");
+    const path = createFile(root, name, "Be kind.\n");
     const box = toolbox({ confirm: yes });
     await box.call("save_memory", { fact: "Use tabs" });
     expect(readFileSync(path, "utf8")).toBe("Be kind.\n\n## Remembered\n\n- Use tabs\n");
-    const better = madeFile(root, "AGENTS.md", "Be kind.\n");
+    const better = createFile(root, "AGENTS.md", "Be kind.\n");
     await box.call("save_memory", { fact: "Use tabs" });
     expect(readFileSync(better, "utf8")).toContain("- Use tabs");
   });
@@ -144,7 +144,7 @@ describe("save_memory", () => {
   });
 
   it("refuses a file that holds no text", async () => {
-    madeFile(root, "AGENTS.md", new Uint8Array([0, 1, 2, 0, 255]));
+    createFile(root, "AGENTS.md", new Uint8Array([0, 1, 2, 0, 255]));
     expect((await toolbox({ confirm: yes }).call("save_memory", { fact: "x" })).error?.type).toBe("io_error");
   });
 });

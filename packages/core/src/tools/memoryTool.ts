@@ -1,15 +1,15 @@
 import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
+import { choice, closedObject, type OptionValue, STRING, text } from "@burin/contract/messages/option";
 import {
-  changeData,
+  buildChangeData,
   type FileDiff,
   type PreparedCall,
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { untilLanded } from "../text/until-landed.ts";
+import { writeMerging } from "../text/until-landed.ts";
 
-const PARAMETERS = closed(["fact"], {
+const PARAMETERS = closedObject(["fact"], {
   fact: text("One self-contained sentence.", { minLength: 1, maxLength: 2000 }),
   scope: choice(
     ["project", "global"],
@@ -17,14 +17,14 @@ const PARAMETERS = closed(["fact"], {
     STRING,
   ),
 });
-export type SaveMemoryParams = ValueOf<typeof PARAMETERS>;
+export type SaveMemoryParams = OptionValue<typeof PARAMETERS>;
 
-/** Where facts are stored: one file for this project, one for all. */
-export type MemoryPlaces = Readonly<Record<"project" | "global", MemoryPlace>>;
+/** Where facts are stored: one file for this project and one for all projects. */
+export type MemoryFiles = Readonly<Record<"project" | "global", MemoryFile>>;
 
-interface MemoryPlace {
+interface MemoryFile {
   readonly file: string;
-  /** The workspace that contains the file, opened when it is first needed. */
+  /** Opens the workspace that contains the file, on first use. */
   open(): Promise<Workspace>;
 }
 
@@ -33,7 +33,7 @@ const SEEN = /[^\s\p{C}]/u;
 interface Change {
   readonly before: FileSnapshot;
   readonly content: string;
-  /** The fact as written in the file. */
+  /** The fact as it is written in the file. */
   readonly line: string;
   readonly diff: FileDiff;
   readonly realPath: string;
@@ -46,9 +46,9 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   readonly description =
     "Remembers one fact for later sessions, when the user asks for it or states a lasting preference. Not for what belongs to the present task only.";
   readonly parameterSchema = PARAMETERS;
-  readonly #places: MemoryPlaces;
+  readonly #places: MemoryFiles;
 
-  constructor(places: MemoryPlaces) {
+  constructor(places: MemoryFiles) {
     super();
     this.#places = places;
   }
@@ -61,11 +61,11 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     return `Remember (${scope}): ${fact}`;
   }
 
-  /** A known fact changes nothing, so no question is needed. */
+  /** Prepares the change. If the fact is already known, nothing changes, so no question is needed. */
   async prepare(params: SaveMemoryParams): Promise<PreparedCall> {
     const { file } = this.#place(params);
     const change = await this.#change(params);
-    if (change === null) return { confirmation: false, run: async () => knownIn(file) };
+    if (change === null) return { confirmation: false, run: async () => createKnownResult(file) };
     const { diff, realPath: path } = change;
     const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
     return {
@@ -79,20 +79,20 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
 
   async #save(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
     const { file } = this.#place(params);
-    const { done } = await untilLanded<Change | null>(first, {
+    const { done } = await writeMerging<Change | null>(first, {
       write: async (change) =>
         change === null ? { isNew: false, wasBasis: true, notes: [] } : this.#write(params, change, signal),
       merge: () => this.#change(params),
     });
-    if (done === null) return knownIn(file);
+    if (done === null) return createKnownResult(file);
     return {
       llmContent: `Remembered in ${file}: ${done.line}`,
       returnDisplay: done.diff,
-      data: changeData(file, done.diff),
+      data: buildChangeData(file, done.diff),
     };
   }
 
-  /** The user has changed what the question showed. */
+  /** Saves the fact as the user edited it in the question. */
   async #saveEdited(
     params: SaveMemoryParams,
     { edited: content, ...change }: Change & { readonly edited: string },
@@ -100,15 +100,15 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   ): Promise<ToolResult> {
     const { file } = this.#place(params);
     const written = await this.#write(params, { ...change, content }, signal);
-    const [{ fileDiff }, { usersVersionAnswer }] = await Promise.all([
+    const [{ buildFileDiff }, { formatUsersVersion }] = await Promise.all([
       import("@burin/files/workspace/diff"),
       import("../text/edit-report.ts"),
     ]);
     const { fileName, originalContent: before } = change.diff;
-    const { fileDiff: changes } = fileDiff({ fileName: file, before: change.content, after: content });
-    const llmContent = usersVersionAnswer({ file, ...written, changes });
-    const returnDisplay = fileDiff({ fileName, before, after: content });
-    return { llmContent, returnDisplay, data: changeData(file, returnDisplay) };
+    const { fileDiff: changes } = buildFileDiff({ fileName: file, before: change.content, after: content });
+    const llmContent = formatUsersVersion({ file, ...written, changes });
+    const returnDisplay = buildFileDiff({ fileName, before, after: content });
+    return { llmContent, returnDisplay, data: buildChangeData(file, returnDisplay) };
   }
 
   async #write(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {
@@ -121,11 +121,11 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     return !SEEN.test(fact) ? '"fact" is empty: write one sentence that is worth remembering.' : null;
   }
 
-  #place({ scope = "project" }: SaveMemoryParams): MemoryPlace {
+  #place({ scope = "project" }: SaveMemoryParams): MemoryFile {
     return this.#places[scope];
   }
 
-  /** The change to the file; null when the file contains the fact already. */
+  /** Returns the change to the file, or null if it already contains the fact. */
   async #change(params: SaveMemoryParams): Promise<Change | null> {
     const { file, open } = this.#place(params);
     const workspace = await open();
@@ -136,18 +136,18 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
         `${file} is not a text file or is too large, so nothing was added to it.`,
       );
     }
-    const { factLine, withFact } = await import("../text/memory-section.ts");
-    const content = withFact(before.text ?? "", params.fact);
+    const { formatFact, addFact } = await import("../text/memory-section.ts");
+    const content = addFact(before.text ?? "", params.fact);
     if (content === null) return null;
-    const [{ fileDiff }, { after, realPath }] = await Promise.all([
+    const [{ buildFileDiff }, { after, realPath }] = await Promise.all([
       import("@burin/files/workspace/diff"),
       workspace.preview(file, content, before.version),
     ]);
-    const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });
-    return { before, content, line: factLine(params.fact), diff, realPath };
+    const diff = buildFileDiff({ fileName: workspace.relative(file), before: before.text, after });
+    return { before, content, line: formatFact(params.fact), diff, realPath };
   }
 }
 
-function knownIn(file: string): ToolResult {
+function createKnownResult(file: string): ToolResult {
   return { llmContent: `Already remembered in ${file}.`, returnDisplay: `Already in ${file}.` };
 }

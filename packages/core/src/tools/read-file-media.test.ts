@@ -91,7 +91,7 @@ describe("media", () => {
     await expect(read(file(`a.${extension}`, cut))).rejects.toMatchObject({ code: "unusable_media" });
   });
 
-  /** A picture of four rows of one red pixel. */
+  /** An image with four rows of one red pixel. */
   const TALL = (() => {
     const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 4, 8, 2, 0, 0, 0]);
     const row = Buffer.from([0, 255, 0, 0]);

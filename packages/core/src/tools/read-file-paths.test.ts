@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { file, makeFolders, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";
@@ -89,7 +89,7 @@ describe("paths", () => {
   });
 
   it("R48 P38 are refused when they lead out, in every spelling", async () => {
-    const outside = temporaryFolder();
+    const outside = createTemporaryFolder();
     writeFileSync(join(outside, "secret"), "secret");
     mkdirSync(`${root}-evil`);
     writeFileSync(`${root}-evil/secret`, "secret");
@@ -114,7 +114,7 @@ describe("paths", () => {
   });
 
   it("R48 P38 are judged anew where a file was read a moment ago", async () => {
-    const outside = temporaryFolder();
+    const outside = createTemporaryFolder();
     for (const name of ["a", "b"]) writeFileSync(join(outside, name), "secret");
     mkdirSync(join(root, "folder"));
     for (const name of ["a", "b"]) writeFileSync(join(root, "folder", name), "own");

@@ -1,30 +1,30 @@
 import { isAbsolute } from "node:path";
 import type { MediaContent, TextLines, Workspace } from "@burin/contract/machine/workspace";
-import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/option";
-import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
-import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
-import { meantPath } from "@burin/files/paths/meant-path";
+import { integer, NON_EMPTY, type OptionValue, object, text } from "@burin/contract/messages/option";
+import { MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
+import { resolveUserPath } from "@burin/files/paths/meant-path";
 
 const PARAMETERS = object([], {
-  absolute_path: text("Absolute path of the file.", NOT_EMPTY),
-  path: text("The same as absolute_path.", NOT_EMPTY),
+  absolute_path: text("Absolute path of the file.", NON_EMPTY),
+  path: text("The same as absolute_path.", NON_EMPTY),
   offset: integer("First line, counted from 0; needs limit.", { minimum: 0 }),
   limit: integer("How many lines at most.", { minimum: 1 }),
 });
-/** The path has three names, because the tool descriptions in use differ; one is enough. */
-export type ReadFileParams = ValueOf<typeof PARAMETERS> & { readonly file_path?: string };
+/** The parameters. The path has three names, because tool descriptions in use differ; one of them is enough. */
+export type ReadFileParams = OptionValue<typeof PARAMETERS> & { readonly file_path?: string };
 
 export interface ReadFileOptions {
-  /** Returns SVG images as their source text. */
+  /** If true, SVG images are returned as their source text. */
   readonly svgAsText?: boolean | undefined;
-  /** Per answer, when there is room for less than usual. */
+  /** The most characters of an answer, if there is less room than usual. */
   readonly mostCharacters?: number | undefined;
 }
 
 const NAMES = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
 const DEFAULT_LINES = 2000;
-const MOST_LINE_CHARACTERS = 2000;
-/** An answer must reach the model uncut, including the line about what was left out. */
+const MAX_LINE_CHARACTERS = 2000;
+/** Room for the line about what was left out, so that the answer reaches the model uncut. */
 const SPARE_CHARACTERS = 500;
 
 export class ReadFile extends BaseTool<ReadFileParams> {
@@ -32,7 +32,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   readonly displayName = "ReadFile";
   readonly kind = "read";
   readonly description =
-    `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MOST_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
+    `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MAX_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
   readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;
@@ -42,26 +42,26 @@ export class ReadFile extends BaseTool<ReadFileParams> {
     super();
     this.#workspace = workspace;
     this.#svgAsText = svgAsText;
-    const most = Math.min(mostCharacters ?? MOST_ANSWER_CHARACTERS, MOST_ANSWER_CHARACTERS);
+    const most = Math.min(mostCharacters ?? MAX_ANSWER_CHARACTERS, MAX_ANSWER_CHARACTERS);
     this.#mostCharacters = Math.max(most, 2 * SPARE_CHARACTERS) - SPARE_CHARACTERS;
   }
 
   ruleSubjects(params: ReadFileParams): readonly string[] {
-    return [this.#workspace.relative(pathOf(params))];
+    return [this.#workspace.relative(readPath(params))];
   }
 
   getDescription(params: ReadFileParams): string {
     const { offset, limit } = params;
     const lines = limit === undefined ? "" : `, lines ${(offset ?? 0) + 1} to ${(offset ?? 0) + limit}`;
-    return `Read ${this.#workspace.relative(pathOf(params))}${lines}`;
+    return `Read ${this.#workspace.relative(readPath(params))}${lines}`;
   }
 
   async execute(params: ReadFileParams, signal: AbortSignal): Promise<ToolResult> {
-    const path = pathOf(params);
+    const path = readPath(params);
     const range = {
       offset: params.offset ?? 0,
       limit: params.limit ?? DEFAULT_LINES,
-      mostLineCharacters: MOST_LINE_CHARACTERS,
+      mostLineCharacters: MAX_LINE_CHARACTERS,
       mostCharacters: this.#mostCharacters,
       svgAsText: this.#svgAsText,
     };
@@ -72,11 +72,11 @@ export class ReadFile extends BaseTool<ReadFileParams> {
         return { llmContent: text, returnDisplay: "Skipped a binary file." };
       }
       case "media":
-        return mediaResult(content);
+        return buildMediaResult(content);
       case "text":
         if (range.offset > 0 && range.offset >= content.totalLines)
-          return pastTheEnd(path, range.offset, content);
-        return { llmContent: shown(content, range.limit), returnDisplay: summary(content) };
+          return createPastEndError(path, range.offset, content);
+        return { llmContent: formatLines(content, range.limit), returnDisplay: summarizeLines(content) };
     }
   }
 
@@ -92,7 +92,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
       return `"absolute_path", "path" and "file_path" mean the same and must be equal; give one of them.`;
     }
     if (!isAbsolute(path)) {
-      return `The path must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
+      return `The path must be absolute. "${path}" probably means "${resolveUserPath(path, this.#workspace.root)}".`;
     }
     if (params.offset !== undefined && params.limit === undefined) {
       return `"offset" needs "limit": give both, e.g. "offset": ${params.offset}, "limit": ${DEFAULT_LINES}.`;
@@ -101,11 +101,11 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   }
 }
 
-function pathOf(params: ReadFileParams): string {
+function readPath(params: ReadFileParams): string {
   return params.absolute_path ?? params.path ?? params.file_path ?? "";
 }
 
-function mediaResult({ mimeType, base64, bytes, note }: MediaContent): ToolResult {
+function buildMediaResult({ mimeType, base64, bytes, note }: MediaContent): ToolResult {
   const size = bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} kB`;
   const media = { inlineData: { mimeType, data: base64 } };
   return {
@@ -114,23 +114,23 @@ function mediaResult({ mimeType, base64, bytes, note }: MediaContent): ToolResul
   };
 }
 
-function pastTheEnd(path: string, offset: number, { totalLines }: TextLines): ToolResult {
+function createPastEndError(path: string, offset: number, { totalLines }: TextLines): ToolResult {
   const count = totalLines === 1 ? "1 line" : `${totalLines} lines`;
   const message = `Offset ${offset} is past the end: ${path} has ${count}; offset counts from 0.`;
-  return failedResult({ type: "offset_past_end", message });
+  return createFailedResult({ type: "offset_past_end", message });
 }
 
-function shown(content: TextLines, limit: number): string {
+function formatLines(content: TextLines, limit: number): string {
   const { firstLine, lastLine, totalLines, linesCut } = content;
   if (lastLine - firstLine + 1 === totalLines && linesCut === 0) return content.text;
   const hints: string[] = [];
-  if (linesCut > 0) hints.push(`${linesCut} of them cut after ${MOST_LINE_CHARACTERS} characters`);
+  if (linesCut > 0) hints.push(`${linesCut} of them cut after ${MAX_LINE_CHARACTERS} characters`);
   if (lastLine < totalLines) hints.push(`read on with offset ${lastLine} and limit ${limit}`);
   const hint = hints.map((text) => `; ${text}`).join("");
   return `[File content truncated: showing lines ${firstLine}-${lastLine} of ${totalLines} total lines${hint}]\n${content.text}`;
 }
 
-function summary({ firstLine, lastLine, totalLines }: TextLines): string {
+function summarizeLines({ firstLine, lastLine, totalLines }: TextLines): string {
   if (totalLines === 0) return "The file is empty.";
   if (lastLine - firstLine + 1 === totalLines)
     return totalLines === 1 ? "Read 1 line." : `Read ${totalLines} lines.`;

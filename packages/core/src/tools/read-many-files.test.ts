@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
 import { toParts } from "@burin/contract/messages/message";
-import { madeTree } from "@burin/testing/made-files";
+import { createTree } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
@@ -23,7 +23,7 @@ async function read(root: string, params: Record<string, unknown>) {
 
 describe("read_many_files", () => {
   it("R40 joins files, folders and globs in the order of their paths, each under its name", async () => {
-    const root = madeTree({ "b.txt": "two\n", "a.md": "one\n", "src/x.ts": "x\n", "src/y.js": "y\n" });
+    const root = createTree({ "b.txt": "two\n", "a.md": "one\n", "src/x.ts": "x\n", "src/y.js": "y\n" });
     const { text } = await read(root, { paths: ["b.txt", join(root, "a.md"), "src"] });
     const [a, b, x, y] = ["a.md", "b.txt", "src/x.ts", "src/y.js"].map((name) => join(root, name));
     expect(text).toBe(
@@ -32,7 +32,7 @@ describe("read_many_files", () => {
   });
 
   it("R40 include adds, exclude takes away, each file comes once", async () => {
-    const root = madeTree({
+    const root = createTree({
       "src/a.ts": "",
       "src/a.test.ts": "",
       "src/deep/b.ts": "",
@@ -56,7 +56,7 @@ describe("read_many_files", () => {
   });
 
   it("R40 media come in their place, only when named or asked for by their ending", async () => {
-    const root = madeTree({ "a.txt": "a", "img/p.png": PIXEL, "z.txt": "z" });
+    const root = createTree({ "a.txt": "a", "img/p.png": PIXEL, "z.txt": "z" });
     expect(
       (await read(root, { paths: ["a.txt", "img/p.png", "z.txt"] })).parts.map(
         (part) => Object.keys(part)[0],
@@ -70,7 +70,7 @@ describe("read_many_files", () => {
 
   it("P12 P48 of a folder full of images only so many are shown as a request may hold", async () => {
     const names = Array.from({ length: 25 }, (_, number) => `p${String(number).padStart(2, "0")}.png`);
-    const root = madeTree(Object.fromEntries(names.map((name) => [name, PIXEL])));
+    const root = createTree(Object.fromEntries(names.map((name) => [name, PIXEL])));
     const { parts, text } = await read(root, { paths: ["*.png"] });
     expect(parts.filter(({ inlineData }) => inlineData)).toHaveLength(20);
     expect(text).toContain(`${join(root, "p20.png")}: 20 images and PDFs are shown already; read it with`);
@@ -79,7 +79,7 @@ describe("read_many_files", () => {
   it("P48 binaries are skipped with a reason, long files cut with a way on, the whole bounded", async () => {
     const big = "0123456789 line of text\n".repeat(3000);
     const files = Object.fromEntries(Array.from({ length: 6 }, (_, number) => [`f${number}.txt`, big]));
-    const root = madeTree({ ...files, "bin.dat": Buffer.from([0, 1, 2, 3, 0, 255]) });
+    const root = createTree({ ...files, "bin.dat": Buffer.from([0, 1, 2, 3, 0, 255]) });
     const { text, result } = await read(root, { paths: ["."] });
     expect(text.length).toBeLessThan(100_000);
     expect(text).toContain(
@@ -91,7 +91,7 @@ describe("read_many_files", () => {
   });
 
   it("P39 git-ignored files come only when named, hidden ones never", async () => {
-    const root = madeTree({
+    const root = createTree({
       ".gitignore": "*.log\n",
       ".burinignore": "secret*\n",
       "a.log": "log",
@@ -107,7 +107,7 @@ describe("read_many_files", () => {
   });
 
   it("P38 P41 a path outside or missing is named with its reason and harms no other", async () => {
-    const root = madeTree({ "a b.txt": "text" });
+    const root = createTree({ "a b.txt": "text" });
     const { text, files } = await read(root, {
       paths: ["/etc/passwd", "a  b.txt", "a b.txt", "../*", "*.none"],
     });
@@ -119,7 +119,7 @@ describe("read_many_files", () => {
   });
 
   it("P41 a folder whose name is slightly wrong is named", async () => {
-    const root = madeTree({ "目录 1/deep/文件.txt": "text" });
+    const root = createTree({ "目录 1/deep/文件.txt": "text" });
     const { text } = await read(root, { paths: ["目录1/deep/文件.txt", "nothing/like/it.txt"] });
     expect(text).toContain(`neither does its folder ${join(root, "目录1/deep")}`);
     expect(text).toContain(`Did you mean ${join(root, "目录 1")}?`);
@@ -127,19 +127,19 @@ describe("read_many_files", () => {
   });
 
   it("P41 a name that looks like a group of some shells is read, by name and by glob", async () => {
-    const root = madeTree({ "routes/+page@(app).svelte": "app\n" });
+    const root = createTree({ "routes/+page@(app).svelte": "app\n" });
     for (const path of ["routes/+page@(app).svelte", "**/+page@(app).*"]) {
       expect((await read(root, { paths: [path] })).files).toEqual(["routes/+page@(app).svelte"]);
     }
   });
 
   it("R40 a glob may be absolute in a root with special characters", async () => {
-    const root = join(madeTree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
+    const root = join(createTree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
     expect((await read(root, { paths: [join(root, "src/*.ts")] })).files).toEqual(["src/x.ts"]);
   });
 
   it("R40 needs no confirmation and says what it will read", async () => {
-    const tool = new ReadManyFiles(openWorkspace(madeTree({})));
+    const tool = new ReadManyFiles(openWorkspace(createTree({})));
     expect(await tool.shouldConfirmExecute({ paths: ["a"] }, new AbortController().signal)).toBe(false);
     expect(tool.getDescription({ paths: ["a", "b/*.ts"] })).toBe("Read a, b/*.ts");
     expect(tool.validateToolParams({ paths: [] })).toContain("paths");

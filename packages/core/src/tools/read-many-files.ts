@@ -1,15 +1,23 @@
 import { extname } from "node:path";
 import { type TextLines, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { Part } from "@burin/contract/messages/message";
-import { closed, flag, list, NOT_EMPTY, option, text, type ValueOf } from "@burin/contract/messages/option";
-import { globCovers, parseGlob } from "@burin/contract/patterns/glob-pattern";
-import { patternFault } from "@burin/contract/patterns/pattern";
+import {
+  closedObject,
+  flag,
+  list,
+  NON_EMPTY,
+  type OptionValue,
+  option,
+  text,
+} from "@burin/contract/messages/option";
+import { createGlobCover, parseGlob } from "@burin/contract/patterns/glob-pattern";
+import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
-import { shownPath } from "@burin/contract/text/shown-path";
-import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
+import { formatPath } from "@burin/contract/text/shown-path";
+import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
 
-const NAME = text(undefined, NOT_EMPTY);
-const PARAMETERS = closed(["paths"], {
+const NAME = text(undefined, NON_EMPTY);
+const PARAMETERS = closedObject(["paths"], {
   paths: option<readonly string[]>(
     { type: "array", items: NAME, minItems: 1 },
     'Files, directories or globs, absolute or from the root, e.g. ["src/**/*.ts", "README.md"].',
@@ -19,18 +27,18 @@ const PARAMETERS = closed(["paths"], {
   useDefaultExcludes: flag("Leave out caches and editor files. Default true."),
   respect_git_ignore: flag("Leave out what git ignores. Default true."),
 });
-export type ReadManyFilesParams = ValueOf<typeof PARAMETERS>;
+export type ReadManyFilesParams = OptionValue<typeof PARAMETERS>;
 
-const MOST_LINE_CHARACTERS = 2000;
-const RANGE = { offset: 0, limit: 2000, mostLineCharacters: MOST_LINE_CHARACTERS };
-/** Of all files together. */
-const MOST_CHARACTERS = 90_000;
-/** Each costs about as much as 6,000 characters, and services refuse requests with too many. */
-const MOST_MEDIA = 20;
-const MOST_FOUND = 1000;
-const MOST_NAMED = 30;
+const MAX_LINE_CHARACTERS = 2000;
+const RANGE = { offset: 0, limit: 2000, mostLineCharacters: MAX_LINE_CHARACTERS };
+/** The most characters of all files together. */
+const MAX_CHARACTERS = 90_000;
+/** Each image or PDF costs about as much as 6,000 characters, and services reject requests with too many. */
+const MAX_MEDIA = 20;
+const MAX_FOUND = 1000;
+const MAX_NAMED = 30;
 const MEDIA = /\.(?:png|jpe?g|gif|webp|svg|bmp|pdf)$/i;
-/** What other version control systems, caches and editors leave behind. */
+/** Files that other version control systems, caches and editors leave behind. */
 const DEFAULT_EXCLUDES = [
   "**/.svn/**",
   "**/.hg/**",
@@ -42,7 +50,7 @@ const DEFAULT_EXCLUDES = [
 ];
 const END = "\n--- End of content ---";
 
-/** One call, with what it has read so far. */
+/** The state of one call: its parameters, and what it has read so far. */
 interface Reading {
   readonly params: ReadManyFilesParams;
   readonly signal: AbortSignal;
@@ -82,20 +90,22 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       signal.throwIfAborted();
       await this.#add(path, chosen.get(path) ?? false, reading);
     }
-    return resultOf(reading);
+    return buildResult(reading);
   }
 
   protected override checkParams(params: ReadManyFilesParams): string | null {
     const globs = [...params.paths, ...(params.include ?? []), ...(params.exclude ?? [])];
-    return patternFault(() => globs.map((glob) => parseGlob(glob, { caseSensitive: true, groups: true })));
+    return findPatternFault(() =>
+      globs.map((glob) => parseGlob(glob, { caseSensitive: true, groups: true })),
+    );
   }
 
-  /** Absolute paths, each with whether the request was specific enough to show its media. */
+  /** Returns the absolute paths to read. The value says whether the request was specific enough to show media. */
   async #choose(reading: Reading): Promise<Map<string, boolean>> {
     const { params, signal, skipped } = reading;
     const defaults = params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES;
     const excludes = [...(params.exclude ?? []), ...defaults];
-    const isLeftOut = excludes.map((glob) => globCovers(this.#fromRoot(glob), { caseSensitive: false }));
+    const isLeftOut = excludes.map((glob) => createGlobCover(this.#fromRoot(glob), { caseSensitive: false }));
     const chosen = new Map<string, boolean>();
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
       try {
@@ -145,7 +155,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       pattern,
       caseSensitive: false,
       respectGitIgnore: params.respect_git_ignore ?? true,
-      most: MOST_FOUND,
+      most: MAX_FOUND,
     };
     const found = await this.#workspace.find(folder || this.#workspace.root, request, signal);
     const left = found.total - found.files.length;
@@ -157,9 +167,9 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
 
   async #add(path: string, wantsMedia: boolean, reading: Reading): Promise<void> {
     const skip = (reason: string) => reading.skipped.push({ path, reason });
-    const room = MOST_CHARACTERS - reading.characters;
+    const room = MAX_CHARACTERS - reading.characters;
     if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
-    const noMedia = whyNoMedia(wantsMedia, reading);
+    const noMedia = explainSkippedMedia(wantsMedia, reading);
     if (MEDIA.test(path) && noMedia !== null) return void skip(noMedia);
     try {
       const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, reading.signal);
@@ -167,11 +177,11 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       if (content.kind === "media") {
         if (noMedia !== null) return void skip(noMedia);
         reading.media += 1;
-        reading.parts.push(`--- ${shownPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
+        reading.parts.push(`--- ${formatPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
         });
       } else {
-        const text = `--- ${shownPath(path)} ---\n\n${warning(content)}${content.text}\n\n`;
+        const text = `--- ${formatPath(path)} ---\n\n${formatWarning(content)}${content.text}\n\n`;
         reading.characters += text.length;
         reading.parts.push(text);
       }
@@ -183,14 +193,12 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   }
 }
 
-function whyNoMedia(wantsMedia: boolean, { media }: Reading): string | null {
+function explainSkippedMedia(wantsMedia: boolean, { media }: Reading): string | null {
   if (!wantsMedia) return "media; name it or its extension to see it";
-  return media < MOST_MEDIA
-    ? null
-    : `${MOST_MEDIA} images and PDFs are shown already; read it with read_file`;
+  return media < MAX_MEDIA ? null : `${MAX_MEDIA} images and PDFs are shown already; read it with read_file`;
 }
 
-/** Splits a glob into the leading segments without special characters, and the rest. */
+/** Splits a glob into its leading segments without special characters, and the rest. */
 function splitGlob(glob: string): { folder: string; pattern: string } {
   const segments = glob.split("/");
   const first = segments.findIndex((segment) => /[*?[{(\\]/.test(segment));
@@ -202,7 +210,7 @@ function splitGlob(glob: string): { folder: string; pattern: string } {
   };
 }
 
-function warning({ lastLine, firstLine, totalLines, linesCut }: TextLines): string {
+function formatWarning({ lastLine, firstLine, totalLines, linesCut }: TextLines): string {
   const isCut = lastLine < totalLines;
   if (!isCut && linesCut === 0) return "";
   const parts: string[] = [];
@@ -211,13 +219,13 @@ function warning({ lastLine, firstLine, totalLines, linesCut }: TextLines): stri
       `lines ${firstLine}-${lastLine} of ${totalLines} are shown, read on with read_file from offset ${lastLine}`,
     );
   }
-  if (linesCut > 0) parts.push(`${linesCut} line(s) are cut after ${MOST_LINE_CHARACTERS} characters`);
+  if (linesCut > 0) parts.push(`${linesCut} line(s) are cut after ${MAX_LINE_CHARACTERS} characters`);
   return `[WARNING: This file was truncated: ${parts.join("; ")}.]\n`;
 }
 
-function resultOf({ parts, skipped, files }: Reading): ToolResult {
-  const note = skippedText(skipped);
-  if (files === 0) return failedResult({ type: "nothing_read", message: `No files were read.${note}` });
+function buildResult({ parts, skipped, files }: Reading): ToolResult {
+  const note = formatSkipped(skipped);
+  if (files === 0) return createFailedResult({ type: "nothing_read", message: `No files were read.${note}` });
   const count = files === 1 ? "1 file" : `${files} files`;
   return {
     llmContent: [...parts, `${END}${note}`],
@@ -225,9 +233,9 @@ function resultOf({ parts, skipped, files }: Reading): ToolResult {
   };
 }
 
-function skippedText(skipped: Reading["skipped"]): string {
+function formatSkipped(skipped: Reading["skipped"]): string {
   if (skipped.length === 0) return "";
-  const named = skipped.slice(0, MOST_NAMED).map(({ path, reason }) => `- ${shownPath(path)}: ${reason}`);
+  const named = skipped.slice(0, MAX_NAMED).map(({ path, reason }) => `- ${formatPath(path)}: ${reason}`);
   const left = skipped.length - named.length;
   return `\nSkipped ${skipped.length}:\n${named.join("\n")}${left > 0 ? `\n- and ${left} more` : ""}`;
 }

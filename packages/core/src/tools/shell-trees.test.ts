@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const run: ShellRoom["run"] = (...given) => room.run(...given);
 
-/** Runs a command whose limit is over as soon as it has made the file `up`, however slow the computer is. */
+/** Runs a command whose time limit is over as soon as it has created the file `up`, however slow the computer is. */
 async function runUntilUp(limit: number, params: Parameters<typeof run>[0]) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const running = run(params);
@@ -29,7 +29,7 @@ async function runUntilUp(limit: number, params: Parameters<typeof run>[0]) {
   return running;
 }
 
-/** The processes whose command line holds the word, wherever they come from. */
+/** Returns the processes whose command line contains the word, wherever they come from. */
 function alive(word: string): number[] {
   return listProcesses().flatMap(({ pid, isZombie }) => {
     try {
@@ -43,11 +43,11 @@ function alive(word: string): number[] {
 const isGone = (word: string) => expect.poll(() => alive(word)).toEqual([]);
 const isThere = (word: string) => expect.poll(() => alive(word)).not.toEqual([]);
 
-/** A server with a worker, neither of which listens to SIGTERM; every process can be found by the word. */
+/** A server with a worker, both of which ignore SIGTERM. Every process can be found by the word. */
 const stubbornTree = (word: string) =>
   `sh -c 'trap "" TERM HUP INT; sh -c "trap \\"\\" TERM HUP INT; while :; do sleep 0.2; done" worker-${word} & while :; do sleep 0.2; done' server-${word}`;
 
-/** Forks twice, takes a session of its own, gives up every stream and its environment. */
+/** A daemon that forks twice, starts its own session, and gives up all streams and its environment. */
 const daemon = (word: string) =>
   `(setsid sh -c 'trap "" TERM; while :; do sleep 0.2; done' daemon-${word} </dev/null >/dev/null 2>&1 &) ; echo started`;
 

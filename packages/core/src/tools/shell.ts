@@ -3,10 +3,10 @@ import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/commands/s
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/message";
-import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/option";
+import { choice, flag, integer, STRING, text, type WrittenOptions } from "@burin/contract/messages/option";
 import {
   type Confirmation,
-  failedResult,
+  createFailedResult,
   type OnUpdate,
   type PreparedCall,
   PreparingTool,
@@ -14,22 +14,22 @@ import {
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
-import type { Stop } from "../text/command-report.ts";
+import type { StopReason } from "../text/command-report.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-const MOST_TIMEOUT_MS = 600_000;
-const MOST_CHARACTERS = 30_000;
+const MAX_TIMEOUT_MS = 600_000;
+const MAX_CHARACTERS = 30_000;
 /** A background command that fails within this time is reported at once. */
 const BACKGROUND_START_MS = 200;
-/** After this time a user learns why a command has not started. */
+/** After this time, the user is told why a command has not started yet. */
 const PATIENCE_MS = 1000;
 const STILL_CHECKING =
   "Waiting: the folders of the project are checked for files that run code later, before the command starts.";
-/** Creating the sandbox fails when files disappear at that moment. */
-const MOST_TRIES = 3;
+/** How often a command is started. Creating the sandbox fails if files disappear at that moment. */
+const MAX_TRIES = 3;
 
-/** Reporting commands and their output is a lot of code that most starts of Burin do not need. */
-const telling = once(() => import("../text/command-report.ts"));
+/** Loaded with the first command, because reporting is a lot of code that most starts of Burin do not need. */
+const loadReport = once(() => import("../text/command-report.ts"));
 
 const ACTIONS = ["list", "output", "stop"] as const;
 
@@ -39,7 +39,7 @@ const PARAMETERS = {
   directory: text("Where to run it. Default: the root."),
   timeout: integer(
     `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
-    { minimum: 1, maximum: MOST_TIMEOUT_MS },
+    { minimum: 1, maximum: MAX_TIMEOUT_MS },
   ),
   is_background: flag("For servers and watchers: answers at once with an id; the command goes on."),
   on_timeout: choice(
@@ -60,7 +60,7 @@ const PARAMETERS = {
   background_id: text("The id of a background command."),
 };
 
-/** Only if the package for terminals is installed. */
+/** Parameters that exist only if the optional terminal package is installed. */
 const WITH_TERMINAL = {
   terminal: flag("Give it a terminal; for programs that need one."),
   action: choice(
@@ -71,17 +71,17 @@ const WITH_TERMINAL = {
   input: text("What to type; \\r is the Enter key."),
 };
 
-export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
+export type ShellParams = WrittenOptions<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
-/** What the question of a command named. */
+/** The limits of a command, from its question and its verdict. */
 interface Limits extends Named, Pick<RunContext, "reads" | "readOnly"> {}
 
 interface Named {
-  /** Protected files that it may write. */
+  /** Protected files that the command may write. */
   readonly writes: readonly string[];
-  /** Hosts that a yes lets it reach. */
+  /** Hosts that a yes allows the command to reach. */
   readonly hosts: readonly string[] | undefined;
-  /** The answer gives the network, or withholds it. */
+  /** Whether the answer grants or withholds the network. */
   readonly network?: boolean | undefined;
 }
 
@@ -93,7 +93,7 @@ export class Shell extends PreparingTool<ShellParams> {
   readonly parameterSchema: JsonSchema;
   readonly #workspace: Workspace;
   readonly #commands: MachineCommands;
-  /** The model knows that commands cannot reach each other's servers. */
+  /** true if the model has been told that commands cannot reach each other's servers. */
   #isApartKnown = false;
 
   constructor(workspace: Workspace, commands: MachineCommands) {
@@ -148,10 +148,12 @@ export class Shell extends PreparingTool<ShellParams> {
   async #question(params: ShellParams): Promise<Confirmation | false> {
     const { command, directory, sandbox_exception: exception, is_background: isBackground } = params;
     if (command === undefined && params.action !== "input") return false;
-    const { commandQuestion, typingQuestion } = await import("@burin/commands/shell/command-question");
-    if (command === undefined) return typingQuestion(params, this.#commands);
+    const { buildCommandQuestion, buildTypingQuestion } = await import(
+      "@burin/commands/shell/command-question"
+    );
+    if (command === undefined) return buildTypingQuestion(params, this.#commands);
     const where = await this.#workspace.resolve(directory ?? ".");
-    return commandQuestion({ command, directory: where, exception, isBackground }, this.#commands);
+    return buildCommandQuestion({ command, directory: where, exception, isBackground }, this.#commands);
   }
 
   protected override checkParams(params: ShellParams): string | null {
@@ -182,14 +184,14 @@ export class Shell extends PreparingTool<ShellParams> {
     let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
-    const { endOrStop, showLive } = await telling();
-    let end: ShellEnd | Stop;
+    const { waitForEndOrStop, showLive } = await loadReport();
+    let end: ShellEnd | StopReason;
     for (let tries = 1; ; tries += 1) {
       const stopShowing = showLive(run, onUpdate);
-      end = await endOrStop(run, limit, signal);
+      end = await waitForEndOrStop(run, limit, signal);
       stopShowing();
-      if (typeof end === "string" || !end.wasNotStarted || tries === MOST_TRIES) break;
-      // The command has not run.
+      if (typeof end === "string" || !end.wasNotStarted || tries === MAX_TRIES) break;
+      // The command itself has not run yet, so it can be started again.
       run = await this.#start(request, onUpdate);
     }
     if (typeof end !== "string") {
@@ -203,7 +205,7 @@ export class Shell extends PreparingTool<ShellParams> {
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
       const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
-      return goingOn(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
+      return formatLive(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
     }
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
@@ -219,12 +221,12 @@ export class Shell extends PreparingTool<ShellParams> {
       isBackground: params.is_background ?? false,
       ...(reads && { reads }),
       ...(readOnly && { readOnly }),
-      // What only reads runs without a chance to write.
+      // A command that only reads must get no chance to write.
       ...(reads === "wholly" ? {} : { writes }),
     };
   }
 
-  /** In a project of very many folders the check around each command takes time, and the next one waits for it. */
+  /** Starts a command. Tells the user if it is delayed: checking very many folders around each takes time. */
   async #start(request: CommandRequest, onUpdate?: OnUpdate): Promise<RunningCommand> {
     const timer = setTimeout(() => onUpdate?.(STILL_CHECKING), PATIENCE_MS);
     try {
@@ -236,44 +238,44 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async #network(command: string, allowed: readonly string[] | undefined) {
     if (!this.#commands.reachesByName) return {};
-    const { networkRequest } = await import("@burin/commands/shell/command-question");
-    return networkRequest(command, allowed);
+    const { buildNetworkRequest } = await import("@burin/commands/shell/command-question");
+    return buildNetworkRequest(command, allowed);
   }
 
   async #inBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {
     const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
-    const { endOrStop } = await telling();
-    const end = await endOrStop(run, BACKGROUND_START_MS);
+    const { waitForEndOrStop } = await loadReport();
+    const end = await waitForEndOrStop(run, BACKGROUND_START_MS);
     if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
-    return goingOn(run, `Started in the background as ${id}.`, id, await this.#serverNotes(run, request));
+    return formatLive(run, `Started in the background as ${id}.`, id, await this.#serverNotes(run, request));
   }
 
-  /** On which ports it listens; and once, if other commands cannot reach those. */
+  /** Returns notes about the addresses on which the command listens and, once, that no other command reaches them. */
   async #serverNotes(run: RunningCommand, { exception }: CommandRequest): Promise<string[]> {
-    const { addressesInWords, NOT_SHARED } = await telling();
-    const notes = [(await addressesInWords(run)) ?? []].flat();
+    const { describeAddresses, NOT_SHARED_NOTE } = await loadReport();
+    const notes = [(await describeAddresses(run)) ?? []].flat();
     if (this.#isApartKnown || exception === "unlimited") return notes;
     if ((await this.#commands.sharesServers?.()) !== false) return notes;
     this.#isApartKnown = true;
-    return [...notes, NOT_SHARED];
+    return [...notes, NOT_SHARED_NOTE];
   }
 
   async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
-    if (end.wasNotStarted) return notStarted(run);
-    const { endInWords, hostsInWords, processesInWords, whereAndWhen } = await telling();
-    const lines = [endInWords(end)];
-    const refusals = await hostsInWords(run);
+    if (end.wasNotStarted) return buildNotStartedResult(run);
+    const { describeEnd, describeHosts, describeProcesses, describeRun } = await loadReport();
+    const lines = [describeEnd(end)];
+    const refusals = await describeHosts(run);
     const left = await run.members();
     const id = left.length > 0 ? await this.#commands.keep(request, run) : undefined;
     if (id !== undefined) {
-      lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
+      lines.push(`Left running as ${id}: ${describeProcesses(left)}. ${explainAccess(id)}`);
       lines.push(...(await this.#serverNotes(run, request)));
     }
     const refusal = await this.#refusal(run, request, end.exitCode !== 0);
     if (refusal !== null) refusals.push(refusal);
     const shown = [lines.join(" "), ...refusals].join("\n");
-    const told = await result(run, [...lines, ...refusals, ...whereAndWhen(run, request)], shown);
+    const told = await report(run, [...lines, ...refusals, ...describeRun(run, request)], shown);
     const how = end.exitCode === null ? { signal: end.signal ?? "unknown" } : { exitCode: end.exitCode };
     return { ...told, data: { ...how, ...(id && { background: id }) } };
   }
@@ -281,14 +283,14 @@ export class Shell extends PreparingTool<ShellParams> {
   async #stopped(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
     const alive = await run.end();
     const lines = [error.message];
-    const { processesInWords, whereAndWhen } = await telling();
-    if (alive.length > 0) lines.push(`Could not be stopped: ${processesInWords(alive)}.`);
+    const { describeProcesses, describeRun } = await loadReport();
+    if (alive.length > 0) lines.push(`Could not be stopped: ${describeProcesses(alive)}.`);
     if (error.type === "timeout") {
       lines.push(
         'Give a longer "timeout", "on_timeout": "background" to let it go on then, or "is_background": true for what does not end by itself.',
       );
     }
-    const told = await result(run, [...lines, ...whereAndWhen(run, request)], error.message);
+    const told = await report(run, [...lines, ...describeRun(run, request)], error.message);
     return { ...told, error };
   }
 
@@ -296,8 +298,8 @@ export class Shell extends PreparingTool<ShellParams> {
     if (request.exception === "unlimited") return null;
     const { sandbox } = await this.#commands.sandbox(request);
     if (sandbox === null) return null;
-    const { outputText, sandboxRefusal } = await telling();
-    return sandboxRefusal(outputText(await run.output.soFar(), MOST_CHARACTERS), {
+    const { formatOutput, explainSandboxRefusal } = await loadReport();
+    return explainSandboxRefusal(formatOutput(await run.output.soFar(), MAX_CHARACTERS), {
       hasFailed,
       mode: sandbox.mode,
       hasNetwork: this.#commands.hasNetworkFor(request),
@@ -309,39 +311,39 @@ export class Shell extends PreparingTool<ShellParams> {
   async #onBackground(params: ShellParams, ask: RunContext["ask"]): Promise<ToolResult> {
     const { action, background_id: id = "", input = "" } = params;
     const all = await this.#commands.backgrounds();
-    const { addressesInWords, backgroundInWords, processesInWords, stateInWords } = await telling();
+    const { describeAddresses, describeCommand, describeProcesses, describeState } = await loadReport();
     if (action === "list") {
-      const text = all.map(backgroundInWords).join("\n") || "There are no background commands.";
+      const text = all.map(describeCommand).join("\n") || "There are no background commands.";
       return { llmContent: text, returnDisplay: text };
     }
     const found = all.find((one) => one.id === id);
     if (found === undefined) {
       const known = all.map((one) => one.id).join(", ") || "none";
       const message = `There is no background command "${id}"; known: ${known}.`;
-      return failedResult({ type: "not_found", message });
+      return createFailedResult({ type: "not_found", message });
     }
     await settleCreated(found.run, ask);
     if (action === "input") {
       if (!(await found.run.type(input))) {
         const message = `${id} has no terminal or has ended, so nothing was typed.`;
-        return failedResult({ type: "no_terminal", message });
+        return createFailedResult({ type: "no_terminal", message });
       }
       await found.run.quiet();
-      return result(found.run, [`Typed. ${stateInWords(found.run)}`], backgroundInWords(found));
+      return report(found.run, [`Typed. ${describeState(found.run)}`], describeCommand(found));
     }
     if (action === "output") {
-      const state = [stateInWords(found.run), (await addressesInWords(found.run)) ?? []].flat();
-      return result(found.run, state, backgroundInWords(found));
+      const state = [describeState(found.run), (await describeAddresses(found.run)) ?? []].flat();
+      return report(found.run, state, describeCommand(found));
     }
     const left = await found.run.end();
-    const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${processesInWords(left)}.`;
-    return result(found.run, [text], text);
+    const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${describeProcesses(left)}.`;
+    return report(found.run, [text], text);
   }
 }
 
 /**
- * Asks the user about protected files that came as a surprise. Returns the error that the call ends with when nobody
- * could be asked: then they stay outside of the project.
+ * Asks the user about protected files that a command created unexpectedly. If nobody could be asked, the files stay
+ * outside the project and the call's error is returned.
  */
 async function settleCreated(run: RunningCommand, ask: RunContext["ask"]): Promise<ToolError | null> {
   const taken = (await run.takenBack()).filter(({ kept }) => kept !== null);
@@ -365,36 +367,36 @@ async function settleCreated(run: RunningCommand, ask: RunContext["ask"]): Promi
   return { type: "needs_approval", message };
 }
 
-async function result(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {
-  const { MOST_LIVE_CHARACTERS, outputTail, outputText, takenInWords } = await telling();
+async function report(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {
+  const { MAX_LIVE_CHARACTERS, formatOutputTail, formatOutput, describeTakenBack } = await loadReport();
   await run.output.flush();
-  const taken = takenInWords(await run.takenBack());
+  const taken = describeTakenBack(await run.takenBack());
   const output = await run.output.soFar();
-  const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
-  const live = outputTail(output, MOST_LIVE_CHARACTERS).trimEnd();
+  const text = output.bytes === 0 ? "(no output)" : formatOutput(output, MAX_CHARACTERS);
+  const live = formatOutputTail(output, MAX_LIVE_CHARACTERS).trimEnd();
   return {
     llmContent: `${[...state, ...taken].join("\n")}\nOutput:\n${text}`,
     returnDisplay: [...(live === "" ? [] : [`${live}\n`]), shown, ...taken].join("\n"),
   };
 }
 
-async function goingOn(
+async function formatLive(
   run: RunningCommand,
   what: string,
   ...[id, notes]: [id: string, notes: readonly string[]]
 ): Promise<ToolResult> {
-  const state = [what, ...notes, howToReach(id), "Output so far follows."];
-  return { ...(await result(run, state, [what, ...notes].join(" "))), data: { background: id } };
+  const state = [what, ...notes, explainAccess(id), "Output so far follows."];
+  return { ...(await report(run, state, [what, ...notes].join(" "))), data: { background: id } };
 }
 
-function howToReach(id: string): string {
+function explainAccess(id: string): string {
   return `Read or stop it with "action": "output" or "stop" and "background_id": "${id}".`;
 }
 
-/** The sandbox itself failed, and the output contains only its error message. */
-async function notStarted(run: RunningCommand): Promise<ToolResult> {
-  const { MOST_LIVE_CHARACTERS, outputTail } = await telling();
-  const why = outputTail(await run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
+/** Returns the result if the sandbox itself failed. The output then contains only its error message. */
+async function buildNotStartedResult(run: RunningCommand): Promise<ToolResult> {
+  const { MAX_LIVE_CHARACTERS, formatOutputTail } = await loadReport();
+  const why = formatOutputTail(await run.output.soFar(), MAX_LIVE_CHARACTERS).trim();
   const message = `The command was not run, because its sandbox could not be made: ${why}`;
-  return failedResult({ type: "sandbox_failed", message });
+  return createFailedResult({ type: "sandbox_failed", message });
 }

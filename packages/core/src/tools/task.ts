@@ -1,29 +1,29 @@
-import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
+import { closedObject, flag, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
 import {
   BaseTool,
   type CallContext,
-  failedResult,
+  createFailedResult,
   type OnUpdate,
   type ToolResult,
 } from "@burin/contract/tools";
 
-const PARAMETERS = closed(["description", "prompt", "subagent_type"], {
-  description: text("The task in a few words.", NOT_EMPTY),
-  prompt: text("The whole task.", NOT_EMPTY),
-  subagent_type: text("The name of the subagent.", NOT_EMPTY),
+const PARAMETERS = closedObject(["description", "prompt", "subagent_type"], {
+  description: text("The task in a few words.", NON_EMPTY),
+  prompt: text("The whole task.", NON_EMPTY),
+  subagent_type: text("The name of the subagent.", NON_EMPTY),
   is_background: flag("Answer at once; you are told when it is done."),
 });
-export type TaskParams = ValueOf<typeof PARAMETERS>;
+export type TaskParams = OptionValue<typeof PARAMETERS>;
 
 /** A task that a call has started. */
-export interface TaskOrder extends TaskParams {
-  /** The call that started it; the subagent's own calls refer to it. */
+export interface StartedTask extends TaskParams {
+  /** The id of the call that started it. The subagent's own calls refer to it. */
   readonly callId: string;
 }
 
 export interface SubagentAnswer {
   readonly status: "success" | "cancelled" | "failed";
-  /** Its last text; may be empty. */
+  /** The subagent's last text; may be empty. */
   readonly text: string;
   /** Why it did not succeed. */
   readonly reason: string;
@@ -32,15 +32,15 @@ export interface SubagentAnswer {
 }
 
 export interface Subagents {
-  /** Their names, each with when to use it. The list grows while definitions are read. */
+  /** The subagents by name, each with a description of when to use it. The list grows as definitions are read. */
   readonly known: readonly { readonly name: string; readonly description: string }[];
   run(
-    order: TaskOrder,
+    order: StartedTask,
     signal: AbortSignal,
     onStep: (steps: readonly string[]) => void,
   ): Promise<SubagentAnswer>;
-  /** Starts a task in the background; the model is informed when it ends. Returns an id. */
-  start(order: TaskOrder): string;
+  /** Starts a task in the background and returns its id. The model is informed when it ends. */
+  start(order: StartedTask): string;
 }
 
 const SHOWN_STEPS = 8;
@@ -53,7 +53,7 @@ export class Task extends BaseTool<TaskParams> {
   readonly parameterSchema = PARAMETERS;
   readonly #subagents: Subagents | undefined;
 
-  /** Without subagents, which need a model, every call fails. */
+  /** Without subagents (they need a model), every call fails. */
   constructor(subagents?: Subagents) {
     super();
     this.#subagents = subagents;
@@ -77,14 +77,17 @@ export class Task extends BaseTool<TaskParams> {
     ...[onUpdate, { callId = "" } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
   ): Promise<ToolResult> {
     if (this.#subagents === undefined)
-      return failedResult({ type: "no_model", message: "There is no model here to run a subagent with." });
+      return createFailedResult({
+        type: "no_model",
+        message: "There is no model here to run a subagent with.",
+      });
     const order = { ...params, callId };
-    if (params.is_background) return begun(params, this.#subagents.start(order));
+    if (params.is_background) return formatTaskStart(params, this.#subagents.start(order));
     const title = this.getDescription(params);
     const answer = await this.#subagents.run(order, signal, (lines) =>
       onUpdate?.({ kind: "progress", title, lines: lines.slice(-SHOWN_STEPS) }),
     );
-    return toldAnswer(params, answer);
+    return formatTaskAnswer(params, answer);
   }
 
   protected override checkParams({ subagent_type: name }: TaskParams): string | null {
@@ -94,15 +97,15 @@ export class Task extends BaseTool<TaskParams> {
   }
 }
 
-function begun({ subagent_type }: TaskParams, id: string): ToolResult {
+function formatTaskStart({ subagent_type }: TaskParams, id: string): ToolResult {
   const message = `The subagent ${subagent_type} works in the background as ${id}.`;
   const next =
     "You will get its answer when it is done: go on with what does not need it, or end your turn to wait for it.";
   return { llmContent: `${message} ${next}`, returnDisplay: message };
 }
 
-/** What the model is told about the end of a task; an end without text is a failure that lists the steps. */
-export function toldAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer): ToolResult {
+/** Returns what the model gets at the end of a task. An end without text is a failure, which lists the steps. */
+export function formatTaskAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer): ToolResult {
   const { status, text, reason, steps } = answer;
   if (status === "success" && text.trim() !== "") return { llmContent: text, returnDisplay: text };
   const why = status === "success" ? "it ended without an answer" : reason;
@@ -113,5 +116,5 @@ export function toldAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer
       ? "It had done nothing yet."
       : `What it did last:\n${steps.slice(-TOLD_STEPS).join("\n")}`;
   const message = [head, ...said, did].join("\n\n");
-  return failedResult({ type: status === "cancelled" ? "cancelled" : "subagent_failed", message });
+  return createFailedResult({ type: status === "cancelled" ? "cancelled" : "subagent_failed", message });
 }

@@ -1,17 +1,25 @@
-import { choice, closed, list, NOT_EMPTY, STRING, text, type ValueOf } from "@burin/contract/messages/option";
+import {
+  choice,
+  closedObject,
+  list,
+  NON_EMPTY,
+  type OptionValue,
+  STRING,
+  text,
+} from "@burin/contract/messages/option";
 import { BaseTool, type Todo, type ToolResult } from "@burin/contract/tools";
 
-const STEP = closed(["id", "content", "status"], {
-  id: text(undefined, NOT_EMPTY),
-  content: text(undefined, NOT_EMPTY),
+const STEP = closedObject(["id", "content", "status"], {
+  id: text(undefined, NON_EMPTY),
+  content: text(undefined, NON_EMPTY),
   status: choice(["pending", "in_progress", "completed"], undefined, STRING),
 });
-const PARAMETERS = closed(["todos"], { todos: list(STEP) });
-export type TodoWriteParams = ValueOf<typeof PARAMETERS>;
+const PARAMETERS = closedObject(["todos"], { todos: list(STEP) });
+export type TodoWriteParams = OptionValue<typeof PARAMETERS>;
 
 const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };
 
-/** The list is stored in the history, as the arguments of the latest call. */
+/** The todo list is stored only in the history, as the arguments of the latest call. */
 export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly name = "todo_write";
   readonly displayName = "TodoWrite";

@@ -1,21 +1,21 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
-import { orElse } from "@burin/contract/or-else";
-import { messageOf } from "@burin/contract/text/error-message";
-import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
-import { parametersFault } from "../text/parameters-fault.ts";
+import { withFallback } from "@burin/contract/or-else";
+import { describeError } from "@burin/contract/text/error-message";
+import { buildDeclaration, type Tool, type ToolSource } from "@burin/contract/tools";
+import { findParametersFault } from "../text/parameters-fault.ts";
 
-/** A source that provided no tools, and why. The others stay usable. */
+/** A source that provided no tools, and the reason. Other sources are not affected. */
 export interface DiscoveryFailure {
   readonly source: string;
   readonly message: string;
 }
 
-/** What every provider accepts as a function name. */
+/** A function name that every provider accepts. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The default source, for tools registered from code. */
-export const BUILT_IN = "built-in";
+export const BUILT_IN_SOURCE = "built-in";
 
 interface Registered {
   readonly tool: Tool;
@@ -25,33 +25,33 @@ interface Registered {
   readonly isOwn?: boolean;
 }
 
-/** A tool whose properties throw must not hide the others from the model. */
+/** Whether the tool can be declared. A tool whose properties throw must not hide the others from the model. */
 function isUsable(tool: Tool): boolean {
-  return orElse(
+  return withFallback(
     false,
-    () => tool.missing === undefined && typeof declarationOf(tool).description === "string",
+    () => tool.missing === undefined && typeof buildDeclaration(tool).description === "string",
   );
 }
 
-/** What a service would refuse, with every tool of the request; null when nothing is. A field that throws is one, too. */
-function faultOf(tool: Tool): string | null {
+/** Returns what is wrong with a tool, or null. A service would reject the whole request because of it. */
+function findToolFault(tool: Tool): string | null {
   if (typeof tool.execute !== "function" && typeof tool.prepare !== "function") return "has no execute";
-  const description = orElse(null, () => tool.description);
+  const description = withFallback(null, () => tool.description);
   if (typeof description !== "string") return "needs a description, for the model";
-  const schema = orElse(undefined, () => tool.parameterSchema);
+  const schema = withFallback(undefined, () => tool.parameterSchema);
   if (schema === undefined) return 'needs a parameterSchema, e.g. { type: "object" }';
-  const wrong = parametersFault(schema);
+  const wrong = findParametersFault(schema);
   return wrong === null ? null : `cannot be used: ${wrong}`;
 }
 
-/** Holds every tool by its name. From here on, built-in and discovered tools are treated alike. */
+/** Holds every tool by its name. It treats built-in and discovered tools alike. */
 export class ToolRegistry {
   #tools = new Map<string, Registered>();
   #sources: ToolSource[] = [];
   #leftOut: string[] = [];
   readonly #isWanted: (name: string) => boolean;
   #handOut: (tool: Tool) => Tool = (tool) => tool;
-  /** What was handed out instead of which tool. */
+  /** The original tool for each one that was handed out in its place. */
   #originals: WeakMap<Tool, Tool> | null = null;
 
   /** `isWanted` filters the tools of sources by name. */
@@ -59,7 +59,7 @@ export class ToolRegistry {
     this.#isWanted = isWanted;
   }
 
-  /** This same registry for others: each tool that they get is what `guard` makes of it. */
+  /** Returns a view of this registry for others. Each tool that they get is wrapped by `guard`. */
   guarded(guard: (tool: Tool) => Tool): ToolRegistry {
     const made = new WeakMap<Tool, Tool>();
     const originals = new WeakMap<Tool, Tool>();
@@ -69,7 +69,7 @@ export class ToolRegistry {
     view.#leftOut = this.#leftOut;
     view.#originals = originals;
     view.#handOut = (tool) =>
-      onceFor(made, tool, () => {
+      getOrCreate(made, tool, () => {
         const handed = guard(this.#handOut(tool));
         originals.set(handed, tool);
         return handed;
@@ -77,17 +77,17 @@ export class ToolRegistry {
     return view;
   }
 
-  /** Built-in tools that the settings leave out. */
+  /** The built-in tools that settings exclude. */
   get leftOut(): string[] {
     return this.#leftOut;
   }
 
-  /** Refuses a name that is taken or that a provider would reject: a tool never silently replaces another. */
-  registerTool(tool: Tool<never>, source: string = BUILT_IN): void {
+  /** Registers a tool. Rejects a taken or unacceptable name, so that a tool never silently replaces another. */
+  registerTool(tool: Tool<never>, source: string = BUILT_IN_SOURCE): void {
     if (typeof tool?.name !== "string" || !TOOL_NAME.test(tool.name)) {
       throw new Error(`Tool name "${tool?.name}" must be 1 to 64 letters, digits, "_" or "-".`);
     }
-    const fault = faultOf(tool as Tool);
+    const fault = findToolFault(tool as Tool);
     if (fault !== null) throw new Error(`The tool "${tool.name}" ${fault}.`);
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);
@@ -107,7 +107,7 @@ export class ToolRegistry {
     return this.#tools.get(name)?.isOwn === true;
   }
 
-  /** Replaces each tool that is outdated by the one that the other registry has by that name. */
+  /** Replaces each outdated tool with the tool of the same name in the other registry. */
   takeNewer(other: ToolRegistry): void {
     for (const [name, known] of this.#tools) {
       const newer = known.tool.isOutdated ? other.getTool(name) : undefined;
@@ -116,12 +116,12 @@ export class ToolRegistry {
     }
   }
 
-  /** Returns true when there was such a tool. */
+  /** Removes a tool. Returns whether it existed. */
   unregisterTool(name: string): boolean {
     return this.#tools.delete(name);
   }
 
-  /** By its name, or by its plain name if that is unambiguous. */
+  /** Finds a tool by its name, or by its plain name if that is unambiguous. */
   getTool(name: string): Tool | undefined {
     const found = this.#named(name);
     return found && this.#handOut(found);
@@ -138,7 +138,7 @@ export class ToolRegistry {
     return this.#tools.get(name)?.source;
   }
 
-  /** All tools, ordered by name, so that requests do not depend on the order of registration. */
+  /** Returns all tools sorted by name, so that requests do not depend on the order of registration. */
   getAllTools(): Tool[] {
     const entries = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
     return entries.map(([, { tool }]) => this.#handOut(tool));
@@ -149,7 +149,7 @@ export class ToolRegistry {
   }
 
   getFunctionDeclarations(): FunctionDeclaration[] {
-    return this.getUsableTools().map(declarationOf);
+    return this.getUsableTools().map(buildDeclaration);
   }
 
   addSource(source: ToolSource): void {
@@ -157,22 +157,22 @@ export class ToolRegistry {
     source.watch?.((tools) => this.replaceTools(source.name, tools));
   }
 
-  /** Asks all sources in parallel and registers their tools as they arrive; a failing source does not affect others. */
+  /** Asks all sources in parallel and registers their tools as they arrive. A failure affects no other source. */
   async discoverTools(signal: AbortSignal): Promise<DiscoveryFailure[]> {
     const failures = await Promise.all(this.#sources.map((source) => this.discoverFrom(source, signal)));
     return failures.flat();
   }
 
-  /** The same for one source. When it fails, its earlier tools stay. */
+  /** Asks one source and registers its tools. If it fails, its earlier tools stay. */
   async discoverFrom(source: ToolSource, signal: AbortSignal): Promise<readonly DiscoveryFailure[]> {
     try {
       return this.replaceTools(source.name, await source.discover(signal));
     } catch (error) {
-      return [{ source: source.name, message: messageOf(error) }];
+      return [{ source: source.name, message: describeError(error) }];
     }
   }
 
-  /** Replaces all tools of the source by these; reports the ones that cannot be registered. */
+  /** Replaces all tools of the source with these. Returns a failure for each tool that cannot be registered. */
   replaceTools(source: string, tools: readonly Tool[]): readonly DiscoveryFailure[] {
     for (const [name, known] of this.#tools) if (known.source === source) this.#tools.delete(name);
     const failures: DiscoveryFailure[] = [];
@@ -183,7 +183,7 @@ export class ToolRegistry {
           throw new Error(`"${tool.name}" was left out: that name is taken (${owner}).`);
         if (this.#isWanted(tool.name)) this.registerTool(tool, source);
       } catch (error) {
-        failures.push({ source, message: messageOf(error) });
+        failures.push({ source, message: describeError(error) });
       }
     }
     return failures;

@@ -1,34 +1,36 @@
-import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
+import { closedObject, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
 import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
-const PARAMETERS = closed(["query"], { query: text("Words of what it should do, or its name.", NOT_EMPTY) });
-type Params = ValueOf<typeof PARAMETERS>;
+const PARAMETERS = closedObject(["query"], {
+  query: text("Words of what it should do, or its name.", NON_EMPTY),
+});
+type Params = OptionValue<typeof PARAMETERS>;
 
-export interface ToolSearchNeeds {
-  /** Where the tools that it can find come from, for the description. */
+export interface ToolSearchOptions {
+  /** The names of the sources from which it can find tools, for the description. */
   readonly sources: readonly string[];
-  /** Tools that the model does not know yet. */
+  /** Returns the tools that the model does not know yet. */
   readonly undeclared: () => readonly Tool[];
   readonly declare: (names: readonly string[]) => void;
-  /** Waits for sources that are still starting; resolves to the names of those that have not finished. */
+  /** Waits for sources that are still starting. Resolves to the names of those that have not finished. */
   readonly settle: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 export const TOOL_SEARCH = "tool_search";
 
-const MOST_FOUND = 8;
-const MOST_CHARACTERS = 20_000;
+const MAX_FOUND = 8;
+const MAX_CHARACTERS = 20_000;
 
-/** Finds tools that are too many to be declared all at once, and declares what it finds. */
+/** A tool that finds further tools, if there are too many to declare at once, and declares what it finds. */
 export class ToolSearch extends BaseTool<Params> {
   readonly name = TOOL_SEARCH;
   readonly displayName = "ToolSearch";
   readonly kind = "read";
   readonly description: string;
   readonly parameterSchema = PARAMETERS;
-  readonly #needs: ToolSearchNeeds;
+  readonly #needs: ToolSearchOptions;
 
-  constructor(needs: ToolSearchNeeds) {
+  constructor(needs: ToolSearchOptions) {
     super();
     this.#needs = needs;
     this.description =
@@ -43,7 +45,7 @@ export class ToolSearch extends BaseTool<Params> {
   async execute({ query }: Params, signal: AbortSignal): Promise<ToolResult> {
     const waiting = await this.#needs.settle(signal);
     const tools = this.#needs.undeclared();
-    const found = bestOf(tools, query);
+    const found = findBestTools(tools, query);
     this.#needs.declare(found.map(({ name }) => name));
     const late = waiting.length === 0 ? "" : `\nStill starting: ${waiting.join(", ")}. Try again later.`;
     if (found.length === 0) {
@@ -57,18 +59,18 @@ export class ToolSearch extends BaseTool<Params> {
   }
 }
 
-/** The tools that match the most words; a word in the name counts more than one in the description. */
-function bestOf(tools: readonly Tool[], query: string): Tool[] {
+/** Returns the tools that match the most words. A word in the name counts more than one in the description. */
+function findBestTools(tools: readonly Tool[], query: string): Tool[] {
   const words = query
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
-  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, words, query.trim()) }));
+  const scored = tools.map((tool) => ({ tool, score: scoreTool(tool, words, query.trim()) }));
   const fitting = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-  return fitting.slice(0, MOST_FOUND).map(({ tool }) => tool);
+  return fitting.slice(0, MAX_FOUND).map(({ tool }) => tool);
 }
 
-function scoreOf({ name, plainName, description }: Tool, words: readonly string[], query: string): number {
+function scoreTool({ name, plainName, description }: Tool, words: readonly string[], query: string): number {
   if (name === query || plainName === query) return 1000;
   const lowerName = name.toLowerCase();
   const lowerText = description.toLowerCase();
@@ -80,7 +82,7 @@ function scoreOf({ name, plainName, description }: Tool, words: readonly string[
 
 function describe(found: readonly Tool[]): string {
   const texts: string[] = [];
-  let left = MOST_CHARACTERS;
+  let left = MAX_CHARACTERS;
   for (const { name, description, parameterSchema } of found) {
     const text = `${name}: ${description}\nParameters: ${JSON.stringify(parameterSchema)}`;
     texts.push(text.length <= left ? text : `${name}: ${description.slice(0, 200)}`);

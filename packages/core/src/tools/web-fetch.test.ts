@@ -1,10 +1,10 @@
 import { createServer, type OutgoingHttpHeaders, type RequestListener, type Server } from "node:http";
-import { textOf } from "@burin/contract/messages/message";
+import { joinText } from "@burin/contract/messages/message";
 import type { Confirmation, Decision } from "@burin/contract/tools";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { type AnswerFromPage, WebFetch, type WebFetchParams } from "./web-fetch.ts";
+import { type AnswerPageQuestion, WebFetch, type WebFetchParams } from "./web-fetch.ts";
 
 const open: Server[] = [];
 
@@ -18,7 +18,7 @@ afterEach(() => {
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   open.push(server);
-  return `127.0.0.1:${await portOf(server)}`;
+  return `127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 const page =
@@ -26,8 +26,8 @@ const page =
   (_request, response) =>
     void response.writeHead(status, { "content-type": type }).end(body);
 
-/** A tool that may fetch from this server alone. */
-async function toolFor(listener: RequestListener, answerFromPage?: AnswerFromPage) {
+/** Creates a tool that may fetch from this server only. */
+async function toolFor(listener: RequestListener, answerFromPage?: AnswerPageQuestion) {
   const place = await serve(listener);
   const tool = new WebFetch({ allowedHosts: [place], ...(answerFromPage ? { answerFromPage } : {}) });
   const url = `http://${place}/`;
@@ -36,7 +36,7 @@ async function toolFor(listener: RequestListener, answerFromPage?: AnswerFromPag
   return { tool, url, place, run };
 }
 
-/** What stands between the marks; throws when they are not as they must be. */
+/** Returns the text between the marks. Throws if the marks are wrong. */
 function marked(content: string): string {
   const found = /<untrusted id="([0-9a-f]{16})">[^\n]*\n([\s\S]*)\n<\/untrusted id="\1">/.exec(content);
   if (found === null) throw new Error(`no marks in ${content}`);
@@ -48,7 +48,7 @@ const PNG = Buffer.from(
   "base64",
 );
 
-/** A PDF of one page that says these words. */
+/** Builds a PDF with one page that contains these words. */
 function pdfOf(words: string): string {
   const stream = `BT /F1 24 Tf 72 700 Td (${words}) Tj ET`;
   const objects = [
@@ -176,7 +176,7 @@ describe("R42 web_fetch", () => {
     const { run, url } = await toolFor(page("text/html", "<p>No such page.</p>", 404));
     const { error, llmContent } = await run();
     expect(error).toEqual({ type: "http_error", message: `${url} answered HTTP 404.` });
-    expect(marked(textOf(llmContent))).toBe("No such page.");
+    expect(marked(joinText(llmContent))).toBe("No such page.");
   });
 
   it("P50 what came of a page that broke off is not kept: it is fetched again", async () => {
@@ -283,7 +283,7 @@ describe("R31 the question before a fetch", () => {
       return { outcome: "once" };
     };
     const asking = createToolbox({ root: ".", confirm });
-    expect(textOf((await asking.call("web_fetch", { url })).llmContent)).toContain("from within");
+    expect(joinText((await asking.call("web_fetch", { url })).llmContent)).toContain("from within");
     expect(questions).toMatchObject([
       { title: `Fetch from ${place}, on this machine or in its network?`, grants: [] },
     ]);

@@ -1,26 +1,26 @@
 import {
   choice,
-  closed,
+  closedObject,
   integer,
-  NOT_EMPTY,
+  NON_EMPTY,
+  type OptionValue,
   STRING,
   text,
-  type ValueOf,
 } from "@burin/contract/messages/option";
-import { wholeCharacterEnd } from "@burin/contract/text/truncate";
-import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
-import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
+import { alignToCharacter } from "@burin/contract/text/truncate";
+import { wrapWebText } from "@burin/contract/text/untrusted-text";
+import { createFailedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/files/disk/random-name";
 import type { PageFormat } from "@burin/files/parsing/parse-aside";
-import type { Resolve } from "@burin/net/guard-host";
+import type { ResolveHost } from "@burin/net/guard-host";
 import { WebError } from "@burin/net/web-error";
-import { rawFileUrl } from "@burin/web/code-host";
+import { findRawFileUrl } from "@burin/web/code-host";
 import type { WebLimits } from "@burin/web/fetch-web";
 import { PageCache } from "@burin/web/page-cache";
 import type { Page } from "@burin/web/read-page";
 
-const PARAMETERS = closed(["url"], {
-  url: text("The whole URL, with http:// or https://.", NOT_EMPTY),
+const PARAMETERS = closedObject(["url"], {
+  url: text("The whole URL, with http:// or https://.", NON_EMPTY),
   prompt: text("A question that a model answers from the page, instead of the page."),
   format: choice(
     ["markdown", "text", "html"],
@@ -29,29 +29,29 @@ const PARAMETERS = closed(["url"], {
   ),
   offset: integer("The character to go on from.", { minimum: 0 }),
 });
-export type WebFetchParams = ValueOf<typeof PARAMETERS>;
+export type WebFetchParams = OptionValue<typeof PARAMETERS>;
 
-/** Answers a question about a page, or null when that fails. */
-export type AnswerFromPage = (
+/** Answers a question about a page. Resolves to null if that fails. */
+export type AnswerPageQuestion = (
   question: { readonly prompt: string; readonly url: string; readonly text: string },
   signal: AbortSignal,
 ) => Promise<string | null>;
 
 export interface WebFetchOptions {
-  /** `host:port` of this machine or its network that may be fetched from. */
+  /** Addresses (`host:port`) on this machine or its network that web_fetch may fetch from. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Absent without a model. */
-  readonly answerFromPage?: AnswerFromPage | undefined;
+  /** Absent if there is no model. */
+  readonly answerFromPage?: AnswerPageQuestion | undefined;
   /** Replaces the system's name lookup. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   readonly limits?: Partial<WebLimits>;
-  /** Replaces the environment of this process, for the proxy. */
+  /** Replaces this process's environment, from which the proxy is read. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-const MOST_CHARACTERS = 50_000;
-const MOST_ASKED_CHARACTERS = 100_000;
-const MOST_ERROR_CHARACTERS = 2000;
+const MAX_CHARACTERS = 50_000;
+const MAX_ASKED_CHARACTERS = 100_000;
+const MAX_ERROR_CHARACTERS = 2000;
 
 export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly name = "web_fetch";
@@ -59,7 +59,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly kind = "fetch";
   readonly description =
     "Fetches one http(s) URL. HTML comes as Markdown with its links, PDF as text, JSON indented, images are shown. " +
-    `At most ${MOST_CHARACTERS} characters at once; read on with offset. A redirect to another host is not followed but named.`;
+    `At most ${MAX_CHARACTERS} characters at once; read on with offset. A redirect to another host is not followed but named.`;
   readonly parameterSchema = PARAMETERS;
   readonly #options: WebFetchOptions;
   readonly #pages = new PageCache<Page>();
@@ -70,18 +70,18 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   }
 
   ruleSubjects({ url }: WebFetchParams): readonly string[] {
-    const hosts = placesOf(url).map(({ hostname }) => hostname.replace(/^\[|\]$|\.$/g, ""));
+    const hosts = listAddresses(url).map(({ hostname }) => hostname.replace(/^\[|\]$|\.$/g, ""));
     return [...new Set(hosts)].map((host) => `domain:${host}`);
   }
 
   getDescription({ url }: WebFetchParams): string {
-    return `Fetch ${placesOf(url).at(-1)?.href ?? url}`;
+    return `Fetch ${listAddresses(url).at(-1)?.href ?? url}`;
   }
 
-  /** When the question names an address of this machine or its network, approval allows it for this one call. */
+  /** If the question names an address on this machine or its network, approval allows it for this one call. */
   async prepare(params: WebFetchParams): Promise<PreparedCall> {
-    const urls = placesOf(params.url);
-    const place = await privatePlace(urls.at(-1));
+    const urls = listAddresses(params.url);
+    const place = await findPrivateHost(urls.at(-1));
     const host = urls.at(-1)?.host ?? "";
     const question = params.prompt === undefined ? "" : ` A model answers from the page: ${params.prompt}`;
     const title =
@@ -111,24 +111,24 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   async #fetch(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<ToolResult> {
     try {
       const page = await this.#page(params, allowed, signal);
-      if (page.status >= 400) return httpError(page);
+      if (page.status >= 400) return createHttpError(page);
       return params.prompt === undefined
-        ? shown(page, params.offset ?? 0)
+        ? formatPage(page, params.offset ?? 0)
         : await this.#answered(page, params, signal);
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
-      return failedResult({ type: error.type, message: error.message });
+      return createFailedResult({ type: error.type, message: error.message });
     }
   }
 
   async #page(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<Page> {
-    const url = placesOf(params.url).at(-1) ?? new URL(params.url);
+    const url = listAddresses(params.url).at(-1) ?? new URL(params.url);
     url.hash = "";
     const format = params.format ?? "markdown";
     const key = `${format} ${url.href}`;
     const known = this.#pages.get(key);
     if (known) return known;
-    const [{ fetchWeb }, { isNamed }, { readPage }] = await Promise.all([
+    const [{ fetchWeb }, { isAllowedHost }, { readPage }] = await Promise.all([
       import("@burin/web/fetch-web"),
       import("@burin/net/guard-host"),
       import("@burin/web/read-page"),
@@ -138,8 +138,8 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
     const page = await readPage(answer, format, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
-    // Pages from this machine are often being worked on, so they are not cached.
-    if (page.status < 400 && isLasting && !answer.isBroken && !isNamed(url, guard)) {
+    // Do not cache pages from this machine: the user is often working on them.
+    if (page.status < 400 && isLasting && !answer.isBroken && !isAllowedHost(url, guard)) {
       this.#pages.set(key, page, page.text.length + (page.media?.data.length ?? 0));
     }
     return page;
@@ -148,21 +148,21 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   async #answered(page: Page, params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
     const { answerFromPage } = this.#options;
     const { prompt = "", offset = 0 } = params;
-    const text = page.text.slice(offset, offset + MOST_ASKED_CHARACTERS);
+    const text = page.text.slice(offset, offset + MAX_ASKED_CHARACTERS);
     const answer = text === "" ? null : await answerFromPage?.({ prompt, url: page.url, text }, signal);
     signal.throwIfAborted();
     if (!answer) {
       const why = answerFromPage
         ? "could not be answered by the model"
         : "was not asked: there is no model here";
-      return shown(page, offset, [`The question ${why}. The page itself follows.`]);
+      return formatPage(page, offset, [`The question ${why}. The page itself follows.`]);
     }
     const end = offset + text.length;
     const left = page.text.length - end;
     const note = `The answer is from ${text.length} characters; ${left} more follow: offset ${end}.`;
-    const head = left > 0 ? `${headOf(page)}\n${note}` : headOf(page);
+    const head = left > 0 ? `${formatHead(page)}\n${note}` : formatHead(page);
     return {
-      llmContent: `${head}\n${untrustedFromWeb(answer, randomName())}`,
+      llmContent: `${head}\n${wrapWebText(answer, randomName())}`,
       returnDisplay: `Answered from ${page.url}.`,
     };
   }
@@ -174,40 +174,40 @@ const ACCEPT: Readonly<Record<PageFormat, string>> = {
   html: "text/html,application/xhtml+xml,*/*;q=0.5",
 };
 
-/** The requested page, followed by the file that is fetched in its place. */
-function placesOf(text: string): URL[] {
+/** Returns the requested page, followed by the raw file that is fetched in its place, if there is one. */
+function listAddresses(text: string): URL[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
-  const raw = rawFileUrl(url);
+  const raw = findRawFileUrl(url);
   return raw === null ? [url] : [url, raw];
 }
 
-/** `host:port` when the address itself shows that it is on this machine or its network. */
-async function privatePlace(url: URL | undefined): Promise<string | null> {
+/** Returns `host:port` if the address itself shows that it is on this machine or its network; null otherwise. */
+async function findPrivateHost(url: URL | undefined): Promise<string | null> {
   if (url === undefined) return null;
-  const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
+  const [{ normalizeHost, formatHostPort }, { classifyAddress }] = await Promise.all([
     import("@burin/net/guard-host"),
     import("@burin/net/judge-address"),
   ]);
-  const host = plainHost(url);
-  const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";
-  return isLocal ? placeOf(url) : null;
+  const host = normalizeHost(url);
+  const isLocal = /(?:^|\.)localhost$/.test(host) || classifyAddress(host) === "private";
+  return isLocal ? formatHostPort(url) : null;
 }
 
-function headOf({ url, status, mimeType }: Page): string {
+function formatHead({ url, status, mimeType }: Page): string {
   return `URL: ${url}\nStatus: ${status}${mimeType === "" ? "" : `, ${mimeType}`}`;
 }
 
-function shown(page: Page, offset: number, notes: readonly string[] = []): ToolResult {
+function formatPage(page: Page, offset: number, notes: readonly string[] = []): ToolResult {
   const { url, media, text } = page;
   const size = media ? `${Math.floor((media.data.length * 3) / 4)} bytes` : `${text.length} characters`;
   const returnDisplay = `Fetched ${url} (${page.mimeType || "text"}, ${size}).`;
-  if (media) return { llmContent: [headOf(page), { inlineData: { ...media } }], returnDisplay };
+  if (media) return { llmContent: [formatHead(page), { inlineData: { ...media } }], returnDisplay };
   if (offset > 0 && offset >= text.length) {
     const message = `${url} has ${text.length} characters; there is nothing from offset ${offset} on.`;
-    return failedResult({ type: "past_end", message });
+    return createFailedResult({ type: "past_end", message });
   }
-  const end = partEnd(text, offset);
+  const end = findPartEnd(text, offset);
   const part = text.slice(offset, end);
   const isPart = offset > 0 || end < text.length;
   const place = isPart ? [`Characters ${offset} to ${end} of ${text.length}.`] : [];
@@ -216,22 +216,22 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
     offset === 0 && page.title !== "" && !part.slice(0, 500).includes(page.title)
       ? `Title: ${page.title}\n\n`
       : "";
-  const body = untrustedFromWeb(title + part, randomName());
-  const lines = [headOf(page), ...notes, ...page.notes, ...place, body, ...rest];
+  const body = wrapWebText(title + part, randomName());
+  const lines = [formatHead(page), ...notes, ...page.notes, ...place, body, ...rest];
   return { llmContent: lines.join("\n"), returnDisplay };
 }
 
-/** At the end of a line, if there is one in the second half. */
-function partEnd(text: string, offset: number): number {
-  const most = offset + MOST_CHARACTERS;
+/** Returns where to cut the text: at the end of a line, if there is one in the second half. */
+function findPartEnd(text: string, offset: number): number {
+  const most = offset + MAX_CHARACTERS;
   if (text.length <= most) return text.length;
   const line = text.lastIndexOf("\n", most - 1) + 1;
-  return line > offset + MOST_CHARACTERS / 2 ? line : wholeCharacterEnd(text, most);
+  return line > offset + MAX_CHARACTERS / 2 ? line : alignToCharacter(text, most);
 }
 
-function httpError(page: Page): ToolResult {
+function createHttpError(page: Page): ToolResult {
   const message = `${page.url} answered HTTP ${page.status}.`;
-  const excerpt = page.text.slice(0, MOST_ERROR_CHARACTERS);
-  const llmContent = excerpt === "" ? message : `${message}\n${untrustedFromWeb(excerpt, randomName())}`;
+  const excerpt = page.text.slice(0, MAX_ERROR_CHARACTERS);
+  const llmContent = excerpt === "" ? message : `${message}\n${wrapWebText(excerpt, randomName())}`;
   return { llmContent, returnDisplay: message, error: { type: "http_error", message } };
 }

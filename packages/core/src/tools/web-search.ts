@@ -1,18 +1,18 @@
-import { closed, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
-import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
-import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
+import { closedObject, integer, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
+import { removeInvisible, wrapWebText } from "@burin/contract/text/untrusted-text";
+import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/files/disk/random-name";
 import { WebError } from "@burin/net/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 
 const DEFAULT_RESULTS = 10;
-const MOST_RESULTS = 20;
+const MAX_RESULTS = 20;
 
-const PARAMETERS = closed(["query"], {
-  query: text("What to search for.", NOT_EMPTY),
-  maxResults: integer(`Default ${DEFAULT_RESULTS}.`, { minimum: 1, maximum: MOST_RESULTS }),
+const PARAMETERS = closedObject(["query"], {
+  query: text("What to search for.", NON_EMPTY),
+  maxResults: integer(`Default ${DEFAULT_RESULTS}.`, { minimum: 1, maximum: MAX_RESULTS }),
 });
-export type WebSearchParams = ValueOf<typeof PARAMETERS>;
+export type WebSearchParams = OptionValue<typeof PARAMETERS>;
 
 /** A service that searches the web. Throws a WebError on failure. */
 export interface WebSearcher {
@@ -36,7 +36,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   readonly parameterSchema = PARAMETERS;
   readonly #searcher: WebSearcher | undefined;
 
-  /** Without a searcher it only says how to add one, and is hidden from the model. */
+  /** Without a searcher, the tool only says how to add one, and it is hidden from the model. */
   constructor(searcher?: WebSearcher) {
     super();
     this.#searcher = searcher;
@@ -55,23 +55,24 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   }
 
   async execute({ query, maxResults }: WebSearchParams, signal: AbortSignal): Promise<ToolResult> {
-    if (this.#searcher === undefined) return failedResult({ type: "not_configured", message: HOW_TO_ADD });
+    if (this.#searcher === undefined)
+      return createFailedResult({ type: "not_configured", message: HOW_TO_ADD });
     try {
       const most = maxResults ?? DEFAULT_RESULTS;
       const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
-      return found(pages.slice(0, most).map(seen), query.trim(), this.#searcher.name);
+      return formatFoundPages(pages.slice(0, most).map(cleanPage), query.trim(), this.#searcher.name);
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
-      return failedResult({ type: error.type, message: error.message });
+      return createFailedResult({ type: error.type, message: error.message });
     }
   }
 }
 
-function seen({ title, snippet, ...page }: FoundPage): FoundPage {
-  return { ...page, title: withoutUnseen(title), snippet: withoutUnseen(snippet) };
+function cleanPage({ title, snippet, ...page }: FoundPage): FoundPage {
+  return { ...page, title: removeInvisible(title), snippet: removeInvisible(snippet) };
 }
 
-function found(pages: readonly FoundPage[], query: string, service: string): ToolResult {
+function formatFoundPages(pages: readonly FoundPage[], query: string, service: string): ToolResult {
   const count = pages.length === 1 ? "1 result" : `${pages.length || "no"} results`;
   const head = `Search with ${service} for ${JSON.stringify(query)}: ${count}.`;
   if (pages.length === 0) return { llmContent: `${head} Try other or fewer words.`, returnDisplay: head };
@@ -81,7 +82,7 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
   });
   const shown = pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`);
   return {
-    llmContent: `${head}\n${untrustedFromWeb(sources.join("\n"), randomName())}`,
+    llmContent: `${head}\n${wrapWebText(sources.join("\n"), randomName())}`,
     returnDisplay: [head, ...shown].join("\n"),
   };
 }

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
 import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";
@@ -113,7 +113,7 @@ describe("what is kept", () => {
   });
 
   it("P38 R48 is everything outside, in every spelling", async () => {
-    const outside = temporaryFolder();
+    const outside = createTemporaryFolder();
     writeFileSync(join(outside, "a"), "theirs");
     mkdirSync(`${root}-evil`);
     symlinkSync(outside, join(root, "folder"));

@@ -1,39 +1,39 @@
 import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
 import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
-import { shownPath } from "@burin/contract/text/shown-path";
+import { closedObject, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
+import { formatPath } from "@burin/contract/text/shown-path";
 import {
   type Approval,
-  changeData,
+  buildChangeData,
   type FileDiff,
   type PreparedCall,
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { meantPath } from "@burin/files/paths/meant-path";
+import { resolveUserPath } from "@burin/files/paths/meant-path";
 
-const PARAMETERS = closed(["file_path", "content"], {
-  file_path: text("Absolute path of the file.", NOT_EMPTY),
+const PARAMETERS = closedObject(["file_path", "content"], {
+  file_path: text("Absolute path of the file.", NON_EMPTY),
   content: text("The complete content of the file."),
 });
-export type WriteFileParams = ValueOf<typeof PARAMETERS>;
+export type WriteFileParams = OptionValue<typeof PARAMETERS>;
 
 export interface WriteFileOptions {
-  /** For calls that a user wrote: existing files may be overwritten without reading them first. */
+  /** For calls that a user wrote: allows overwriting existing files that were not read before. */
   readonly overwriteUnread?: boolean | undefined;
 }
 
-/** What the call would do, based on the file's last known state. */
+/** What the call would do to the file in its last known state. */
 interface Plan {
   readonly realPath: string;
-  /** The basis of the diff. */
+  /** The file's state that the diff is based on. */
   readonly before: FileSnapshot;
   readonly diff: FileDiff;
 }
 
-/** Comparing contents is a lot of code that most starts of Burin do not need. */
-const overwriting = once(() => import("../text/overwriting.ts"));
+/** Loaded with the first write, because comparing contents is a lot of code that most starts of Burin do not need. */
+const loadOverwriting = once(() => import("../text/overwriting.ts"));
 
 export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
@@ -62,8 +62,8 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   async prepare(params: WriteFileParams): Promise<PreparedCall> {
     const plan = await this.#plan(params);
     const { realPath, diff } = plan;
-    const named = shownPath(this.#workspace.relative(params.file_path));
-    const real = shownPath(this.#workspace.relative(realPath));
+    const named = formatPath(this.#workspace.relative(params.file_path));
+    const real = formatPath(this.#workspace.relative(realPath));
     const verb = plan.before.exists ? "Overwrite" : "Create";
     const target = named === real ? named : `${named}, which is really ${real}`;
     return {
@@ -94,27 +94,31 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
       const returnDisplay = written.wasBasis ? plan.diff : `Wrote ${this.#workspace.relative(file)}.`;
       const change = written.isNew ? ("created" as const) : ("modified" as const);
       const unmeasured = { changedFiles: [{ path: plan.realPath, change }] };
-      const data = written.wasBasis ? changeData(plan.realPath, plan.diff) : unmeasured;
+      const data = written.wasBasis ? buildChangeData(plan.realPath, plan.diff) : unmeasured;
       return { llmContent: lines.join("\n"), returnDisplay, data };
     }
-    const { fileDiff } = await overwriting();
-    const { fileDiff: changes } = fileDiff({ fileName: file, before: params.content, after: content });
+    const { buildFileDiff } = await loadOverwriting();
+    const { fileDiff: changes } = buildFileDiff({ fileName: file, before: params.content, after: content });
     lines.push(
       "The user changed the content before approving it. The file holds their version; the differences from yours:",
       changes,
     );
     const { fileName, originalContent } = plan.diff;
     const { after } = await this.#workspace.preview(file, content);
-    const returnDisplay = fileDiff({ fileName, before: originalContent, after });
-    return { llmContent: lines.join("\n"), returnDisplay, data: changeData(plan.realPath, returnDisplay) };
+    const returnDisplay = buildFileDiff({ fileName, before: originalContent, after });
+    return {
+      llmContent: lines.join("\n"),
+      returnDisplay,
+      data: buildChangeData(plan.realPath, returnDisplay),
+    };
   }
 
   protected override checkParams({ file_path: path }: WriteFileParams): string | null {
     if (isAbsolute(path)) return null;
-    return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
+    return `"file_path" must be absolute. "${path}" probably means "${resolveUserPath(path, this.#workspace.root)}".`;
   }
 
-  /** Throws whatever would make the call fail, so that the user is not asked for nothing. */
+  /** Prepares the change. Throws now if the call is bound to fail, so that the user is not asked in vain. */
   async #plan({ file_path: file, content }: WriteFileParams): Promise<Plan> {
     const { realPath, before, after } = await this.#workspace.preview(file, content);
     if (before.seen === "older") {
@@ -123,8 +127,8 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
         `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, include what changed, and repeat the call.`,
       );
     }
-    const { fileDiff, newOmission } = await overwriting();
-    const placeholder = newOmission(before.text ?? "", content);
+    const { buildFileDiff, findNewOmission } = await loadOverwriting();
+    const placeholder = findNewOmission(before.text ?? "", content);
     if (placeholder !== null) {
       throw new WorkspaceError(
         "omission_placeholder",
@@ -133,7 +137,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     }
     const isBinary = before.text === null && before.exists;
     const original = isBinary ? `[binary content, ${before.bytes} bytes]\n` : before.text;
-    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: original, after });
+    const diff = buildFileDiff({ fileName: this.#workspace.relative(realPath), before: original, after });
     return { realPath, before, diff };
   }
 }

@@ -18,7 +18,7 @@ import { BaseTool, createSession, createToolbox, type ToolResult } from "@burin/
 import { findSession, forkSession, resumeSession } from "@burin/core/internal";
 import { undo } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { needs } from "@burin/testing/needs";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "../events-of.ts";
 import { killDuringWrite } from "./kill-during-write.mjs";
@@ -130,25 +130,29 @@ describe("a system that opens no more files", () => {
 });
 
 describe("a command that leaves folders in which nothing may be removed", () => {
-  it("P26 P44 leaves no temporary folder, and its session closes", needs("bwrap", "the user nobody"), () => {
-    const temporary = join(place, "tmp");
-    mkdirSync(temporary);
-    if (IS_ROOT) for (const owned of [place, temporary]) chownSync(owned, NOBODY, NOBODY);
-    const script = `
+  it(
+    "P26 P44 leaves no temporary folder, and its session closes",
+    requirePrograms("bwrap", "the user nobody"),
+    () => {
+      const temporary = join(place, "tmp");
+      mkdirSync(temporary);
+      if (IS_ROOT) for (const owned of [place, temporary]) chownSync(owned, NOBODY, NOBODY);
+      const script = `
       import { createToolbox } from ${JSON.stringify(CORE)};
       const toolbox = createToolbox({ root: ${JSON.stringify(place)}, approvalMode: "yolo" });
       const command = 'cd "$TMPDIR" && mkdir -p a/b && touch a/b/c && chmod 555 a a/b && echo "made"';
       const { llmContent } = await toolbox.call("run_shell_command", { command });
       await toolbox.close();
       process.stdout.write(llmContent);`;
-    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
-      ...(IS_ROOT && { uid: NOBODY, gid: NOBODY }),
-      env: { PATH: process.env.PATH, HOME: place, TMPDIR: temporary },
-      encoding: "utf8",
-    });
-    expect(said).toContain("made");
-    expect(readdirSync(temporary)).toEqual([]);
-  });
+      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+        ...(IS_ROOT && { uid: NOBODY, gid: NOBODY }),
+        env: { PATH: process.env.PATH, HOME: place, TMPDIR: temporary },
+        encoding: "utf8",
+      });
+      expect(said).toContain("made");
+      expect(readdirSync(temporary)).toEqual([]);
+    },
+  );
 });
 
 describe("a folder swapped for a link", () => {
@@ -313,7 +317,7 @@ describe("a file that may not be written", () => {
   it.each([
     ["the file is read-only", 0o444, 0o777],
     ["the folder is read-only", 0o666, 0o555],
-  ])("P2 P49 keeps its content: %s", needs("the user nobody"), (_why, fileMode, folderMode) => {
+  ])("P2 P49 keeps its content: %s", requirePrograms("the user nobody"), (_why, fileMode, folderMode) => {
     const folder = join(place, "folder");
     mkdirSync(folder);
     const path = join(folder, "a.txt");

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createToolbox } from "@burin/core";
-import { settleCutCalls, undo, undoEntries } from "@burin/core/sessions";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { listUndoEntries, settleCutCalls, undo } from "@burin/core/sessions";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, expect, it } from "vitest";
 
 const CALL = fileURLToPath(new URL("./journal-call.mjs", import.meta.url));
@@ -18,7 +18,7 @@ const read = (name: string) => readFileSync(at(name), "utf8");
 const back = (more = {}) => undo({ home, root, environment, ...more });
 
 beforeEach(() => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   [root, home] = [join(top, "project"), join(top, "home")];
   mkdirSync(root);
   for (const name of ["a.txt", "b.txt", "c.txt"]) writeFileSync(at(name), "old\n");
@@ -41,7 +41,7 @@ async function killDuring(command: string): Promise<void> {
 
 it("P1 what a command had changed when Burin was killed is found by the next one, and taken back", async () => {
   await killDuring("echo new > a.txt; rm b.txt; mkdir made; mv c.txt made/");
-  const [entry, ...others] = await undoEntries({ home, root });
+  const [entry, ...others] = await listUndoEntries({ home, root });
   expect(others).toEqual([]);
   expect(entry).toMatchObject({ cut: "during", isInForce: true });
   expect(entry?.files).toEqual(["a.txt", "b.txt", "begun", "c.txt", "made", "made/c.txt"]);
@@ -68,7 +68,7 @@ it("P1 the next call counts nothing of a killed one as its own", async () => {
   const toolbox = createToolbox({ root, environment, approvalMode: "yolo", record: true });
   await toolbox.call("run_shell_command", { command: "echo newer > c.txt" });
   await toolbox.close();
-  const entries = await undoEntries({ home, root });
+  const entries = await listUndoEntries({ home, root });
   expect(entries.map(({ files }) => files)).toEqual([["c.txt"], ["a.txt", "begun"]]);
 });
 

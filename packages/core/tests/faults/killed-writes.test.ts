@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createToolbox } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, expect, it } from "vitest";
 
 const WRITE_ONCE = fileURLToPath(new URL("./write-once.mjs", import.meta.url));
@@ -13,7 +13,7 @@ const BYTES = 160_000_000;
 let root: string;
 let environment: NodeJS.ProcessEnv;
 beforeEach(() => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   environment = { ...process.env, BURIN_HOME: join(dirname(root), "home") };
   mkdirSync(join(root, "deep/er"), { recursive: true });
 });

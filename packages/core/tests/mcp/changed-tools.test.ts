@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type Confirmation, createSession, type ToolboxOptions } from "@burin/core";
 import { type ChatModel, scriptedModel } from "@burin/core/sessions";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "../events-of.ts";
 import { project, useProject } from "./project.ts";
@@ -269,7 +269,7 @@ describe("P21 P24 over HTTP", () => {
       const answer = JSON.stringify({ jsonrpc: "2.0", id, result: result ?? {} });
       return response.writeHead(200, { "content-type": "application/json" }).end(answer);
     });
-    url = `http://127.0.0.1:${await portOf(http)}/mcp`;
+    url = `http://127.0.0.1:${await listenOnFreePort(http)}/mcp`;
   });
   afterEach(async () => {
     http.closeAllConnections();

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { project, useProject } from "./project.ts";
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
       .writeHead(200, headers)
       .end(JSON.stringify({ jsonrpc: "2.0", id, result: RESULTS[method] }));
   });
-  url = `http://127.0.0.1:${await portOf(server)}/mcp`;
+  url = `http://127.0.0.1:${await listenOnFreePort(server)}/mcp`;
 });
 
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 
 /** An MCP server that wants a login, and the authorisation server that gives it; both on one port. */
 export interface GuardedServer {
@@ -142,7 +142,7 @@ export async function guardedServer(): Promise<GuardedServer> {
     }
     send(response, answers[url.pathname]?.(request, body, url) ?? [404, ""]);
   });
-  origin = `http://127.0.0.1:${await portOf(server)}`;
+  origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   rules.loginService = origin;
   return Object.assign(rules, {
     secrets,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Confirmation, ToolboxOptions, ToolResult } from "@burin/core";
-import { folderTrust, loadSettings, type OnCall, openTrust } from "@burin/core/internal";
+import { loadSettings, type OnCall, openTrust, readFolderTrust } from "@burin/core/internal";
 import { describe, expect, it } from "vitest";
 import { fixture, project, useProject } from "./project.ts";
 
@@ -24,7 +24,7 @@ describe("a server of the project", () => {
     mkdirSync(join(root, ".burin"));
     writeFileSync(join(root, ".burin", "settings.json"), JSON.stringify({ mcpServers }));
     writeFileSync(program, `import ${JSON.stringify(args[0])};\n`);
-    const effects = (await folderTrust({ home, root }))?.effects ?? [];
+    const effects = (await readFolderTrust({ home, root }))?.effects ?? [];
     await (await openTrust(home)).answer(root, true, effects);
     const { settings } = await loadSettings({ home, root });
     expect(await project.open({}, { settings }).ready()).toEqual([]);

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { project, useProject } from "./project.ts";
 
@@ -13,7 +13,7 @@ let untaken: number;
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
 /** What it would send if nobody ended it. */
-const MOST_MEGABYTES = 300;
+const MAX_MEGABYTES = 300;
 
 /** Asks without end, and leaves the answers without one. */
 async function askEndless(response: ServerResponse): Promise<void> {
@@ -25,7 +25,7 @@ async function askEndless(response: ServerResponse): Promise<void> {
 
 /** Sends an answer that does not end. */
 async function sendEndless(response: ServerResponse): Promise<void> {
-  for (sentMegabytes = 0; sentMegabytes < MOST_MEGABYTES && !response.destroyed; sentMegabytes += 1) {
+  for (sentMegabytes = 0; sentMegabytes < MAX_MEGABYTES && !response.destroyed; sentMegabytes += 1) {
     await new Promise((resolve) => response.write(MEGABYTE, resolve));
   }
 }
@@ -66,7 +66,7 @@ beforeEach(async () => {
       `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result: results[method] })}\n\n`,
     );
   });
-  url = `http://127.0.0.1:${await portOf(server)}/mcp`;
+  url = `http://127.0.0.1:${await listenOnFreePort(server)}/mcp`;
 });
 
 afterEach(async () => {
@@ -91,7 +91,7 @@ it.each(["text/event-stream", "application/json"])(
     await toolbox.ready();
     const { error } = await toolbox.call("weak__look", { as });
     expect(error?.type).toMatch(/^mcp_/);
-    expect(sentMegabytes).toBeLessThan(MOST_MEGABYTES / 2);
+    expect(sentMegabytes).toBeLessThan(MAX_MEGABYTES / 2);
     expect(JSON.stringify((await toolbox.call("weak__look", {})).llmContent)).toContain("seen");
   },
   60_000,

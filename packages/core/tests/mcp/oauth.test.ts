@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync 
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
 import type { Toolbox, ToolResult } from "@burin/core";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
 import { project, useProject } from "./project.ts";
@@ -102,7 +102,7 @@ describe("P51 logins to MCP servers", () => {
         asked.push(`${method} ${url}`);
         response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${inner}"` }).end();
       });
-      const HTTP_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
+      const HTTP_PROXY = `http://127.0.0.1:${await listenOnFreePort(proxy)}`;
       const environment = { ...project.environment, http_proxy: HTTP_PROXY, no_proxy: "" };
       const toolbox = project.open({ far: { url: "http://mcp.example.test/mcp" } }, { environment });
       const { host } = new URL(inner);
@@ -129,7 +129,7 @@ describe("P51 logins to MCP servers", () => {
 
   it("a URL at which there is no server is not said to need no login", async () => {
     const nothing = createServer((_, response) => response.writeHead(404).end("Not Found\n"));
-    const port = await portOf(nothing);
+    const port = await listenOnFreePort(nothing);
     const toolbox = project.open({ far: { url: `http://127.0.0.1:${port}/mcp` } });
     await expect(toolbox.mcp.login("far", { onAddress: () => {} })).rejects.toThrow("HTTP 404");
     nothing.close();

@@ -4,7 +4,7 @@ import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { ToolResult } from "@burin/core";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { project, published, useProject } from "./project.ts";
 
@@ -27,7 +27,7 @@ const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
 
 async function freePort(): Promise<number> {
   const server = createServer();
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
@@ -100,7 +100,7 @@ describe("MCP servers that others wrote", () => {
       asked.pipe(onward);
     });
     started.push({ kill: () => proxy.closeAllConnections() }, { kill: () => proxy.close() });
-    const HTTP_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
+    const HTTP_PROXY = `http://127.0.0.1:${await listenOnFreePort(proxy)}`;
     const proxied = {
       ...project.environment,
       HTTP_PROXY,

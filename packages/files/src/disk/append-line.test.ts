@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { appendLine } from "./append-line.ts";
 
 it("P23 P26 a disk that is full for a while loses the lines of that while, and none before or after", () => {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const path = join(folder, "lines.jsonl");
   const fs = process.getBuiltinModule("node:fs");
   const { appendFileSync } = fs;

@@ -2,7 +2,10 @@ import { appendFileSync, closeSync, fstatSync, openSync, readSync, rmSync } from
 
 const LINE_END = 0x0a;
 
-/** A part of a line, as a full disk or a crash leaves it, gets an end: cut off, it could take a line of others along. */
+/**
+ * If a full disk or a crash left a partial line, end it first: otherwise the new line would be joined to it and lost
+ * with it.
+ */
 export function appendLine(path: string, value: object | string): void {
   const descriptor = openSync(path, "a+", 0o600);
   const { size } = fstatSync(descriptor);

@@ -2,22 +2,22 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
-import { realPlace } from "./disk-looks.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { resolveExisting } from "./disk-looks.ts";
 import { makeFolders } from "./make-folders.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
 import { randomName } from "./random-name.ts";
 import { readText } from "./regular-file.ts";
 
 /** Far more than any real settings, grants or answers take. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Returns the text of a file in the user's folder, or null when there is none. Throws SettingsError. */
 export async function readHomeFile(path: string): Promise<string | null> {
   try {
-    return readText(path, MOST_BYTES);
+    return readText(path, MAX_BYTES);
   } catch (error) {
-    throw new SettingsError(`${path} cannot be read: ${messageOf(error)}`);
+    throw new SettingsError(`${path} cannot be read: ${describeError(error)}`);
   }
 }
 
@@ -29,22 +29,22 @@ export async function changeHomeFile(
   path: string,
   change: (text: string | null) => string | null,
 ): Promise<void> {
-  await alone(path, async () => {
+  await withExclusiveLock(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
-    if (after !== null && after !== before) await replaceHomeFile(realPlace(path), after);
+    if (after !== null && after !== before) await replaceHomeFile(resolveExisting(path), after);
   });
 }
 
 /** Does work that no other process may do for this path at the same time. */
-export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withExclusiveLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     makeFolders(dirname(path));
   } catch (error) {
-    throw notWritten(path, error);
+    throw createWriteError(path, error);
   }
   try {
-    return await lockPath(realPlace(path), work);
+    return await lockPath(resolveExisting(path), work);
   } catch (error) {
     throw error instanceof PathLockError ? new SettingsError(error.message) : error;
   }
@@ -64,12 +64,12 @@ export async function replaceHomeFile(path: string, text: string): Promise<void>
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
-    throw notWritten(path, error);
+    throw createWriteError(path, error);
   }
 }
 
-function notWritten(path: string, error: unknown): SettingsError {
-  return new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
+function createWriteError(path: string, error: unknown): SettingsError {
+  return new SettingsError(`${path} cannot be written: ${describeError(error)}. It was left as it is.`);
 }
 
 interface ListRules<Item> {
@@ -77,7 +77,7 @@ interface ListRules<Item> {
   readonly key: string;
   readonly isItem: (value: unknown) => value is Item;
   /** The consequence when the file cannot be used. */
-  readonly otherwise: string;
+  readonly consequence: string;
 }
 
 /** A list that is the whole content of such a file. A file that is not valid is left as it is. */
@@ -92,26 +92,26 @@ export class HomeList<Item> {
 
   /** Throws SettingsError. */
   async all(): Promise<readonly Item[]> {
-    return this.#itemsIn(await readHomeFile(this.path));
+    return this.#parseItems(await readHomeFile(this.path));
   }
 
   /** Writes nothing when the list stays the same. Throws SettingsError, and stores nothing, when it cannot write. */
   async change(change: (items: readonly Item[]) => readonly Item[]): Promise<void> {
     await changeHomeFile(this.path, (text) => {
-      const before = this.#itemsIn(text);
+      const before = this.#parseItems(text);
       const after = change(before);
       return after === before ? text : `${JSON.stringify({ [this.#rules.key]: after }, null, 2)}\n`;
     });
   }
 
-  #itemsIn(text: string | null): readonly Item[] {
+  #parseItems(text: string | null): readonly Item[] {
     if (text === null) return [];
-    const { key, isItem, otherwise } = this.#rules;
+    const { key, isItem, consequence } = this.#rules;
     const found = parseJson(text);
     const items = isRecord(found) ? found[key] : undefined;
     if (Array.isArray(items) && items.every(isItem)) return items;
     throw new SettingsError(
-      `${this.path} is not valid, so ${otherwise}. It was left as it is: fix it or delete it.`,
+      `${this.path} is not valid, so ${consequence}. It was left as it is: fix it or delete it.`,
     );
   }
 }

@@ -1,17 +1,17 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { orElse } from "@burin/contract/or-else";
-import { codeOf } from "./system-error.ts";
+import { withFallback } from "@burin/contract/or-else";
+import { readErrorCode } from "./system-error.ts";
 
 /**
- * Makes a folder, and the missing folders above it, for its owner alone. Node's own recursive mkdir never ends
- * where the system allows nothing to be made but says that the parent is missing, as in /proc.
+ * Creates a folder and its missing parents, accessible to its owner alone. Node's recursive mkdir loops forever where
+ * nothing can be created but the parent is reported missing, as in /proc.
  */
 export function makeFolders(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") {
+    if (readErrorCode(error) !== "ENOENT") {
       // An existing folder is fine; any other reason is an error.
       if (!isFolder(path)) throw error;
       return;
@@ -24,5 +24,5 @@ export function makeFolders(path: string): void {
 }
 
 export function isFolder(path: string): boolean {
-  return orElse(false, () => statSync(path).isDirectory());
+  return withFallback(false, () => statSync(path).isDirectory());
 }

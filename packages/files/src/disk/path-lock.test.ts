@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lockPath } from "./path-lock.ts";
@@ -36,7 +36,7 @@ let folder: string;
 let path: string;
 
 beforeAll(async () => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   const build = await rolldown({ input: SOURCE, platform: "node" });
   await build.write({ file: join(folder, "path-lock.mjs"), format: "esm" });
   await build.close();
@@ -98,11 +98,11 @@ describe("a path that several processes change", () => {
   it("P25 is not waited for without end: the error names the process that has it", async () => {
     const child = await holder();
     try {
-      await expect(lockPath(path, async () => {}, { patienceMs: 200 })).rejects.toThrow(
+      await expect(lockPath(path, async () => {}, { timeoutMs: 200 })).rejects.toThrow(
         `${path} has been locked by process ${child.pid} for more than 0.2 s, so nothing was written.`,
       );
       child.kill("SIGSTOP");
-      await expect(lockPath(path, async () => {}, { patienceMs: 200 })).rejects.toThrow(
+      await expect(lockPath(path, async () => {}, { timeoutMs: 200 })).rejects.toThrow(
         "has been locked by another process for more",
       );
     } finally {

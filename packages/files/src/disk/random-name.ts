@@ -1,4 +1,7 @@
-/** A unique name that cannot be guessed, in hexadecimal digits. Loads crypto, which fetches random bytes for many names. */
+/**
+ * Returns a unique, unpredictable name in hexadecimal digits. Loads crypto, which fetches random bytes for many names
+ * at once.
+ */
 export function randomName(bytes = 8): string {
   const { randomUUID } = process.getBuiltinModule("node:crypto");
   return randomUUID()

@@ -1,12 +1,12 @@
 import { syncBuiltinESMExports } from "node:module";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { openRegular } from "./regular-file.ts";
+import { openRegularFile } from "./regular-file.ts";
 
 it("P25 a file whose server has gone between opening it and looking at it is closed again", () => {
   const fs = process.getBuiltinModule("node:fs");
   const { fstatSync } = fs;
-  const path = madeFile(temporaryFolder(), "file", "text");
+  const path = createFile(createTemporaryFolder(), "file", "text");
   const opened: number[] = [];
   fs.fstatSync = ((descriptor: number) => {
     opened.push(descriptor);
@@ -14,7 +14,7 @@ it("P25 a file whose server has gone between opening it and looking at it is clo
   }) as typeof fstatSync;
   syncBuiltinESMExports();
   try {
-    expect(() => openRegular(path)).toThrow("stale");
+    expect(() => openRegularFile(path)).toThrow("stale");
   } finally {
     fs.fstatSync = fstatSync;
     syncBuiltinESMExports();

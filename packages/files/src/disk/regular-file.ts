@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { codeOf } from "./system-error.ts";
+import { readErrorCode } from "./system-error.ts";
 
 /** Without this flag, opening a pipe would wait for a writer. Windows has neither the flag nor the need. */
-const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** The error code for a file with more bytes than allowed. */
 export const TOO_LARGE = "EFBIG";
-const PART_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Opens a regular file and returns its descriptor. Throws for anything else. */
-export function openRegular(path: string, moreFlags = 0): number {
-  const descriptor = openSync(path, TO_READ | moreFlags);
+export function openRegularFile(path: string, moreFlags = 0): number {
+  const descriptor = openSync(path, READ_FLAGS | moreFlags);
   try {
     if (fstatSync(descriptor).isFile()) return descriptor;
-    throw fileFault("ENXIO", "it is not a regular file");
+    throw createFileError("ENXIO", "it is not a regular file");
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -21,11 +21,11 @@ export function openRegular(path: string, moreFlags = 0): number {
 
 /** Returns the first bytes of a file of any size. */
 export function readBeginning(path: string, mostBytes: number): Buffer {
-  return beginningOf(openRegular(path), mostBytes);
+  return readBeginningAndClose(openRegularFile(path), mostBytes);
 }
 
 /** The same for a file that is open; closes it. */
-export function beginningOf(descriptor: number, mostBytes: number): Buffer {
+export function readBeginningAndClose(descriptor: number, mostBytes: number): Buffer {
   try {
     const bytes = Buffer.alloc(mostBytes);
     return bytes.subarray(0, readSync(descriptor, bytes, 0, mostBytes, 0));
@@ -35,11 +35,11 @@ export function beginningOf(descriptor: number, mostBytes: number): Buffer {
 }
 
 /**
- * Reads a file that Burin reads without being asked; null when there is none. Throws for a folder, a pipe, a device
- * and more bytes than allowed, so that nothing in a repository or a home can hang the process or fill its memory.
+ * Reads a file that the user did not ask Burin to read; null when there is none. Throws for a folder, a pipe, a device
+ * and files that are too large, so that nothing in a repository or home folder can hang the process or fill its memory.
  */
 export function readBytes(path: string, mostBytes: number, moreFlags = 0): Buffer | null {
-  return bytesOf(() => openRegular(path, moreFlags), mostBytes);
+  return readAllBytes(() => openRegularFile(path, moreFlags), mostBytes);
 }
 
 export function readText(path: string, mostBytes: number, moreFlags = 0): string | null {
@@ -47,27 +47,27 @@ export function readText(path: string, mostBytes: number, moreFlags = 0): string
 }
 
 /** The same for a file that the user named: it may also be the pipe of a shell's process substitution. */
-export function readNamedText(path: string, mostBytes: number): string | null {
-  return bytesOf(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
+export function readUserText(path: string, mostBytes: number): string | null {
+  return readAllBytes(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
 }
 
-function bytesOf(open: () => number, mostBytes: number): Buffer | null {
+function readAllBytes(open: () => number, mostBytes: number): Buffer | null {
   let descriptor: number;
   try {
     descriptor = open();
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return null;
+    if (["ENOENT", "ENOTDIR"].includes(readErrorCode(error) ?? "")) return null;
     throw error;
   }
   try {
     const parts: Buffer[] = [];
-    // Files in /proc claim to be empty, and a growing file holds more than its size said.
+    // Files in /proc report size 0, and a growing file is larger than its reported size.
     for (let length = 0; ; ) {
-      const part = Buffer.allocUnsafe(PART_BYTES);
+      const part = Buffer.allocUnsafe(CHUNK_BYTES);
       const count = readSync(descriptor, part);
       if (count === 0) return Buffer.concat(parts);
       length += count;
-      if (length > mostBytes) throw tooLarge(mostBytes);
+      if (length > mostBytes) throw createTooLargeError(mostBytes);
       parts.push(part.subarray(0, count));
     }
   } finally {
@@ -75,12 +75,12 @@ function bytesOf(open: () => number, mostBytes: number): Buffer | null {
   }
 }
 
-function tooLarge(mostBytes: number): Error {
+function createTooLargeError(mostBytes: number): Error {
   const most = mostBytes < 1024 * 1024 ? `${mostBytes / 1024} kB` : `${mostBytes / 1024 / 1024} MB`;
-  return fileFault(TOO_LARGE, `it is larger than ${most}`);
+  return createFileError(TOO_LARGE, `it is larger than ${most}`);
 }
 
-/** Why something with a file's name is not read as a file. */
-function fileFault(code: string, message: string): Error {
+/** Explains why a path cannot be read as a file. */
+function createFileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -1,18 +1,18 @@
 import { WorkspaceError, type WorkspaceErrorCode } from "@burin/contract/machine/workspace";
 
-type Failure = readonly [code: WorkspaceErrorCode, words: string];
+type ErrorMessage = readonly [code: WorkspaceErrorCode, words: string];
 
-const NO_LEAVE: Failure = ["permission_denied", "No permission for {}."];
-const TOO_MANY_OPEN: Failure = ["io_error", "Too many files are open at once; {} was left as it is."];
-const NO_SPACE: Failure = ["no_space", "No space is left to write {}; what was there is unchanged."];
+const PERMISSION_DENIED: ErrorMessage = ["permission_denied", "No permission for {}."];
+const TOO_MANY_OPEN: ErrorMessage = ["io_error", "Too many files are open at once; {} was left as it is."];
+const NO_SPACE: ErrorMessage = ["no_space", "No space is left to write {}; what was there is unchanged."];
 
 /** System error codes that say something about a path. */
-const FAILURES: Readonly<Record<string, Failure>> = {
+const ERROR_MESSAGES: Readonly<Record<string, ErrorMessage>> = {
   ENOENT: ["not_found", "{} does not exist."],
   ENOTDIR: ["not_a_directory", "{} is not a directory, or a part of its path is not."],
   EISDIR: ["is_a_directory", "{} is a directory, not a file."],
-  EACCES: NO_LEAVE,
-  EPERM: NO_LEAVE,
+  EACCES: PERMISSION_DENIED,
+  EPERM: PERMISSION_DENIED,
   ELOOP: ["invalid_path", "{} goes through a loop of symbolic links."],
   ENAMETOOLONG: ["invalid_path", "{} is longer than the file system allows."],
   EROFS: ["read_only", "{} is on a read-only file system; nothing was written."],
@@ -25,11 +25,13 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   ENXIO: ["not_a_regular_file", "{} is a pipe, socket or device, not a regular file."],
 };
 
-/** Turns the error of a file operation into a message with a code of ours. Unexpected errors keep their own message. */
-export function asWorkspaceError(error: unknown, path: string): Error {
-  const code = codeOf(error) ?? "";
+/**
+ * Turns the error of a file operation into a message with one of our codes. Unexpected errors keep their own message.
+ */
+export function toWorkspaceError(error: unknown, path: string): Error {
+  const code = readErrorCode(error) ?? "";
   if (code === "HELD") return new WorkspaceError("io_error", String((error as Error).message));
-  const failure = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined;
+  const failure = Object.hasOwn(ERROR_MESSAGES, code) ? ERROR_MESSAGES[code] : undefined;
   if (failure !== undefined)
     return new WorkspaceError(
       failure[0],
@@ -38,10 +40,10 @@ export function asWorkspaceError(error: unknown, path: string): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-export function notRegular(path: string): Error {
-  return asWorkspaceError(Object.assign(new Error(), { code: "ENXIO" }), path);
+export function createNotRegularError(path: string): Error {
+  return toWorkspaceError(Object.assign(new Error(), { code: "ENXIO" }), path);
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function readErrorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

@@ -1,6 +1,6 @@
 import { rememberResults } from "@burin/contract/async/remember-results";
 /** A character that cannot be written in an encoding. */
-export interface Unencodable {
+export interface UnencodableCharacter {
   readonly character: string;
   /** In UTF-16 units. */
   readonly position: number;
@@ -9,7 +9,7 @@ export interface Unencodable {
 /** What Windows-1252 has in place of Latin-1's control characters; some decoders return the control characters. */
 const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-const decoderOf = rememberResults((encoding: string) => new TextDecoder(encoding, { ignoreBOM: true }));
+const createDecoder = rememberResults((encoding: string) => new TextDecoder(encoding, { ignoreBOM: true }));
 
 /** Decodes bytes without a byte order mark. Invalid bytes become U+FFFD. */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string {
@@ -25,13 +25,13 @@ export function decodeBytes(bytes: Uint8Array, encoding: string): string {
         .toString("latin1")
         .replace(/[\x80-\x9f]/g, (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control);
     default:
-      return decoderOf(encoding).decode(bytes);
+      return createDecoder(encoding).decode(bytes);
   }
 }
 
 /** Returns the bytes of the text, or the first character that the encoding cannot write. */
-export function encodeText(text: string, encoding: string): Buffer | Unencodable {
-  const position = isUnicode(encoding) ? loneSurrogate(text) : -1;
+export function encodeText(text: string, encoding: string): Buffer | UnencodableCharacter {
+  const position = isUnicode(encoding) ? findLoneSurrogate(text) : -1;
   if (position >= 0) return { character: text.charAt(position), position };
   switch (encoding) {
     case "utf-8":
@@ -44,20 +44,23 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
     case "utf-32be":
       return encodeUtf32(text, encoding === "utf-32le");
     default:
-      return legacyBytes(text, encoding);
+      return encodeLegacy(text, encoding);
   }
 }
 
-const PART_CHARACTERS = 4 * 1024 * 1024;
+const CHUNK_CHARACTERS = 4 * 1024 * 1024;
 
-/** The same in UTF-8. A long text comes in parts, each only until the next: getting so much memory takes longest. */
-export function encodeLong(text: string): Buffer | Iterable<Buffer> | Unencodable {
-  if (text.length < PART_CHARACTERS || loneSurrogate(text) >= 0) return encodeText(text, "utf-8");
+/**
+ * Encodes as UTF-8. A long text comes in parts, and each part is valid only until the next one, because allocating that
+ * much memory is the slowest step.
+ */
+export function encodeInParts(text: string): Buffer | Iterable<Buffer> | UnencodableCharacter {
+  if (text.length < CHUNK_CHARACTERS || findLoneSurrogate(text) >= 0) return encodeText(text, "utf-8");
   return {
     *[Symbol.iterator]() {
-      const buffer = Buffer.allocUnsafeSlow(3 * PART_CHARACTERS);
+      const buffer = Buffer.allocUnsafeSlow(3 * CHUNK_CHARACTERS);
       for (let [at, end] = [0, 0]; at < text.length; at = end) {
-        end = at + PART_CHARACTERS;
+        end = at + CHUNK_CHARACTERS;
         // Both halves of a character are encoded together.
         if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
         yield buffer.subarray(0, buffer.write(text.slice(at, end)));
@@ -70,16 +73,16 @@ export function isUnicode(encoding: string): boolean {
   return encoding.startsWith("utf-");
 }
 
-/** Bytes of the smallest character; more than one only in UTF-16 and UTF-32. */
-export function unitBytes(encoding: string): 1 | 2 | 4 {
+/** The size of the smallest character in bytes; more than one only in UTF-16 and UTF-32. */
+export function bytesPerUnit(encoding: string): 1 | 2 | 4 {
   if (encoding.startsWith("utf-16")) return 2;
   return encoding.startsWith("utf-32") ? 4 : 1;
 }
 
 /** Decodes part by part; a character may be split across two parts. */
-export function partDecoder(encoding: string): (bytes: Uint8Array, isLast: boolean) => string {
+export function createPartDecoder(encoding: string): (bytes: Uint8Array, isLast: boolean) => string {
   if (encoding === "windows-1252") return (bytes) => decodeBytes(bytes, encoding);
-  if (unitBytes(encoding) < 4) {
+  if (bytesPerUnit(encoding) < 4) {
     const decoder = new TextDecoder(encoding, { ignoreBOM: true });
     return (bytes, isLast) => decoder.decode(bytes, { stream: !isLast });
   }
@@ -92,8 +95,8 @@ export function partDecoder(encoding: string): (bytes: Uint8Array, isLast: boole
   };
 }
 
-function loneSurrogate(text: string): number {
-  // Every supported Node version has this method; the types are of an older standard.
+function findLoneSurrogate(text: string): number {
+  // Every supported Node version has this method, but the type declarations are older.
   const isWellFormed = (text as unknown as { isWellFormed(): boolean }).isWellFormed();
   return isWellFormed
     ? -1
@@ -117,14 +120,14 @@ function encodeUtf32(text: string, isLittle: boolean): Buffer {
   return isLittle ? bytes : bytes.swap32();
 }
 
-/** Code point to bytes, the first byte in the highest place. */
+/** Maps code points to bytes, with the first byte in the most significant position. */
 type ByteMap = ReadonlyMap<number, number>;
 
-const byteMapOf = rememberResults(invert);
+const buildByteMap = rememberResults(invertDecoder);
 
 /** Encodes by inverting the decoder: decodes every possible sequence once to learn its character. */
-function legacyBytes(text: string, encoding: string): Buffer | Unencodable {
-  const map = byteMapOf(encoding);
+function encodeLegacy(text: string, encoding: string): Buffer | UnencodableCharacter {
+  const map = buildByteMap(encoding);
   const bytes = Buffer.allocUnsafe(text.length * 4);
   let length = 0;
   for (let position = 0; position < text.length; position += 1) {
@@ -134,26 +137,26 @@ function legacyBytes(text: string, encoding: string): Buffer | Unencodable {
       length += 1;
       continue;
     }
-    const value = map.get(code) ?? astral(code, encoding);
+    const value = map.get(code) ?? lookUpAstral(code, encoding);
     if (value === undefined) return { character: String.fromCodePoint(code), position };
-    length = put(bytes, length, value);
+    length = writeBytes(bytes, length, value);
     if (code > 0xffff) position += 1;
   }
   return bytes.subarray(0, length);
 }
 
-function put(bytes: Buffer, at: number, value: number): number {
+function writeBytes(bytes: Buffer, at: number, value: number): number {
   const size = value > 0xffffff ? 4 : value > 0xffff ? 3 : value > 0xff ? 2 : 1;
   bytes.writeUIntBE(value, at, size);
   return at + size;
 }
 
-/** GB18030 has all planes above the first in one row. */
-function astral(code: number, encoding: string): number | undefined {
-  return encoding === "gb18030" && code > 0xffff ? fourBytes(code - 0x10000, 0x90) : undefined;
+/** In GB18030, all planes above the first form one contiguous range. */
+function lookUpAstral(code: number, encoding: string): number | undefined {
+  return encoding === "gb18030" && code > 0xffff ? encodeFourBytes(code - 0x10000, 0x90) : undefined;
 }
 
-function fourBytes(index: number, firstLead: number): number {
+function encodeFourBytes(index: number, firstLead: number): number {
   const fourth = 0x30 + (index % 10);
   const third = 0x81 + (Math.floor(index / 10) % 126);
   const second = 0x30 + (Math.floor(index / 1260) % 10);
@@ -161,39 +164,39 @@ function fourBytes(index: number, firstLead: number): number {
   return first * 0x1000000 + second * 0x10000 + third * 0x100 + fourth;
 }
 
-function invert(encoding: string): ByteMap {
+function invertDecoder(encoding: string): ByteMap {
   const map = new Map<number, number>();
-  learn(map, range(0x80, 0xff), encoding);
+  learnCharacters(map, listRange(0x80, 0xff), encoding);
   if (!/^(gb|shift_jis|euc|big5)/.test(encoding)) return map;
-  for (const lead of range(0x81, 0xfe)) {
-    // These rows repeat characters of other rows; Windows writes those of the others.
+  for (const lead of listRange(0x81, 0xfe)) {
+    // These rows duplicate characters of other rows; Windows encodes them with the other rows.
     if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
-    const pairs = range(0x40, 0xfe).map((trail) => lead * 0x100 + trail);
-    learn(map, pairs, encoding);
+    const pairs = listRange(0x40, 0xfe).map((trail) => lead * 0x100 + trail);
+    learnCharacters(map, pairs, encoding);
   }
   if (encoding === "euc-jp") {
-    for (const second of range(0xa1, 0xfe)) {
-      const triples = range(0xa1, 0xfe).map((third) => 0x8f0000 + second * 0x100 + third);
-      learn(map, triples, encoding);
+    for (const second of listRange(0xa1, 0xfe)) {
+      const triples = listRange(0xa1, 0xfe).map((third) => 0x8f0000 + second * 0x100 + third);
+      learnCharacters(map, triples, encoding);
     }
   }
   if (encoding === "gb18030") {
-    const rows = Array.from({ length: 39420 }, (_, index) => fourBytes(index, 0x81));
-    learn(map, rows, encoding);
+    const rows = Array.from({ length: 39420 }, (_, index) => encodeFourBytes(index, 0x81));
+    learnCharacters(map, rows, encoding);
   }
   return map;
 }
 
-function range(from: number, to: number): number[] {
+function listRange(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
 /** Decodes many sequences at once, separated by newlines, which are never part of a character. */
-function learn(map: Map<number, number>, values: readonly number[], encoding: string): void {
+function learnCharacters(map: Map<number, number>, values: readonly number[], encoding: string): void {
   const bytes = Buffer.alloc(values.length * 5);
   let length = 0;
   for (const value of values) {
-    length = put(bytes, length, value);
+    length = writeBytes(bytes, length, value);
     bytes[length] = 0x0a;
     length += 1;
   }

@@ -43,8 +43,8 @@ const SCRIPTS: readonly Script[] = [
 ];
 
 const SAMPLE_BYTES = 64 * 1024;
-/** More of the same word prove nothing. */
-const MOST_TIMES = 3;
+/** The most repeats of one word that count; more prove nothing. */
+const MAX_TIMES = 3;
 /** None of these bytes is the second of a character. */
 const WORD_ENDS = /[\0-/:-?]+/;
 const ASCII_COST = Math.log(1 / 40);
@@ -65,7 +65,7 @@ interface DoubleByte {
 }
 
 /** Reads rows such as `b0-d7 a1-fe 0.85`: first byte, second byte, share. */
-function ranges(rows: string): Range[] {
+function parseRanges(rows: string): Range[] {
   return rows.split(/,\s+/).map((row) => {
     const bytes = row.split(/[- ]/, 4).map((byte) => Number.parseInt(byte, 16));
     const [leadFrom = 0, leadTo = 0, trailFrom = 0, trailTo = 0] = bytes;
@@ -77,50 +77,52 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
   {
     encoding: "gbk",
     prior: 1.5,
-    ranges: ranges("b0-d7 a1-fe 0.85, a1-a3 a1-fe 0.12, d8-f7 a1-fe 0.02, 81-fe 40-fe 0.01"),
+    ranges: parseRanges("b0-d7 a1-fe 0.85, a1-a3 a1-fe 0.12, d8-f7 a1-fe 0.02, 81-fe 40-fe 0.01"),
   },
   {
     encoding: "shift_jis",
     prior: 1.5,
-    ranges: ranges(`82-82 9f-f1 0.42, 83-83 40-96 0.13, 81-81 40-ac 0.1, 88-97 40-fc 0.29, 82-84 40-fc 0.01,
+    ranges:
+      parseRanges(`82-82 9f-f1 0.42, 83-83 40-96 0.13, 81-81 40-ac 0.1, 88-97 40-fc 0.29, 82-84 40-fc 0.01,
       87-87 40-9c 0.02, 98-9f 40-fc 0.01, e0-ea 40-fc 0.01, ed-fc 40-fc 0.002`),
     single: [0xa1, 0xdf, 0.03],
   },
   {
     encoding: "euc-jp",
     prior: -0.5,
-    ranges: ranges(`a4-a4 a1-f3 0.45, a5-a5 a1-f6 0.13, a1-a3 a1-fe 0.1, b0-cf a1-fe 0.3, d0-f4 a1-fe 0.015,
+    ranges:
+      parseRanges(`a4-a4 a1-f3 0.45, a5-a5 a1-f6 0.13, a1-a3 a1-fe 0.1, b0-cf a1-fe 0.3, d0-f4 a1-fe 0.015,
       a6-ad a1-fe 0.02, 8e-8e a1-df 0.005`),
   },
   {
     encoding: "euc-kr",
     prior: 1,
-    ranges: ranges("b0-c8 a1-fe 0.9, a1-a3 a1-fe 0.07, a4-ac a1-fe 0.02, ca-fd a1-fe 0.01"),
+    ranges: parseRanges("b0-c8 a1-fe 0.9, a1-a3 a1-fe 0.07, a4-ac a1-fe 0.02, ca-fd a1-fe 0.01"),
   },
   {
     encoding: "big5",
     prior: 0,
-    ranges: ranges("a4-c6 40-7e 0.34, a4-c6 a1-fe 0.51, a1-a3 40-fe 0.12, c9-f9 40-fe 0.02"),
+    ranges: parseRanges("a4-c6 40-7e 0.34, a4-c6 a1-fe 0.51, a1-a3 40-fe 0.12, c9-f9 40-fe 0.02"),
   },
 ];
 
 /**
- * Returns the most likely encoding of bytes that are not UTF-8: scores how normal the text looks in each known one.
- * Mostly ASCII code and two or three words are enough.
+ * Returns the most likely encoding of bytes that are not UTF-8, by scoring how normal the text looks in each known
+ * encoding. Two or three words among ASCII code are enough.
  */
 export function guessEncoding(bytes: Uint8Array): string {
-  const sample = withoutRepeats(linesBeyondAscii(bytes));
+  const sample = removeRepeats(extractNonAsciiLines(bytes));
   let best = { encoding: "windows-1252", likelihood: Number.NEGATIVE_INFINITY };
   const consider = (encoding: string, likelihood: number) => {
     if (likelihood > best.likelihood) best = { encoding, likelihood };
   };
-  for (const script of SCRIPTS) consider(script.encoding, singleByteLikelihood(sample, script));
-  for (const model of DOUBLE_BYTES) consider(model.encoding, doubleByteLikelihood(sample, model));
+  for (const script of SCRIPTS) consider(script.encoding, scoreSingleByte(sample, script));
+  for (const model of DOUBLE_BYTES) consider(model.encoding, scoreDoubleByte(sample, model));
   if (best.encoding !== "gbk") return best.encoding;
-  return holdsFourByteCharacters(bytes) ? "gb18030" : "gbk";
+  return hasFourByteCharacters(bytes) ? "gb18030" : "gbk";
 }
 
-function linesBeyondAscii(bytes: Uint8Array): Uint8Array {
+function extractNonAsciiLines(bytes: Uint8Array): Uint8Array {
   const sample = new Uint8Array(Math.min(bytes.length, SAMPLE_BYTES));
   let length = 0;
   for (let start = 0; start < bytes.length && length < sample.length; ) {
@@ -136,32 +138,32 @@ function linesBeyondAscii(bytes: Uint8Array): Uint8Array {
   return sample.subarray(0, length);
 }
 
-/** A column of a table that says one thing in every row is hardly more proof than one row. */
-function withoutRepeats(sample: Uint8Array): Uint8Array {
+/** A table column that repeats one value in every row is hardly more evidence than one row. */
+function removeRepeats(sample: Uint8Array): Uint8Array {
   const words = Buffer.from(sample).toString("latin1").split(WORD_ENDS);
   const seen = new Map<string, number>();
   const kept = words.filter((word) => {
     const times = seen.get(word) ?? 0;
     seen.set(word, times + 1);
-    return times < MOST_TIMES;
+    return times < MAX_TIMES;
   });
   return Buffer.from(kept.join(" "), "latin1");
 }
 
-function singleByteLikelihood(sample: Uint8Array, script: Script): number {
-  const costs = costsOf(script);
+function scoreSingleByte(sample: Uint8Array, script: Script): number {
+  const costs = buildCostTable(script);
   let sum = script.prior;
   let before = 0;
   for (const byte of sample) {
-    if (before >= 0x80 || byte >= 0x80) sum += neighbourCost(before, byte, script.isLatin);
+    if (before >= 0x80 || byte >= 0x80) sum += scoreNeighbours(before, byte, script.isLatin);
     sum += byte >= 0x80 ? (costs[byte - 0x80] ?? FAULT_COST) : ASCII_COST;
     before = byte;
   }
   return sum;
 }
 
-/** Of two neighbors at least one is beyond ASCII: is this pair normal in such a script? */
-function neighbourCost(before: number, byte: number, isLatin: boolean): number {
+/** At least one of two neighbors is not ASCII. Is this pair normal in such a script? */
+function scoreNeighbours(before: number, byte: number, isLatin: boolean): number {
   if (before >= 0x80 && byte >= 0x80) return Math.log(isLatin ? 0.06 : 0.85);
   const besideLetter = isAsciiLetter(before) || isAsciiLetter(byte);
   if (besideLetter) return Math.log(isLatin ? 0.8 : 0.02);
@@ -173,11 +175,11 @@ function isAsciiLetter(byte: number): boolean {
   return small >= 0x61 && small <= 0x7a;
 }
 
-const costsOf = rememberResults((script: Script) =>
-  Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script)),
+const buildCostTable = rememberResults((script: Script) =>
+  Array.from({ length: 128 }, (_, index) => scoreByte(index + 0x80, script)),
 );
 
-function costOf(byte: number, { encoding, letters }: Script): number {
+function scoreByte(byte: number, { encoding, letters }: Script): number {
   const character = decodeBytes(Uint8Array.of(byte), encoding);
   if (character === "\ufffd" || /[\u0080-\u009f]/.test(character)) return FAULT_COST;
   const small = character.toLowerCase();
@@ -188,7 +190,7 @@ function costOf(byte: number, { encoding, letters }: Script): number {
   return Math.log((share * (commonness[rank] ?? 0)) / commonness.reduce((sum, one) => sum + one, 0));
 }
 
-function doubleByteLikelihood(sample: Uint8Array, model: DoubleByte): number {
+function scoreDoubleByte(sample: Uint8Array, model: DoubleByte): number {
   let sum = model.prior;
   let afterHigh = false;
   for (let at = 0; at < sample.length; at += 1) {
@@ -205,16 +207,16 @@ function doubleByteLikelihood(sample: Uint8Array, model: DoubleByte): number {
       at += 3;
       continue;
     }
-    const pair = pairCost(byte, sample[at + 1] ?? 0, model);
+    const pair = scorePair(byte, sample[at + 1] ?? 0, model);
     if (pair !== null) {
       sum += pair;
       at += 1;
-    } else sum += singleCost(byte, model);
+    } else sum += scoreSingle(byte, model);
   }
   return sum;
 }
 
-function pairCost(lead: number, trail: number, { ranges, single }: DoubleByte): number | null {
+function scorePair(lead: number, trail: number, { ranges, single }: DoubleByte): number | null {
   if (single && lead >= single[0] && lead <= single[1]) return null;
   for (const [leadFrom, leadTo, trailFrom, trailTo, share] of ranges) {
     if (lead < leadFrom || lead > leadTo || trail < trailFrom || trail > trailTo) continue;
@@ -223,12 +225,12 @@ function pairCost(lead: number, trail: number, { ranges, single }: DoubleByte): 
   return null;
 }
 
-function singleCost(byte: number, { single }: DoubleByte): number {
+function scoreSingle(byte: number, { single }: DoubleByte): number {
   if (single === undefined || byte < single[0] || byte > single[1]) return FAULT_COST;
   return Math.log(single[2] / (single[1] - single[0] + 1));
 }
 
-function holdsFourByteCharacters(bytes: Uint8Array): boolean {
+function hasFourByteCharacters(bytes: Uint8Array): boolean {
   for (let at = 0; at + 3 < bytes.length; at += 1) {
     if ((bytes[at] ?? 0) < 0x81) continue;
     if (isFourByteCharacter(bytes, at)) return true;

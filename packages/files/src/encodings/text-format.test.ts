@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeBytes, encodeText } from "./encodings.ts";
-import { formatOf, formatOfHead } from "./text-format.ts";
+import { detectFormat, detectHeadFormat } from "./text-format.ts";
 
 const controls = (count: number) => Buffer.alloc(count, 1);
 const letters = (count: number) => Buffer.alloc(count, "a");
@@ -8,18 +8,18 @@ const letters = (count: number) => Buffer.alloc(count, "a");
 describe("what is text", () => {
   it("P17 is a small file with control characters, as long as none is NUL", () => {
     const text = Buffer.from("before|\n<\u0001\u0001\u0001>\n|after\n");
-    expect(formatOf(text)).toEqual({ encoding: "utf-8", markBytes: 0 });
+    expect(detectFormat(text)).toEqual({ encoding: "utf-8", markBytes: 0 });
     expect(
-      formatOf(Buffer.from("before|\n<\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0010\u0011>\n")),
+      detectFormat(Buffer.from("before|\n<\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0010\u0011>\n")),
     ).not.toBeNull();
-    expect(formatOf(Buffer.from("\u0001\u0002\u007f"))).toBeNull();
-    expect(formatOf(Buffer.from("before|\n<\u0001\0\u0001>\n|after\n"))).toBeNull();
+    expect(detectFormat(Buffer.from("\u0001\u0002\u007f"))).toBeNull();
+    expect(detectFormat(Buffer.from("before|\n<\u0001\0\u0001>\n|after\n"))).toBeNull();
   });
 
   it("P17 has at most 30 % of control characters in its first 4 KB", () => {
-    expect(formatOfHead(Buffer.concat([controls(1200), letters(2800)]))).toBe("narrow");
-    expect(formatOfHead(Buffer.concat([controls(1300), letters(2700)]))).toBeNull();
-    expect(formatOfHead(Buffer.concat([letters(4096), controls(4096)]))).toBe("narrow");
+    expect(detectHeadFormat(Buffer.concat([controls(1200), letters(2800)]))).toBe("narrow");
+    expect(detectHeadFormat(Buffer.concat([controls(1300), letters(2700)]))).toBeNull();
+    expect(detectHeadFormat(Buffer.concat([letters(4096), controls(4096)]))).toBe("narrow");
   });
 });
 
@@ -68,13 +68,13 @@ describe("the encoding of a text", () => {
     for (const times of [1, 3, 30]) {
       const text = `  /* ${sentence} */\n  step(${times});\n`.repeat(times);
       const bytes = encodeText(text, encoding) as Buffer;
-      expect(decodeBytes(bytes, formatOf(bytes)?.encoding ?? "")).toBe(text);
+      expect(decodeBytes(bytes, detectFormat(bytes)?.encoding ?? "")).toBe(text);
     }
   });
 
   it("P3 is that of all words of a table, however often a column says one of them", () => {
     const rows = Array.from({ length: 2000 }, (_, n) => `${n};Île-de-France;${n * 1.5}\n`);
     const bytes = encodeText(`numéro;région;montant\n${rows.join("")}`, "windows-1252") as Buffer;
-    expect(formatOf(bytes)?.encoding).toBe("windows-1252");
+    expect(detectFormat(bytes)?.encoding).toBe("windows-1252");
   });
 });

@@ -20,17 +20,17 @@ const MARKS: readonly { readonly encoding: string; readonly mark: readonly numbe
 ];
 
 /**
- * Looks at the first bytes: a byte order mark, UTF-16 without one if it is obvious, or an encoding in which a
- * newline is one byte ("narrow"), which needs more bytes to be identified. null when it is not text.
+ * Looks at the first bytes. Returns the encoding for a byte order mark or obvious UTF-16; "narrow" for an encoding with
+ * one-byte newlines, which needs more bytes to be identified; null when it is not text.
  */
-export function formatOfHead(bytes: Uint8Array): TextFormat | "narrow" | null {
+export function detectHeadFormat(bytes: Uint8Array): TextFormat | "narrow" | null {
   const head = bytes.subarray(0, HEAD_BYTES);
   for (const { encoding, mark } of MARKS) {
     if (!mark.every((byte, index) => head[index] === byte)) continue;
     const format = { encoding, markBytes: mark.length };
     if (encoding === "utf-8" || isWideText(head.subarray(mark.length), encoding)) return format;
   }
-  if (!head.includes(0)) return holdsMostlyText(head) ? "narrow" : null;
+  if (!head.includes(0)) return isMostlyText(head) ? "narrow" : null;
   for (const encoding of ["utf-16le", "utf-16be"]) {
     if (isObviouslyUtf16(head, encoding === "utf-16le" ? 1 : 0) && isWideText(head, encoding)) {
       return { encoding, markBytes: 0 };
@@ -40,22 +40,22 @@ export function formatOfHead(bytes: Uint8Array): TextFormat | "narrow" | null {
 }
 
 /** Returns the format of a whole text, or null when it is not text. */
-export function formatOf(bytes: Uint8Array): TextFormat | null {
-  const format = formatOfHead(bytes);
-  return format === "narrow" ? { encoding: narrowEncoding(bytes), markBytes: 0 } : format;
+export function detectFormat(bytes: Uint8Array): TextFormat | null {
+  const format = detectHeadFormat(bytes);
+  return format === "narrow" ? { encoding: guessNarrowEncoding(bytes), markBytes: 0 } : format;
 }
 
 /** The text of a whole file without its byte order mark; null when it is not text. */
-export function textOf(bytes: Buffer): string | null {
-  const format = formatOf(bytes);
+export function decodeFile(bytes: Buffer): string | null {
+  const format = detectFormat(bytes);
   return format && decodeBytes(bytes.subarray(format.markBytes), format.encoding);
 }
 
 /**
- * The encoding of bytes without a mark whose newline is one byte. A few invalid bytes in much valid UTF-8 leave it
- * UTF-8.
+ * Guesses the encoding of bytes without a byte order mark whose newlines are one byte. Text that is mostly valid UTF-8
+ * counts as UTF-8 despite a few invalid bytes.
  */
-export function narrowEncoding(bytes: Uint8Array): string {
+export function guessNarrowEncoding(bytes: Uint8Array): string {
   return isUtf8(bytes) || isUtf8WithFaults(bytes) ? "utf-8" : guessEncoding(bytes);
 }
 
@@ -81,16 +81,16 @@ function isObviouslyUtf16(head: Uint8Array, nulSide: 0 | 1): boolean {
   return nuls * 2 >= (head.length / 2) * 0.8;
 }
 
-const JUDGED_BYTES = 4096;
-/** So few control characters mean nothing in a small file, unless they are most of it. */
-const FEW_CONTROLS = 32;
+const SAMPLE_BYTES = 4096;
+/** In a small file, up to this many control characters mean nothing, unless they are most of it. */
+const MAX_CONTROLS = 32;
 
 /** Less than a third or so are control characters that text never has. */
-function holdsMostlyText(head: Uint8Array): boolean {
-  const judged = head.subarray(0, JUDGED_BYTES);
+function isMostlyText(head: Uint8Array): boolean {
+  const judged = head.subarray(0, SAMPLE_BYTES);
   let controls = 0;
   for (const byte of judged) if (isControl(byte)) controls += 1;
-  return controls <= Math.max(Math.min(FEW_CONTROLS, judged.length * 0.5), judged.length * 0.3);
+  return controls <= Math.max(Math.min(MAX_CONTROLS, judged.length * 0.5), judged.length * 0.3);
 }
 
 function isControl(unit: number): boolean {

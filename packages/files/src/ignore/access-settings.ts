@@ -3,9 +3,11 @@ import type { IgnoreSettings } from "./ignore.ts";
 export interface AccessSettings extends IgnoreSettings {
   /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
   readonly denied: readonly string[];
-  /** Folders outside the roots whose files may be read, e.g. that of long outputs; their links are resolved. */
+  /**
+   * Folders outside the roots whose files may be read, such as the folder of long outputs. Their links are resolved.
+   */
   readonly readable?: readonly string[];
-  /** Burin's own folder: guards of commands learn there which protected files the user has changed. */
+  /** Burin's own folder. Sandbox guards read there which protected files the user has changed. */
   readonly home?: string;
 }
 

@@ -1,30 +1,30 @@
 import { relative, resolve, sep } from "node:path";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import type { AccessSettings } from "./access-settings.ts";
 import { type FolderRules, IgnoreRules } from "./ignore.ts";
 
-/** What a workspace is opened with, and who helps it. */
-export interface AccessMeans extends AccessSettings {
+/** The settings of a workspace, and the helper programs that it may use. */
+export interface AccessOptions extends AccessSettings {
   readonly helpers: FileHelpers;
 }
 
-const IGNORES_CASE = process.platform === "darwin" || process.platform === "win32";
+const IS_CASE_INSENSITIVE = process.platform === "darwin" || process.platform === "win32";
 
 /** Decides which files inside the roots may be used. */
 export class Access {
   readonly roots: readonly string[];
-  readonly #settings: AccessMeans;
+  readonly #settings: AccessOptions;
   readonly #denials: readonly { readonly pattern: string; readonly matches: (path: string) => boolean }[];
 
-  constructor(roots: readonly string[], settings: AccessMeans) {
+  constructor(roots: readonly string[], settings: AccessOptions) {
     this.roots = roots;
     this.#settings = settings;
     this.#denials = settings.denied.map((pattern) => ({
       pattern,
-      matches: globMatcher(pattern, { caseSensitive: !IGNORES_CASE }),
+      matches: createGlobMatcher(pattern, { caseSensitive: !IS_CASE_INSENSITIVE }),
     }));
   }
 
@@ -46,33 +46,36 @@ export class Access {
     return [...this.roots, ...(this.#settings.readable ?? [])];
   }
 
-  /** The ignore rules as the files say now. */
+  /** The ignore rules according to the files' current content. */
   ignoreRules(): IgnoreRules {
     return new IgnoreRules(this.roots, this.#settings);
   }
 
-  /** The same without git's rules, which do not hide a file that is named. */
-  ownRules(): IgnoreRules {
+  /** The ignore rules without git's, because git's rules do not hide a file that the user names. */
+  ignoreRulesWithoutGit(): IgnoreRules {
     return new IgnoreRules(this.roots, this.#settings, false);
   }
 
   /** Returns why a file may not be opened, or null when it may be. */
-  refusal(path: string, rules: IgnoreRules): WorkspaceError | null {
-    const pattern = this.deniedBy(path);
+  findRefusal(path: string, rules: IgnoreRules): WorkspaceError | null {
+    const pattern = this.findDenyRule(path);
     if (pattern !== null) {
       return new WorkspaceError(
         "denied_path",
         `${path} may not be opened: the deny rule "${pattern}" covers it.`,
       );
     }
-    return isWithinAny(path, this.roots) && rules.visibility(path, false) === "own" ? ignored(path) : null;
+    return isWithinAny(path, this.roots) && rules.visibility(path, false) === "own"
+      ? createIgnoredError(path)
+      : null;
   }
 
   /** Checks the file that was opened, and the name by which it was requested. */
   assertAllowed(file: string, realPath: string): void {
-    const rules = this.ownRules();
+    const rules = this.ignoreRulesWithoutGit();
     const named = file === realPath ? realPath : resolve(this.roots[0] ?? "", file);
-    const refusal = this.refusal(named, rules) ?? (named === realPath ? null : this.refusal(realPath, rules));
+    const refusal =
+      this.findRefusal(named, rules) ?? (named === realPath ? null : this.findRefusal(realPath, rules));
     if (refusal !== null) throw refusal;
   }
 
@@ -81,7 +84,7 @@ export class Access {
   }
 
   /** Returns the pattern of the deny rule that covers the path or a folder above it. */
-  deniedBy(path: string): string | null {
+  findDenyRule(path: string): string | null {
     if (!this.hasDenials) return null;
     for (const root of this.roots.filter((one) => isWithin(path, one))) {
       const segments = relative(root, path).split(sep);
@@ -92,15 +95,15 @@ export class Access {
     return null;
   }
 
-  /** The rules inside a folder that was named. Throws when it is hidden from all tools. */
-  namedFolder(realPath: string, rules: IgnoreRules): FolderRules {
-    const folder = rules.namedFolder(realPath);
-    if (folder.visibility === "own") throw ignored(realPath);
+  /** Returns the rules inside a folder that was named explicitly. Throws when the folder is hidden from all tools. */
+  openNamedFolder(realPath: string, rules: IgnoreRules): FolderRules {
+    const folder = rules.openNamedFolder(realPath);
+    if (folder.visibility === "own") throw createIgnoredError(realPath);
     return folder;
   }
 }
 
-function ignored(path: string): WorkspaceError {
+function createIgnoredError(path: string): WorkspaceError {
   return new WorkspaceError(
     "ignored",
     `${path} is hidden from all tools by .burinignore or by the ignore settings; only the user can change that.`,

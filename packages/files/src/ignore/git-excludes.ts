@@ -2,49 +2,55 @@ import { constants } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { messageOf } from "@burin/contract/text/error-message";
-import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { tryLstat, tryRealPath } from "../disk/disk-looks.ts";
 import { readText, TOO_LARGE } from "../disk/regular-file.ts";
-import { codeOf } from "../disk/system-error.ts";
+import { readErrorCode } from "../disk/system-error.ts";
 
 const LARGEST = 4 * 1024 * 1024;
 
-/** null for none. Throws for a file that is too large: half of its rules would show what the other half hides. */
+/**
+ * Returns null if there is none. Throws if it is too large: applying half of its rules would show what the other half
+ * hides.
+ */
 export function readSmallFile(path: string, followLinks: boolean): string | null {
-  if (lstatOf(path) === null) return null;
+  if (tryLstat(path) === null) return null;
   try {
     return readText(path, LARGEST, followLinks ? 0 : constants.O_NOFOLLOW);
   } catch (error) {
-    if (codeOf(error) !== TOO_LARGE) return null;
-    throw new WorkspaceError("too_large", `${path} is not followed: ${messageOf(error)}. Make it shorter.`);
+    if (readErrorCode(error) !== TOO_LARGE) return null;
+    throw new WorkspaceError(
+      "too_large",
+      `${path} is not followed: ${describeError(error)}. Make it shorter.`,
+    );
   }
 }
 
-export function isGitTop(folder: string): boolean {
-  return lstatOf(join(folder, ".git")) !== null;
+export function isWorkTreeTop(folder: string): boolean {
+  return tryLstat(join(folder, ".git")) !== null;
 }
 
 /** Returns the top of the git work tree that contains the folder, or null. */
-export function gitTopOf(folder: string): string | null {
-  if (isGitTop(folder)) return folder;
-  return dirname(folder) === folder ? null : gitTopOf(dirname(folder));
+export function findWorkTreeTop(folder: string): string | null {
+  if (isWorkTreeTop(folder)) return folder;
+  return dirname(folder) === folder ? null : findWorkTreeTop(dirname(folder));
 }
 
-export type GitRules = ReturnType<typeof gitRulesOf>;
+export type GitExcludes = ReturnType<typeof readGitExcludes>;
 
 /**
- * What git's files say beside each `.gitignore`: the texts of the excludes of the repository with this top and of the
- * user, and whether both cases of letters are the same, as git notes where the disk has it so.
+ * Reads what git ignores besides `.gitignore` files: the excludes of the repository and of the user, and whether names
+ * are case-insensitive, which git notes for such disks.
  */
-export function gitRulesOf(top: string | null, environment: NodeJS.ProcessEnv) {
-  const core = top === null ? {} : coreSettings(join(top, ".git", "config"));
-  const texts = [top === null ? null : infoExclude(top), personalExcludes(top, core, environment)];
+export function readGitExcludes(top: string | null, environment: NodeJS.ProcessEnv) {
+  const core = top === null ? {} : readCoreSettings(join(top, ".git", "config"));
+  const texts = [top === null ? null : readInfoExclude(top), readUserExcludes(top, core, environment)];
   const ignoresCase = /^(?:true|yes|on|1)$/i.test(core.ignorecase ?? "");
   return { excludes: texts.filter((text) => text !== null), ignoresCase };
 }
 
 /** Returns the text of `info/exclude`, also of a linked work tree, in which `.git` is a file. */
-function infoExclude(top: string): string | null {
+function readInfoExclude(top: string): string | null {
   let folder = join(top, ".git");
   const link = /^gitdir: (.+)/.exec(readSmallFile(folder, true) ?? "")?.[1]?.trim();
   if (link !== undefined) {
@@ -56,28 +62,28 @@ function infoExclude(top: string): string | null {
 }
 
 /** Returns the text of the user's own excludes: where git's settings say, otherwise git's default. */
-function personalExcludes(top: string | null, core: CoreSettings, environment: NodeJS.ProcessEnv) {
+function readUserExcludes(top: string | null, core: CoreSettings, environment: NodeJS.ProcessEnv) {
   const home = environment.HOME || homedir();
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");
   const named = environment.GIT_CONFIG_GLOBAL;
   const files = named === undefined ? [join(config, "git", "config"), join(home, ".gitconfig")] : [named];
   let path = join(config, "git", "ignore");
-  for (const file of files) path = coreSettings(file).excludesfile || path;
+  for (const file of files) path = readCoreSettings(file).excludesfile || path;
   if (path.startsWith("~/")) path = join(home, path.slice(2));
   const { excludesfile: own } = core;
-  // What a repository names counts only inside it: a folder from elsewhere may name any file.
-  if (own && top !== null && realOf(own)?.startsWith(join(realOf(top) ?? top, "/"))) path = own;
+  // A path from the repository's config counts only inside the repository: an untrusted one may name any file.
+  if (own && top !== null && tryRealPath(own)?.startsWith(join(tryRealPath(top) ?? top, "/"))) path = own;
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 
-/** By their names in small letters. */
+/** Keys are in lower case. */
 type CoreSettings = Readonly<Partial<Record<"excludesfile" | "ignorecase", string>>>;
 
 /** A value ends before a comment, unless it is in quotes. */
 const SETTING = /^\s*(?:\[[^\]]*\]\s*)?(excludesfile|ignorecase)\s*=\s*("(?:[^"\\]|\\.)*"|[^#;]*)/i;
 
 /** The last values of settings of `[core]` in a git config file. */
-function coreSettings(file: string): CoreSettings {
+function readCoreSettings(file: string): CoreSettings {
   const settings: Record<string, string> = {};
   let isCore = false;
   for (const line of readSmallFile(file, true)?.split(/\r?\n/) ?? []) {

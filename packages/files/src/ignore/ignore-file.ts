@@ -1,11 +1,11 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { PatternError } from "@burin/contract/patterns/pattern";
 
-interface Rule {
-  readonly keeps: boolean;
+interface IgnoreRule {
+  readonly isNegated: boolean;
   readonly foldersOnly: boolean;
 }
 
@@ -16,11 +16,11 @@ const SPECIAL = /[*?[\\]/;
  * and paths are looked up in maps, so that a long file is as fast as a short one.
  */
 export class IgnoreFile {
-  readonly #rules: Rule[] = [];
+  readonly #rules: IgnoreRule[] = [];
   readonly #names = new Map<string, number[]>();
   readonly #endings = new Map<string, number[]>();
   readonly #paths = new Map<string, number[]>();
-  /** Folders that path rules name; in any other folder no path has to be built for the lookup. */
+  /** Folders that path rules mention; for any other folder, no path has to be built. */
   readonly #pathFolders = new Set<string>();
   readonly #globs = new IgnoreGlobs();
   readonly #ignoresCase: boolean;
@@ -37,7 +37,7 @@ export class IgnoreFile {
   }
 
   /** `folder` is relative to the ignore file's folder and ends with `/`. Returns null when no rule matches. */
-  verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
+  judge(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
     if (!this.#ignoresCase) return this.#verdict(folder, name, isFolder);
     return this.#verdict(folder.toLowerCase(), name.toLowerCase(), isFolder);
   }
@@ -49,9 +49,9 @@ export class IgnoreFile {
       if (dot !== -1) best = this.#later(this.#endings.get(name.slice(dot)), best, isFolder);
     }
     if (this.#pathFolders.has(folder)) best = this.#later(this.#paths.get(folder + name), best, isFolder);
-    best = this.#globs.lastMatch(folder, name, { above: best, isFolder });
+    best = this.#globs.findLastMatch(folder, name, { above: best, isFolder });
     if (best === -1) return null;
-    return this.#rules[best]?.keeps ? "kept" : "ignored";
+    return this.#rules[best]?.isNegated ? "kept" : "ignored";
   }
 
   /** The last of these rules that counts, or `best` if that comes after it. */
@@ -62,14 +62,14 @@ export class IgnoreFile {
 
   #add(line: string): void {
     if (line.startsWith("#")) return;
-    let glob = withoutTrailingSpaces(this.#ignoresCase ? line.toLowerCase() : line);
+    let glob = trimTrailingSpaces(this.#ignoresCase ? line.toLowerCase() : line);
     const keeps = glob.startsWith("!");
     if (keeps) glob = glob.slice(1);
     const foldersOnly = glob.endsWith("/");
     if (foldersOnly) glob = glob.slice(0, -1);
     if (glob === "") return;
     const number = this.#rules.length;
-    this.#rules.push({ keeps, foldersOnly });
+    this.#rules.push({ isNegated: keeps, foldersOnly });
     const onPath = glob.includes("/");
     if (glob.startsWith("/")) glob = glob.slice(1);
     if (!SPECIAL.test(glob)) {
@@ -79,7 +79,7 @@ export class IgnoreFile {
     else this.#globs.add({ number, onPath, foldersOnly, glob });
   }
 
-  /** Of rules for the same name, the last one counts, and the last one that is not for folders only. */
+  /** Of several rules for the same name, keep the last one, and the last one that is not for folders only. */
   #push(map: Map<string, number[]>, key: string, number: number): void {
     const before = this.#rules[number]?.foldersOnly ? (map.get(key) ?? []) : [];
     const forAll = before.find((one) => !this.#rules[one]?.foldersOnly);
@@ -88,7 +88,7 @@ export class IgnoreFile {
 }
 
 /** A space at the end counts only after a backslash. */
-function withoutTrailingSpaces(line: string): string {
+function trimTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " ") {
     let backslashes = 0;
@@ -105,17 +105,19 @@ interface GlobRule {
   readonly onPath: boolean;
   readonly foldersOnly: boolean;
   readonly glob: string;
-  /** Of a path, its beginning without special characters: git matches the rest apart from it. */
+  /** For a path glob, the literal text before its first wildcard; git compares that part separately. */
   readonly start?: string;
   automaton?: Automaton | null;
 }
 
-/** Up to this many globs are simply tried, because an index would cost more. */
-const FEW = 32;
-/** This many may have to be tried for one name; real files never have so many globs without a word of their own. */
-const MOST_TRIED = 500;
+/** Up to this many globs are tried one by one, because an index would cost more. */
+const MAX_UNINDEXED = 32;
+/**
+ * The most globs that may have to be tried for one name. Real files never have so many globs without a literal word.
+ */
+const MAX_TRIED = 500;
 /** Longer words are indexed by their beginning. */
-const LONGEST_WORD = 24;
+const MAX_WORD = 24;
 
 /**
  * The globs of an ignore file. Each is indexed by the rarest word that it cannot match without, so that a name is
@@ -123,46 +125,46 @@ const LONGEST_WORD = 24;
  * one.
  */
 class IgnoreGlobs {
-  /** By their text: of equal globs the last one counts. */
+  /** Keyed by the glob's text: of equal globs, the last one counts. */
   readonly #rules = new Map<string, GlobRule>();
   #index: Map<string, GlobRule[]> | null = null;
   /** The lengths of the indexed words. */
   #lengths: readonly number[] = [];
-  /** Names are asked about folder by folder. */
+  /** The names of one folder are looked up together. */
   #asked = { folder: "", bytes: "" };
 
   add(rule: GlobRule): void {
     const key = `${rule.foldersOnly ? "/" : ""}${rule.onPath ? "p" : "n"}${rule.glob}`;
     this.#rules.delete(key);
-    const glob = byteText(rule.glob);
+    const glob = toByteText(rule.glob);
     const [start = ""] = (rule.onPath && /^[^*?[\\]+/.exec(glob)) || [];
     this.#rules.set(key, { ...rule, glob, start });
   }
 
   assertBounded(place: string): void {
-    if (this.#rules.size <= MOST_TRIED) return;
-    const isBounded = [...this.#indexed().values()].every((rules) => rules.length <= MOST_TRIED);
+    if (this.#rules.size <= MAX_TRIED) return;
+    const isBounded = [...this.#indexed().values()].every((rules) => rules.length <= MAX_TRIED);
     if (isBounded) return;
     throw new WorkspaceError(
       "too_large",
-      `${place} is not followed: more than ${MOST_TRIED} of its patterns begin the same or have no letters of their own, so that every name would be compared with each. Make it shorter.`,
+      `${place} is not followed: more than ${MAX_TRIED} of its patterns begin the same or have no letters of their own, so that every name would be compared with each. Make it shorter.`,
     );
   }
 
   /** Returns the number of the last rule after `above` that matches, or `above` if there is none. */
-  lastMatch(
+  findLastMatch(
     folder: string,
     name: string,
     { above, isFolder }: { readonly above: number; readonly isFolder: boolean },
   ): number {
     let best = above;
     if (this.#rules.size === 0) return best;
-    const bytes = byteText(name);
-    if (this.#asked.folder !== folder) this.#asked = { folder, bytes: byteText(folder) };
+    const bytes = toByteText(name);
+    if (this.#asked.folder !== folder) this.#asked = { folder, bytes: toByteText(folder) };
     const path = this.#asked.bytes + bytes;
-    for (const rule of this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(path)) {
+    for (const rule of this.#rules.size <= MAX_UNINDEXED ? this.#rules.values() : this.#lookedUp(path)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
-      if (matches(rule, rule.onPath ? path : bytes)) best = rule.number;
+      if (matchesGlob(rule, rule.onPath ? path : bytes)) best = rule.number;
     }
     return best;
   }
@@ -183,12 +185,12 @@ class IgnoreGlobs {
     if (this.#index !== null) return this.#index;
     const index = new Map<string, GlobRule[]>();
     for (const rule of this.#rules.values()) {
-      const [first = "", ...others] = neededWords(rule.glob);
+      const [first = "", ...others] = findRequiredWords(rule.glob);
       let rarest = first;
       for (const word of others) {
         if ((index.get(word)?.length ?? 0) < (index.get(rarest)?.length ?? 0)) rarest = word;
       }
-      onceFor(index, rarest, () => []).push(rule);
+      getOrCreate(index, rarest, () => []).push(rule);
     }
     this.#lengths = [...new Set([...index.keys()].map((word) => word.length))].filter((length) => length > 0);
     this.#index = index;
@@ -196,29 +198,29 @@ class IgnoreGlobs {
   }
 }
 
-/** One character for each byte of the UTF-8: git's `?` and brackets stand for a byte. */
-function byteText(text: string): string {
+/** Returns one character for each UTF-8 byte, because git's `?` and brackets match a byte. */
+function toByteText(text: string): string {
   return /[^\0-\x7f]/.test(text) ? Buffer.from(text).toString("latin1") : text;
 }
 
-/** Returns literal words that the glob cannot match without, the longest first; none if there are none. */
-function neededWords(glob: string): string[] {
-  // Brackets stand for one of several letters; after brackets with unusual syntax no words are taken.
+/** Returns literal words that every match must contain, the longest first; none if there are no such words. */
+function findRequiredWords(glob: string): string[] {
+  // Brackets match one of several characters; after unusual brackets, no words are extracted.
   const plain = glob.replace(/\[[!^]?\]?[^[\]\\]*\]/g, "*").replace(/\[.*/s, "");
   // `**` may match no folder at all, so the slashes next to it are not required.
   const words = plain.split(/\\.?|[*?/]+/s).filter((word) => word !== "");
-  return words.map((word) => word.slice(0, LONGEST_WORD)).sort((one, other) => other.length - one.length);
+  return words.map((word) => word.slice(0, MAX_WORD)).sort((one, other) => other.length - one.length);
 }
 
-function matches(rule: GlobRule, text: string): boolean {
+function matchesGlob(rule: GlobRule, text: string): boolean {
   const { glob, start = "" } = rule;
   if (!text.startsWith(start)) return false;
-  if (rule.automaton === undefined) rule.automaton = automatonOf(glob.slice(start.length));
+  if (rule.automaton === undefined) rule.automaton = compileGlob(glob.slice(start.length));
   return rule.automaton?.matches(text.slice(start.length)) ?? false;
 }
 
 /** An invalid glob matches nothing. */
-function automatonOf(glob: string): Automaton | null {
+function compileGlob(glob: string): Automaton | null {
   try {
     return new Automaton(parseGlob(glob, { caseSensitive: true, groups: false }), { whole: true });
   } catch (error) {

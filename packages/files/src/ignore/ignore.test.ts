@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { IgnoreRules } from "./ignore.ts";
@@ -13,7 +13,7 @@ const ENVIRONMENT = { ...process.env };
 
 /** A folder with these files; those whose name ends in `/` are folders. */
 function tree(files: Readonly<Record<string, string>>): string {
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   made.push(root);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -51,7 +51,7 @@ describe("ignore rules", () => {
       const known = new IgnoreRules([root], NO_SETTINGS);
       return Object.keys(files).filter(
         (name) =>
-          known.folder(join(root, dirname(name))).visibilityOf(name.split("/").at(-1) ?? "", false) ===
+          known.folder(join(root, dirname(name))).findVisibility(name.split("/").at(-1) ?? "", false) ===
           "shown",
       );
     };

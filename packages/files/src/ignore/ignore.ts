@@ -1,11 +1,17 @@
 import { basename, dirname, join, relative, sep } from "node:path";
-import { onceFor } from "@burin/contract/async/once";
-import { lstatOf } from "../disk/disk-looks.ts";
+import { getOrCreate } from "@burin/contract/async/once";
+import { tryLstat } from "../disk/disk-looks.ts";
 import { isWithin } from "../paths/paths.ts";
-import { type GitRules, gitRulesOf, gitTopOf, isGitTop, readSmallFile } from "./git-excludes.ts";
+import {
+  findWorkTreeTop,
+  type GitExcludes,
+  isWorkTreeTop,
+  readGitExcludes,
+  readSmallFile,
+} from "./git-excludes.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 
-/** Whether a path is hidden from tools, and by which rules: git's, or Burin's own. */
+/** Whether a path is visible to tools, or hidden by git's rules or by Burin's own. */
 export type Visibility = "shown" | "git" | "own";
 
 export interface IgnoreSettings {
@@ -17,9 +23,9 @@ export interface IgnoreSettings {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-const OWN_FILE = ".burinignore";
+const BURIN_IGNORE_FILE = ".burinignore";
 
-/** One ignore file as seen from some folder: `prefix` leads from the file's folder to there. */
+/** One ignore file as seen from a folder: `prefix` is the path from the ignore file's folder to that folder. */
 interface Layer {
   readonly file: IgnoreFile;
   readonly prefix: string;
@@ -37,52 +43,53 @@ export class IgnoreRules {
   readonly #folders = new Map<string, FolderRules>();
   readonly #environment: NodeJS.ProcessEnv | null;
 
-  /** Without git's rules no git file is read: what is hidden from all tools does not depend on them. */
+  /** If git's rules do not apply, no git file is read; what is hidden from all tools does not depend on them. */
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? {}) : null;
-    this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
+    this.#ownNames = [BURIN_IGNORE_FILE, ...settings.ignoreFileNames];
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
   /** The rules for what is directly in a folder of one of the roots. */
   folder(path: string): FolderRules {
-    return onceFor(this.#folders, path, () =>
+    return getOrCreate(this.#folders, path, () =>
       this.#isTop(path) ? this.#top(path) : this.folder(dirname(path)).child(basename(path), () => true),
     );
   }
 
   /**
-   * The same for a folder that was named: even if git ignores that folder, it is opened, and only git's rules
-   * inside it apply.
+   * The same for a folder that was named explicitly: it is opened even if git ignores it, and only git's rules inside
+   * it apply.
    */
-  namedFolder(path: string): FolderRules {
+  openNamedFolder(path: string): FolderRules {
     const rules = this.folder(path);
-    return rules.visibility === "git" ? rules.opened() : rules;
+    return rules.visibility === "git" ? rules.withoutOuterGitRules() : rules;
   }
 
   visibility(path: string, isFolder: boolean): Visibility {
     if (this.#isTop(path) || (this.#environment === null && !this.#hasOwnRules(path))) return "shown";
-    return this.folder(dirname(path)).visibilityOf(basename(path), isFolder);
+    return this.folder(dirname(path)).findVisibility(basename(path), isFolder);
   }
 
-  /** Usually there are none, and that is cheap to see. */
+  /** Most folders have no rules of our own, and that is cheap to check. */
   #hasOwnRules(path: string): boolean {
     const folder = dirname(path);
-    if (this.#ownNames.some((name) => lstatOf(folder + sep + name) !== null)) return true;
+    if (this.#ownNames.some((name) => tryLstat(folder + sep + name) !== null)) return true;
     return this.#isTop(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
   }
 
-  /** A root inside another root is an ordinary folder of that one. */
+  /** A root inside another root counts as an ordinary folder of that root. */
   #isTop(path: string): boolean {
     return this.#roots.every((root) => root === path || !isWithin(path, root)) || dirname(path) === path;
   }
 
   #top(root: string): FolderRules {
     const environment = this.#environment;
-    const top = environment === null ? null : gitTopOf(root);
+    const top = environment === null ? null : findWorkTreeTop(root);
     const base = top ?? root;
-    const git = top === null && environment !== null ? excludeLayers(gitRulesOf(null, environment)) : [];
+    const git =
+      top === null && environment !== null ? buildExcludeLayers(readGitExcludes(null, environment)) : [];
     const none = {
       own: [],
       settings: [],
@@ -92,24 +99,26 @@ export class IgnoreRules {
       visibility: "shown",
     } as const;
     const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
-    let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
+    let rules = above.withFilesOf(base, base === root ? () => true : isGitIgnoreFile);
     let folder = base;
     for (const name of relative(base, root).split(sep)) {
       if (name === "") continue;
       folder = join(folder, name);
-      rules = rules.child(name, folder === root ? () => true : gitFilesOnly);
+      rules = rules.child(name, folder === root ? () => true : isGitIgnoreFile);
     }
     return rules.asRoot(this.#settings === null ? [] : [{ file: this.#settings, prefix: "" }]);
   }
 }
 
-/** Above a root only git's own files count. */
-function gitFilesOnly(name: string): boolean {
+/** Above a root, only git's own ignore files apply. */
+function isGitIgnoreFile(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers({ excludes, ignoresCase }: GitRules): Layer[] {
-  return excludes.map((text) => layerOf(text, undefined, ignoresCase)).filter(({ file }) => !file.isEmpty);
+function buildExcludeLayers({ excludes, ignoresCase }: GitExcludes): Layer[] {
+  return excludes
+    .map((text) => createLayer(text, undefined, ignoresCase))
+    .filter(({ file }) => !file.isEmpty);
 }
 
 /** Everything that decides about one folder. */
@@ -142,70 +151,75 @@ export class FolderRules {
   }
 
   /** Everything in an ignored folder is ignored too; a name that our own files keep wins over git. */
-  visibilityOf(name: string, isFolder: boolean): Visibility {
+  findVisibility(name: string, isFolder: boolean): Visibility {
     const { git, own, settings, visibility } = this.#state;
     if (visibility === "own") return "own";
-    if (settings.length > 0 && verdictOf(settings, name, isFolder) === "ignored") return "own";
-    const ours = own.length > 0 ? verdictOf(own, name, isFolder) : null;
+    if (settings.length > 0 && judgeByLayers(settings, name, isFolder) === "ignored") return "own";
+    const ours = own.length > 0 ? judgeByLayers(own, name, isFolder) : null;
     if (ours === "ignored") return "own";
     if (visibility === "git") return "git";
     if (ours === "kept" || git.length === 0) return "shown";
-    return verdictOf(git, name, isFolder) === "ignored" ? "git" : "shown";
+    return judgeByLayers(git, name, isFolder) === "ignored" ? "git" : "shown";
   }
 
-  /** The rules of a folder in this one. `holds` says whether that folder has a file with a name, if that is known. */
+  /**
+   * Returns the rules of a subfolder. `holds` tells whether the subfolder contains a file with a given name, if known.
+   */
   child(name: string, holds: (name: string) => boolean): FolderRules {
     const below = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
     const { git, own, settings, path } = this.#state;
     const layers = { git: below(git), own: below(own), settings: below(settings) };
-    const visibility = this.visibilityOf(name, true);
-    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(pathIn(path, name), holds);
+    const visibility = this.findVisibility(name, true);
+    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(
+      joinPath(path, name),
+      holds,
+    );
   }
 
   /** These rules with those of the ignore files in `path`, which is this folder. */
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
-    const gitFile = pathIn(path, ".gitignore");
+    const gitFile = joinPath(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
-    const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
-    const rules = isNewTop ? gitRulesOf(path, environment) : null;
+    const isNewTop = environment !== null && above.path !== path && holds(".git") && isWorkTreeTop(path);
+    const rules = isNewTop ? readGitExcludes(path, environment) : null;
     const { ignoresCase } = rules ?? above;
-    const gitInside = text === null ? [] : [layerOf(text, gitFile, ignoresCase)];
-    const git = [...gitInside, ...(rules === null ? above.git : excludeLayers(rules))];
+    const gitInside = text === null ? [] : [createLayer(text, gitFile, ignoresCase)];
+    const git = [...gitInside, ...(rules === null ? above.git : buildExcludeLayers(rules))];
     const own = [...above.own];
     for (const ownName of ownNames) {
-      const file = pathIn(path, ownName);
+      const file = joinPath(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
-      if (ownText !== null) own.unshift(layerOf(ownText, file));
+      if (ownText !== null) own.unshift(createLayer(ownText, file));
     }
     return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });
   }
 
-  /** The same folder without git's rules from above it. */
-  opened(): FolderRules {
+  /** The rules of this folder without git's rules from the folders above. */
+  withoutOuterGitRules(): FolderRules {
     return new FolderRules({ ...this.#state, git: this.#state.gitInside, visibility: "shown" });
   }
 
-  /** The same folder as a root of the work: a root is never ignored itself. */
+  /** The rules of this folder as a root: a root is never ignored itself. */
   asRoot(settings: readonly Layer[]): FolderRules {
-    const base = this.visibility === "shown" ? this : this.opened();
+    const base = this.visibility === "shown" ? this : this.withoutOuterGitRules();
     return new FolderRules({ ...base.#state, settings, visibility: "shown" });
   }
 }
 
-/** `join` would look for dots in both, in each folder of a walk. */
-function pathIn(folder: string, name: string): string {
+/** `join` would normalize dots in both parts, for each folder of a walk. */
+function joinPath(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
-function layerOf(text: string, place?: string, ignoresCase = false): Layer {
+function createLayer(text: string, place?: string, ignoresCase = false): Layer {
   return { file: new IgnoreFile(text, place, ignoresCase), prefix: "" };
 }
 
-function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
+function judgeByLayers(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
   for (const { file, prefix } of layers) {
-    const verdict = file.verdict(prefix, name, isFolder);
+    const verdict = file.judge(prefix, name, isFolder);
     if (verdict !== null) return verdict;
   }
   return null;

@@ -1,81 +1,87 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { tryLstat, tryRealPath } from "../disk/disk-looks.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { IgnoreRules, type IgnoreSettings } from "./ignore.ts";
-import { Slices, Walk, type WalkWatch } from "./walk.ts";
+import { TimeSlices, Walk, type WalkWatch } from "./walk.ts";
 
 export interface TreeRequest {
   /** Their real paths. */
   readonly roots: readonly string[];
   readonly settings: IgnoreSettings;
-  /** A folder that is left out wherever it is: what Burin stores changes all the time. */
+  /** A folder that is skipped wherever it is: Burin's own data changes all the time. */
   readonly except: string;
   /** What else to collect while a root is walked through. */
   readonly watchIn?: (root: string) => WalkWatch;
 }
 
-/** The files and links that are not ignored, at one moment. */
-export interface TreeLook {
-  /** By its path, what differs whenever a file was written; nothing is read for it. */
+/** A snapshot of the files and links that are not ignored. */
+export interface TreeSnapshot {
+  /** A stamp for each path that changes with every write to the file. Taken without reading any file. */
   readonly stamps: ReadonlyMap<string, string>;
-  /** false when there was too much to look at, or a folder could not be read: then nothing is certain. */
-  readonly isWhole: boolean;
-  /** There was too much to look at. */
-  readonly isCut: boolean;
+  /**
+   * false if the tree was too large or a folder could not be read; nothing can then be concluded from what is missing.
+   */
+  readonly isComplete: boolean;
+  /** The tree was too large to be looked at completely. */
+  readonly isTruncated: boolean;
 }
 
-const MOST_FILES = 300_000;
-const MOST_MS = 10_000;
+const MAX_FILES = 300_000;
+const MAX_MS = 10_000;
 /** Reading the clock costs more than looking at one name. */
-const NAMES_PER_LOOK = 64;
+const NAMES_PER_CLOCK_CHECK = 64;
 
-/** Programs write there at every start; where the home folder is the project, that says nothing about the work. */
+/** Programs write here at every start. If the home folder is the project, such changes say nothing about the work. */
 const HOME_CACHES =
   ".bun .cache .cargo .config .deno .gradle .local .m2 .node-gyp .npm .nuget .rustup .yarn".split(" ");
 
-function cachesOf({ HOME: home }: NodeJS.ProcessEnv): string[] {
+function listHomeCaches({ HOME: home }: NodeJS.ProcessEnv): string[] {
   return home ? HOME_CACHES.map((name) => join(home, name)) : [];
 }
 
 /** Looks at all files of the roots that are not ignored, without reading any. */
-export async function lookAtTree(request: TreeRequest, signal: AbortSignal): Promise<TreeLook> {
+export async function snapshotTree(request: TreeRequest, signal: AbortSignal): Promise<TreeSnapshot> {
   const { roots, settings, except, watchIn } = request;
-  const slices = new Slices(signal, performance.now() + MOST_MS);
+  const slices = new TimeSlices(signal, performance.now() + MAX_MS);
   const rules = new IgnoreRules(roots, settings);
   const stamps = new Map<string, string>();
-  const places = [except, ...cachesOf(settings.environment ?? {})].map((path) => realOf(path) ?? path);
+  const places = [except, ...listHomeCaches(settings.environment ?? {})].map(
+    (path) => tryRealPath(path) ?? path,
+  );
   let isCut = false;
   let unreadable = 0;
   let seen = 0;
   for (const root of roots) {
-    // A root inside of such a folder, like the folder of a fleet's task, was named: it is looked at.
+    // A root inside such a cache folder, like the folder of a fleet task, was chosen on purpose, so it is looked at.
     const left = places.filter((place) => root === place || !isWithin(root, place));
     const walk = new Walk({
       folder: root,
-      rules: rules.namedFolder(root),
+      rules: rules.openNamedFolder(root),
       respectGitIgnore: true,
-      enters: (folder) => !isWithinAny(join(root, folder), left),
+      shouldEnter: (folder) => !isWithinAny(join(root, folder), left),
       ...(watchIn && { watch: watchIn(root) }),
     });
-    for (let stretch = walk.nextStretch(); stretch !== null && !isCut; stretch = walk.nextStretch()) {
+    for (let stretch = walk.nextBatch(); stretch !== null && !isCut; stretch = walk.nextBatch()) {
       for (const name of stretch.names) {
         const path = join(root, stretch.folder, name);
-        const stats = lstatOf(path);
-        if (stats !== null) stamps.set(path, stampOf(stats));
+        const stats = tryLstat(path);
+        if (stats !== null) stamps.set(path, formatStamp(stats));
         seen += 1;
-        if (seen % NAMES_PER_LOOK === 0 && slices.isOver) isCut ||= !(await slices.goOn());
+        if (seen % NAMES_PER_CLOCK_CHECK === 0 && slices.isOver) isCut ||= !(await slices.yieldTurn());
       }
-      isCut ||= seen > MOST_FILES;
+      isCut ||= seen > MAX_FILES;
     }
     unreadable += walk.unreadable;
   }
-  return { stamps, isWhole: !isCut && unreadable === 0, isCut };
+  return { stamps, isComplete: !isCut && unreadable === 0, isTruncated: isCut };
 }
 
-/** The paths that are new, gone or written since, in the order of the first look; null when that is not certain. */
-export function changedPaths(before: TreeLook, after: TreeLook): string[] | null {
-  if (!before.isWhole || !after.isWhole) return null;
+/**
+ * Returns the paths that are new, removed or written since the first snapshot, in its order; null if that is uncertain.
+ */
+export function findChangedPaths(before: TreeSnapshot, after: TreeSnapshot): string[] | null {
+  if (!before.isComplete || !after.isComplete) return null;
   const changed = [...before.stamps].flatMap(([path, stamp]) =>
     after.stamps.get(path) === stamp ? [] : path,
   );
@@ -83,7 +89,7 @@ export function changedPaths(before: TreeLook, after: TreeLook): string[] | null
   return [...changed, ...added];
 }
 
-/** No program can set the ctime of a file, and every write and every rename changes it. */
-export function stampOf({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
+/** Programs cannot set a file's ctime, and every write and rename changes it. */
+export function formatStamp({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${mode} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }

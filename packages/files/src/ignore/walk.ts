@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
-import { lstatOf } from "../disk/disk-looks.ts";
+import { tryLstat } from "../disk/disk-looks.ts";
 import type { FolderRules } from "./ignore.ts";
 
 export interface WalkRequest {
@@ -11,16 +11,16 @@ export interface WalkRequest {
   readonly rules: FolderRules;
   readonly respectGitIgnore: boolean;
   /** Whether a folder can contain anything of interest. Gets its path from the start, with `/` at the end. */
-  readonly enters?: (folder: string) => boolean;
+  readonly shouldEnter?: (folder: string) => boolean;
   readonly watch?: WalkWatch;
 }
 
-/** Gets what a walk does not return. Paths are from the start, those of folders with `/` at the end. */
+/** Hears of what a walk does not return. Paths are relative to the start; those of folders end with `/`. */
 export interface WalkWatch {
   /** Called for each folder below the start that is entered. */
-  entered(folder: string): void;
-  /** Called for each file, link and folder that is left out. */
-  leftOut(path: string): void;
+  onFolder(folder: string): void;
+  /** Called for each file, link and folder that is skipped. */
+  onSkipped(path: string): void;
 }
 
 /** Made by a package manager or git, and never what a search is for. */
@@ -28,14 +28,14 @@ const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
 const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
 
-/** Files and links of one folder that follow each other in the order of all paths. */
-export interface Stretch {
+/** Consecutive files and links of one folder, in the order of all paths. */
+export interface WalkBatch {
   /** From the start, with a `/` at its end; empty for the start itself. */
   readonly folder: string;
   readonly names: readonly string[];
-  /** Those of them that may lead anywhere; the caller must check them. */
+  /** The links among them, which may lead anywhere; the caller must check them. */
   readonly links: ReadonlySet<string>;
-  /** No file of the folder was left out, in this stretch or another. */
+  /** No file of the folder was skipped, in this batch or another. */
   readonly isWhole: boolean;
 }
 
@@ -56,7 +56,7 @@ interface Frame {
 export class Walk {
   /** The number of folders that could not be read. */
   unreadable = 0;
-  /** Whether there are files whose names are not valid UTF-8, by which they cannot be opened here. */
+  /** Whether some files have names that are not valid UTF-8 and cannot be opened here. */
   hasBrokenNames = false;
   /** Whether something was left out because git ignores it. */
   hasIgnored = false;
@@ -70,7 +70,7 @@ export class Walk {
   }
 
   /** Returns null at the end. */
-  nextStretch(): Stretch | null {
+  nextBatch(): WalkBatch | null {
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
       const { names, links, path, isWhole, next } = frame;
       let end = next;
@@ -87,19 +87,19 @@ export class Walk {
   #enter(frame: Frame, nameWithSlash: string): void {
     const name = nameWithSlash.slice(0, -1);
     const path = frame.path + nameWithSlash;
-    const { enters, watch } = this.#request;
-    if (!(enters?.(path) ?? true)) return;
+    const { shouldEnter, watch } = this.#request;
+    if (!(shouldEnter?.(path) ?? true)) return;
     if (ALWAYS_SKIPPED.has(name) || !this.#isShown(frame.rules, name, true)) {
-      watch?.leftOut(path);
+      watch?.onSkipped(path);
       return;
     }
-    watch?.entered(path);
+    watch?.onFolder(path);
     const below = this.#frame(path, frame.rules, name);
     if (below !== null) this.#frames.push(below);
   }
 
   #isShown(rules: FolderRules, name: string, isFolder: boolean): boolean {
-    const visibility = rules.visibilityOf(name, isFolder);
+    const visibility = rules.findVisibility(name, isFolder);
     if (visibility !== "git" || !this.#request.respectGitIgnore) return visibility !== "own";
     this.hasIgnored = true;
     return false;
@@ -110,7 +110,7 @@ export class Walk {
     const { folder: start } = this.#request;
     const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
     if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder)) return null;
-    const entries = orElse(null, () => readdirSync(folder, { withFileTypes: true }));
+    const entries = withFallback(null, () => readdirSync(folder, { withFileTypes: true }));
     if (entries === null) {
       this.unreadable += 1;
       return null;
@@ -126,11 +126,11 @@ export class Walk {
       else if (!isLink && !entry.isFile()) continue;
       else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) {
         isWhole &&= isLink;
-        this.#request.watch?.leftOut(path + entry.name);
+        this.#request.watch?.onSkipped(path + entry.name);
       } else {
         names.push(entry.name);
         if (isLink) links.add(entry.name);
-        this.hasBrokenNames ||= entry.name.includes("\ufffd") && lstatOf(join(folder, entry.name)) === null;
+        this.hasBrokenNames ||= entry.name.includes("\ufffd") && tryLstat(join(folder, entry.name)) === null;
       }
     }
     return { names: sortByCodePoints(names), links, path, rules, isWhole, next: 0 };
@@ -138,10 +138,10 @@ export class Walk {
 }
 
 /** How long a long task may keep the event loop busy. */
-const SLICE_MS = 8;
+const MAX_SLICE_MS = 8;
 
 /** Lets a long synchronous task pause now and then, and stop at its time limit. */
-export class Slices {
+export class TimeSlices {
   readonly #signal: AbortSignal;
   /** A value of `performance.now()`. */
   readonly stopAt: number;
@@ -155,7 +155,7 @@ export class Slices {
   }
 
   /** Returns false when the time is over. Rejects when the task was cancelled. */
-  async goOn(): Promise<boolean> {
+  async yieldTurn(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#signal.throwIfAborted();
     this.#sliceEnd = this.#nextEnd();
@@ -163,10 +163,10 @@ export class Slices {
   }
 
   #nextEnd(): number {
-    return Math.min(performance.now() + SLICE_MS, this.stopAt);
+    return Math.min(performance.now() + MAX_SLICE_MS, this.stopAt);
   }
 
-  /** Whether it is time to call goOn. */
+  /** Whether it is time to call yieldTurn. */
   get isOver(): boolean {
     return performance.now() >= this.#sliceEnd;
   }

@@ -1,12 +1,12 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 
-/** The most characters of one output of a cell; sources are given in full. */
-const MOST_OUTPUT_CHARACTERS = 2000;
+/** The most characters of one cell's output; sources are not shortened. */
+const MAX_OUTPUT_CHARACTERS = 2000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns whether text that starts like this may be a Jupyter notebook; `notebookText` makes sure. */
-export function isNotebook(start: string): boolean {
+/** Returns whether text that starts like this may be a Jupyter notebook; `renderNotebook` makes sure. */
+export function mayBeNotebook(start: string): boolean {
   return /^\ufeff?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor)"\s*:/.test(start);
 }
 
@@ -19,65 +19,65 @@ export function readNotebook(text: string): { readonly cells: unknown[]; readonl
 }
 
 /** A notebook cell by cell as Markdown, with limited outputs; null when the text is not a notebook. */
-export function notebookText(text: string): string | null {
+export function renderNotebook(text: string): string | null {
   const notebook = readNotebook(text);
   if (notebook === null) return null;
   const { cells } = notebook;
-  const language = languageOf(notebook.metadata);
-  const parts = cells.map((cell, index) => cellText(isRecord(cell) ? cell : {}, index + 1, language));
+  const language = readLanguage(notebook.metadata);
+  const parts = cells.map((cell, index) => renderCell(isRecord(cell) ? cell : {}, index + 1, language));
   const count = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
   return `Notebook with ${count} (${language}).\n${parts.join("")}`;
 }
 
-function languageOf(metadata: unknown): string {
+function readLanguage(metadata: unknown): string {
   const info = isRecord(metadata) ? metadata.language_info : undefined;
   const kernel = isRecord(metadata) ? metadata.kernelspec : undefined;
   const named = (isRecord(info) && info.name) || (isRecord(kernel) && kernel.language);
   return typeof named === "string" ? named : "python";
 }
 
-function cellText(cell: Fields, number: number, language: string): string {
-  const source = joined(cell.source);
+function renderCell(cell: Fields, number: number, language: string): string {
+  const source = joinText(cell.source);
   const kind = typeof cell.cell_type === "string" ? cell.cell_type : "unknown";
   const run = typeof cell.execution_count === "number" ? `, run as [${cell.execution_count}]` : "";
-  const body = kind === "code" ? fenced(source, language) : withNewline(source);
+  const body = kind === "code" ? fenceText(source, language) : ensureNewline(source);
   const outputs = Array.isArray(cell.outputs) ? cell.outputs : [];
-  const shown = outputs.map((output) => outputText(isRecord(output) ? output : {})).join("");
+  const shown = outputs.map((output) => renderOutput(isRecord(output) ? output : {})).join("");
   return `\n## Cell ${number} (${kind}${run})\n${body}${shown}`;
 }
 
-function outputText(output: Fields): string {
+function renderOutput(output: Fields): string {
   if (output.output_type === "error") {
-    const trace = joined(output.traceback, "\n");
-    return fenced(bounded(trace || `${String(output.ename)}: ${String(output.evalue)}`), "error");
+    const trace = joinText(output.traceback, "\n");
+    return fenceText(truncateText(trace || `${String(output.ename)}: ${String(output.evalue)}`), "error");
   }
   const data = isRecord(output.data) ? output.data : {};
-  const text = joined(output.text) || joined(data["text/plain"]);
+  const text = joinText(output.text) || joinText(data["text/plain"]);
   const others = Object.keys(data).filter((type) => type !== "text/plain");
   const named = others.length > 0 ? `[output: ${others.join(", ")}]\n` : "";
-  return (text === "" ? "" : fenced(bounded(text), "output")) + named;
+  return (text === "" ? "" : fenceText(truncateText(text), "output")) + named;
 }
 
-/** Notebooks store text as one string or as a list of lines with their ends. */
-function joined(value: unknown, separator = ""): string {
+/** A notebook stores text as one string, or as a list of lines that keep their line ends. */
+function joinText(value: unknown, separator = ""): string {
   if (typeof value === "string") return value;
   return Array.isArray(value) ? value.filter((line) => typeof line === "string").join(separator) : "";
 }
 
-function bounded(text: string): string {
-  // Plain text needs no colors.
+function truncateText(text: string): string {
+  // Plain text has no use for color codes.
   const plain = text.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g"), "");
-  if (plain.length <= MOST_OUTPUT_CHARACTERS) return plain;
-  const left = plain.length - MOST_OUTPUT_CHARACTERS;
-  return `${plain.slice(0, MOST_OUTPUT_CHARACTERS)}\n[... ${left} more characters of output]`;
+  if (plain.length <= MAX_OUTPUT_CHARACTERS) return plain;
+  const left = plain.length - MAX_OUTPUT_CHARACTERS;
+  return `${plain.slice(0, MAX_OUTPUT_CHARACTERS)}\n[... ${left} more characters of output]`;
 }
 
-function fenced(text: string, language: string): string {
+function fenceText(text: string, language: string): string {
   let fence = "```";
   for (const [ticks] of text.matchAll(/`{3,}/g)) if (ticks >= fence) fence = `${ticks}\``;
-  return `${fence}${language}\n${withNewline(text)}${fence}\n`;
+  return `${fence}${language}\n${ensureNewline(text)}${fence}\n`;
 }
 
-function withNewline(text: string): string {
+function ensureNewline(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }

@@ -19,7 +19,7 @@ export interface ShapedPage {
   readonly notes: readonly string[];
 }
 
-/** The parsers that run outside the main thread, by name: content from outside may take long or much memory. */
+/** The parsers that run in a worker thread, by name: untrusted content may take much time or memory. */
 export interface Parsers {
   page(page: RawPage): Promise<ShapedPage>;
   pdf(bytes: Uint8Array): Promise<string>;
@@ -28,25 +28,32 @@ export interface Parsers {
 
 export type ParserName = keyof Parsers;
 export type ParserInput<Name extends ParserName> = Parameters<Parsers[Name]>[0];
-export type Parsed<Name extends ParserName> = Awaited<ReturnType<Parsers[Name]>>;
+export type ParserOutput<Name extends ParserName> = Awaited<ReturnType<Parsers[Name]>>;
 
 /** The data that a worker is started with. */
-export interface ParseOrder {
+export interface ParseRequest {
   readonly name: ParserName;
   readonly input: unknown;
 }
 
 /** The one message that it sends. */
-export type ParseAnswer =
+export type ParseResponse =
   | { readonly value: unknown }
   | { readonly fault: { readonly type: string; readonly message: string } };
 
-const MOST_MB = 400;
-const MOST_MS = 25_000;
-const MEASURED_EVERY_MS = 25;
+const MAX_MB = 400;
+const MAX_MS = 25_000;
+const MEMORY_CHECK_MS = 25;
 
-/** From a chunk of the build, from its top folder, and from the sources, which use the built worker. */
-const PLACES = ["../worker/parse-worker", "./worker/parse-worker", "../../../core/dist/worker/parse-worker"];
+/**
+ * The worker's path from a chunk of the build, from the build's top folder, and from the sources, which use the built
+ * worker.
+ */
+const WORKER_PATHS = [
+  "../worker/parse-worker",
+  "./worker/parse-worker",
+  "../../../core/dist/worker/parse-worker",
+];
 
 interface Limits {
   /** What is parsed, as the start of a sentence. */
@@ -55,33 +62,33 @@ interface Limits {
 }
 
 /** Shared by sessions: one page or document is parsed at a time, to bound the memory of the process. */
-let last: Promise<unknown> = Promise.resolve();
+let lastParse: Promise<unknown> = Promise.resolve();
 
 /** Whether there is a worker: a program that bundles this package may have left out its file. */
-export function canParseAside(): boolean {
-  return workerFile() !== undefined;
+export function hasParseWorker(): boolean {
+  return findWorkerFile() !== undefined;
 }
 
-/** In a separate thread, which ends when it takes too long or too much memory, or the signal aborts. */
-export async function parseAside<Name extends ParserName>(
+/** Parses in a separate thread, which is ended when it takes too much time or memory, or when the signal aborts. */
+export async function parseInWorker<Name extends ParserName>(
   name: Name,
   input: ParserInput<Name>,
   limits: Limits,
-): Promise<Parsed<Name>> {
-  const turn = last.then(() => {
-    if (!limits.signal.aborted) return parsed({ name, input }, limits);
+): Promise<ParserOutput<Name>> {
+  const turn = lastParse.then(() => {
+    if (!limits.signal.aborted) return runWorker({ name, input }, limits);
     throw limits.signal.reason;
   });
-  last = turn.catch(() => {});
-  return (await turn) as Parsed<Name>;
+  lastParse = turn.catch(() => {});
+  return (await turn) as ParserOutput<Name>;
 }
 
-function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> {
-  const file = workerFile();
+function runWorker(workerData: object, { what, signal }: Limits): Promise<unknown> {
+  const file = findWorkerFile();
   if (file === undefined)
     throw new WebError("not_available", `${what} cannot be read: the parser is not installed.`);
   const before = process.memoryUsage.rss();
-  const resourceLimits = { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 4 };
+  const resourceLimits = { maxOldGenerationSizeMb: MAX_MB, stackSizeMb: 4 };
   const ownStreams = { stdout: true, stderr: true };
   const worker = new Worker(file, { workerData, resourceLimits, env: {}, execArgv: [], ...ownStreams });
   return new Promise((resolve, reject) => {
@@ -90,17 +97,17 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
       void worker.terminate();
     };
     const tooMuch = () =>
-      stop(new WebError("too_large", `${what} expands to more than ${MOST_MB} MB, and was not read.`));
+      stop(new WebError("too_large", `${what} expands to more than ${MAX_MB} MB, and was not read.`));
     const tooLong = () =>
-      stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MOST_MS / 1000} s to read.`));
-    // The heap limit does not cover a thread's other memory.
+      stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MAX_MS / 1000} s to read.`));
+    // The heap limit does not cover a thread's memory outside the heap.
     const measuring = setInterval(() => {
-      if (process.memoryUsage.rss() - before > MOST_MB * 1024 * 1024) tooMuch();
-    }, MEASURED_EVERY_MS);
-    const timer = setTimeout(tooLong, MOST_MS);
+      if (process.memoryUsage.rss() - before > MAX_MB * 1024 * 1024) tooMuch();
+    }, MEMORY_CHECK_MS);
+    const timer = setTimeout(tooLong, MAX_MS);
     const onAbort = () => stop(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    worker.on("message", (answer: ParseAnswer) => {
+    worker.on("message", (answer: ParseResponse) => {
       if ("value" in answer) resolve(answer.value);
       else reject(new WebError(answer.fault.type, answer.fault.message));
     });
@@ -117,7 +124,9 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
   });
 }
 
-function workerFile(): URL | undefined {
+function findWorkerFile(): URL | undefined {
   const extension = import.meta.url.endsWith(".cjs") ? ".cjs" : ".js";
-  return PLACES.map((place) => new URL(place + extension, import.meta.url)).find((file) => existsSync(file));
+  return WORKER_PATHS.map((place) => new URL(place + extension, import.meta.url)).find((file) =>
+    existsSync(file),
+  );
 }

@@ -1,19 +1,19 @@
 import { closeSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { realPathOf } from "./paths.ts";
+import { resolveDescriptorPath } from "./paths.ts";
 
 /** What is opened, and its real path after somebody has done something to the name. */
 async function realPathAfter(change: (file: string, other: string) => void, name = "a.txt") {
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   const [file, other] = [join(root, name), join(root, "other.txt")];
   writeFileSync(file, "one\n");
   writeFileSync(other, "two\n");
   const descriptor = openSync(file, "r");
   try {
     change(file, other);
-    return { file, real: await realPathOf(descriptor, file) };
+    return { file, real: await resolveDescriptorPath(descriptor, file) };
   } finally {
     closeSync(descriptor);
   }

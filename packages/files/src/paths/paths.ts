@@ -12,11 +12,11 @@ import {
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { orElse } from "@burin/contract/or-else";
-import { nearNames } from "@burin/contract/text/near-names";
-import { shownPath } from "@burin/contract/text/shown-path";
-import { linkTarget } from "../disk/disk-looks.ts";
-import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
+import { withFallback } from "@burin/contract/or-else";
+import { findNearNames } from "@burin/contract/text/near-names";
+import { formatPath } from "@burin/contract/text/shown-path";
+import { tryReadLink } from "../disk/disk-looks.ts";
+import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
 
 /** Whether the path is the folder or inside it, by whole segments: `/proj` does not contain `/proj-evil`. */
 export function isWithin(path: string, folder: string): boolean {
@@ -27,12 +27,12 @@ export function isWithinAny(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => isWithin(path, root));
 }
 
-/** Whether two real paths are one on a disk that knows a name in either case, or spells its accents in its own way. */
+/** Whether two real paths name the same file on a disk that ignores case or normalizes accents. */
 export function isSamePath(one: string, other: string): boolean {
   return one.normalize().toLowerCase() === other.normalize().toLowerCase();
 }
 
-export function outside(path: string, roots: readonly string[]): WorkspaceError {
+export function createOutsideError(path: string, roots: readonly string[]): WorkspaceError {
   const allowed = roots.length === 1 ? `the root ${roots[0]}` : `the roots ${roots.join(", ")}`;
   const inside = roots.length === 1 ? "inside it" : "inside one of them";
   return new WorkspaceError(
@@ -42,35 +42,35 @@ export function outside(path: string, roots: readonly string[]): WorkspaceError 
 }
 
 /** Returns the pattern relative to the folder. An absolute pattern must be inside it. */
-export function patternWithin(pattern: string, folder: string): string {
+export function relativizePattern(pattern: string, folder: string): string {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
   if (isAbsolute(pattern)) {
-    const real = withRealFolder(pattern);
+    const real = resolvePatternFolder(pattern);
     if (real?.startsWith(prefix)) return real.slice(prefix.length);
-    throw patternFault(pattern, `is not inside ${folder}; give "path" too.`);
+    throw createPatternError(pattern, `is not inside ${folder}; give "path" too.`);
   }
   const plain = pattern.replace(/^(?:\.\/)+/, "");
   if (plain.split("/").includes(".."))
-    throw patternFault(pattern, 'leaves its folder; give "path" instead of "..".');
+    throw createPatternError(pattern, 'leaves its folder; give "path" instead of "..".');
   return plain;
 }
 
-function patternFault(pattern: string, what: string): WorkspaceError {
+function createPatternError(pattern: string, what: string): WorkspaceError {
   return new WorkspaceError("outside_root", `The pattern "${pattern}" ${what}`);
 }
 
-/** Resolves the links in the part before the pattern's first special character; null when that part does not exist. */
-function withRealFolder(pattern: string): string | null {
+/** Resolves links in the part before the first wildcard; null if that part does not exist. */
+function resolvePatternFolder(pattern: string): string | null {
   const segments = pattern.split("/");
   const special = segments.findIndex((segment) => /[*?[\]{}()!@+\\]/.test(segment));
   const end = special === -1 ? segments.length - 1 : special;
-  return orElse(null, () =>
+  return withFallback(null, () =>
     [realpathSync(segments.slice(0, end).join("/") || "/"), ...segments.slice(end)].join("/"),
   );
 }
 
-export interface Located {
+export interface LocatedPath {
   /** Spelled as it was given. */
   readonly absolute: string;
   /** The real location, which is what must be inside the roots. */
@@ -78,48 +78,53 @@ export interface Located {
 }
 
 /** Resolves links; for a path that does not exist yet, those of its nearest existing ancestor. */
-export async function locate(path: string, roots: readonly string[]): Promise<Located> {
+export async function locatePath(path: string, roots: readonly string[]): Promise<LocatedPath> {
   if (path.includes("\0")) throw new WorkspaceError("invalid_path", "A path cannot contain a NUL character.");
   const absolute = isAbsolute(path) ? resolve(path) : resolve(roots[0] ?? "", path);
-  const real = await realLocation(absolute);
-  if (!isWithinAny(real, roots)) throw outside(absolute, roots);
+  const real = await resolveLocation(absolute);
+  if (!isWithinAny(real, roots)) throw createOutsideError(absolute, roots);
   return { absolute, real };
 }
 
-/** How long to trust the disk of a folder to answer after it has answered. */
+/** How long to assume that a folder's disk still responds after its last response. */
 const ANSWERING_SECONDS = 1;
 
-/** Shared by sessions: whether the disk of a folder answers. `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
+/**
+ * Shared by sessions: which folder's disk responded last, and when. `at` is a `process.uptime()`, because the first use
+ * of `performance` costs as much as a whole read.
+ */
 let lastAnswer = { folder: "", isReal: false, at: 0 };
 
-function isAnswering(folder: string): boolean {
+function hasAnsweredRecently(folder: string): boolean {
   return folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
 }
 
-/** On another thread, which may wait for a disk that does not answer; right after an answer that is only slower. */
-async function realOf(path: string): Promise<string> {
+/**
+ * Runs on another thread, which may hang if the disk does not respond. Right after a response, this thread is faster.
+ */
+async function resolveRealPath(path: string): Promise<string> {
   const folder = dirname(path);
-  const real = isAnswering(folder) ? realpathSync.native(path) : await realpath(path);
+  const real = hasAnsweredRecently(folder) ? realpathSync.native(path) : await realpath(path);
   lastAnswer = { folder, isReal: real === path, at: process.uptime() };
   return real;
 }
 
 /** Returns where a path really leads, also when its last parts do not exist yet. */
-async function realLocation(absolute: string): Promise<string> {
+async function resolveLocation(absolute: string): Promise<string> {
   let existing = absolute;
   const missing: string[] = [];
   for (;;) {
     try {
-      const real = await realOf(existing);
+      const real = await resolveRealPath(existing);
       return missing.length === 0 ? real : join(real, ...missing);
     } catch (error) {
-      const code = codeOf(error);
-      const target = code === "ENOENT" ? linkTarget(existing) : undefined;
+      const code = readErrorCode(error);
+      const target = code === "ENOENT" ? tryReadLink(existing) : undefined;
       if (target !== undefined) {
         throw new WorkspaceError("not_found", `${existing} is a link to ${target}, which does not exist.`);
       }
       if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
-        throw asWorkspaceError(error, absolute);
+        throw toWorkspaceError(error, absolute);
       }
       missing.unshift(basename(existing));
       existing = dirname(existing);
@@ -127,7 +132,7 @@ async function realLocation(absolute: string): Promise<string> {
   }
 }
 
-export interface Opened {
+export interface OpenedFile {
   readonly descriptor: number;
   /** Absolute, spelled as it was given. */
   readonly path: string;
@@ -136,49 +141,55 @@ export interface Opened {
 }
 
 /** Opens something to read that must exist and be inside. The caller closes the descriptor. */
-export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
+export async function openWithin(path: string, roots: readonly string[]): Promise<OpenedFile> {
   const direct = openDirectly(path, roots);
-  if (direct !== null) return judgeOpened(direct, path, roots);
-  const located = await locate(path, roots);
-  const opened = await openLocated(located, roots);
-  if (opened === null) throw notFound(located, roots);
+  if (direct !== null) return checkOpened(direct, path, roots);
+  const located = await locatePath(path, roots);
+  const opened = await openLocatedPath(located, roots);
+  if (opened === null) throw createNotFoundError(located, roots);
   return opened;
 }
 
 /** Never waits for a FIFO. */
-const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * Opens what is in a folder to which no link led a moment ago, without looking it up again: what was opened is judged
- * all the same. Returns null for all else, also for a link and for what does not exist.
+ * Opens a path whose folder was recently found to contain no links, without resolving it again; what was opened is
+ * checked all the same. Returns null in any other case, also for a link and for a missing path.
  */
 function openDirectly(path: string, roots: readonly string[]): number | null {
-  const isPlain = isAnswering(dirname(path)) && lastAnswer.isReal && isWithinAny(path, roots);
-  if (!NAMES_DESCRIPTORS || !isPlain || resolve(path) !== path) return null;
-  return orElse(null, () => openSync(path, TO_READ | constants.O_NOFOLLOW));
+  const isPlain = hasAnsweredRecently(dirname(path)) && lastAnswer.isReal && isWithinAny(path, roots);
+  if (!HAS_DESCRIPTOR_PATHS || !isPlain || resolve(path) !== path) return null;
+  return withFallback(null, () => openSync(path, READ_FLAGS | constants.O_NOFOLLOW));
 }
 
 /**
- * Opens something to read. Returns null when it does not exist. The caller closes the descriptor.
- *
- * After the lookup the system has the path in memory, and opening takes less time than asking another thread.
+ * Opens something to read. Returns null when it does not exist. The caller closes the descriptor. After the lookup the
+ * path is cached by the system, so opening it here is faster than on another thread.
  */
-export async function openLocated({ absolute }: Located, roots: readonly string[]): Promise<Opened | null> {
+export async function openLocatedPath(
+  { absolute }: LocatedPath,
+  roots: readonly string[],
+): Promise<OpenedFile | null> {
   let descriptor: number;
   try {
-    descriptor = openSync(absolute, TO_READ);
+    descriptor = openSync(absolute, READ_FLAGS);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw asWorkspaceError(error, absolute);
+    if (readErrorCode(error) === "ENOENT") return null;
+    throw toWorkspaceError(error, absolute);
   }
-  return judgeOpened(descriptor, absolute, roots);
+  return checkOpened(descriptor, absolute, roots);
 }
 
-/** Checks what was opened, so that replacing a folder with a link before that does not help an attacker. */
-async function judgeOpened(descriptor: number, absolute: string, roots: readonly string[]): Promise<Opened> {
+/** Checks what was opened, so that an attacker gains nothing by swapping a folder for a link just before. */
+async function checkOpened(
+  descriptor: number,
+  absolute: string,
+  roots: readonly string[],
+): Promise<OpenedFile> {
   try {
-    const realPath = await realPathOf(descriptor, absolute);
-    if (!isWithinAny(realPath, roots)) throw outside(absolute, roots);
+    const realPath = await resolveDescriptorPath(descriptor, absolute);
+    if (!isWithinAny(realPath, roots)) throw createOutsideError(absolute, roots);
     return { descriptor, path: absolute, realPath };
   } catch (error) {
     closeSync(descriptor);
@@ -187,19 +198,19 @@ async function judgeOpened(descriptor: number, absolute: string, roots: readonly
 }
 
 /** Linux does, where /proc is mounted. */
-export const NAMES_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+export const HAS_DESCRIPTOR_PATHS = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** Linux adds something to a name that another file has got since. */
-export function nameOfOpen(descriptor: number): string {
+/** Linux appends text to the name if another file has taken it since. */
+export function readDescriptorPath(descriptor: number): string {
   const named = readlinkSync(`/proc/self/fd/${descriptor}`);
-  const isAnother = () => orElse(null, () => lstatSync(named).ino) !== fstatSync(descriptor).ino;
+  const isAnother = () => withFallback(null, () => lstatSync(named).ino) !== fstatSync(descriptor).ino;
   return named.endsWith(" (deleted)") && isAnother() ? named.slice(0, -10) : named;
 }
 
 /** The system knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
-export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
+export async function resolveDescriptorPath(descriptor: number, absolute: string): Promise<string> {
   // The answer comes from the kernel's memory, never from a disk, so no other thread is needed.
-  if (NAMES_DESCRIPTORS) return nameOfOpen(descriptor);
+  if (HAS_DESCRIPTOR_PATHS) return readDescriptorPath(descriptor);
   const realPath = await realpath(absolute);
   const [named, opened] = [await stat(realPath), fstatSync(descriptor)];
   if (opened.dev !== named.dev || opened.ino !== named.ino) {
@@ -208,33 +219,43 @@ export async function realPathOf(descriptor: number, absolute: string): Promise<
   return realPath;
 }
 
-/** The system can name files in an open folder; elsewhere the real path of the folder is used. */
-export function pathsIn(descriptor: number, folder: string): (name: string) => string {
-  const base = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
+/**
+ * Builds paths inside an open folder: through its descriptor where the system allows that, otherwise through its real
+ * path.
+ */
+export function createPathBuilder(descriptor: number, folder: string): (name: string) => string {
+  const base = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${descriptor}` : folder;
   return (name) => join(base, name);
 }
 
-export const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
+export const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY;
 
-/** The names in the folder that has this real path while they are read; null when there is no such folder. */
-export function namesAt(folder: string): string[] | null {
-  const descriptor = orElse(null, () => openSync(folder, FOLDER));
+/**
+ * Returns the names in the folder, if it still has this real path while they are read; null if there is no such folder.
+ */
+export function listNames(folder: string): string[] | null {
+  const descriptor = withFallback(null, () => openSync(folder, FOLDER_FLAGS));
   if (descriptor === null) return null;
-  const held = pathsIn(descriptor, folder)(".");
-  const realNow = () => (NAMES_DESCRIPTORS ? readlinkSync(held) : realpathSync.native(folder));
-  const names = orElse(null, () => (realNow() === folder ? readdirSync(held) : null));
+  const held = createPathBuilder(descriptor, folder)(".");
+  const realNow = () => (HAS_DESCRIPTOR_PATHS ? readlinkSync(held) : realpathSync.native(folder));
+  const names = withFallback(null, () => (realNow() === folder ? readdirSync(held) : null));
   closeSync(descriptor);
   return names;
 }
 
-/** "Not found", with similar names in the nearest folder above that exists, which may have another name by now. */
-function notFound({ absolute, real }: Located, roots: readonly string[]): WorkspaceError {
-  let [missing, shown, names] = [real, absolute, namesAt(dirname(real))];
+/**
+ * A "not found" error that suggests similar names in the nearest existing parent folder, which may have been renamed
+ * since.
+ */
+function createNotFoundError({ absolute, real }: LocatedPath, roots: readonly string[]): WorkspaceError {
+  let [missing, shown, names] = [real, absolute, listNames(dirname(real))];
   while (names === null && isWithinAny(dirname(missing), roots)) {
     [missing, shown] = [dirname(missing), dirname(shown)];
-    names = namesAt(dirname(missing));
+    names = listNames(dirname(missing));
   }
-  const near = nearNames(basename(shown), names ?? []).map((name) => shownPath(join(dirname(shown), name)));
+  const near = findNearNames(basename(shown), names ?? []).map((name) =>
+    formatPath(join(dirname(shown), name)),
+  );
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   const where = missing === real ? "" : `, and neither does its folder ${dirname(absolute)}`;
   return new WorkspaceError("not_found", `${absolute} does not exist${where}.${hint}`);

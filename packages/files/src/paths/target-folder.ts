@@ -2,27 +2,38 @@ import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
-import { FOLDER, isSamePath, isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
+import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
+import {
+  createOutsideError,
+  createPathBuilder,
+  FOLDER_FLAGS,
+  isSamePath,
+  isWithinAny,
+  type LocatedPath,
+  resolveDescriptorPath,
+} from "./paths.ts";
 
-/** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
+/**
+ * The folder for a file that is about to be written. It is held open, so that swapping its name for a link has no
+ * effect.
+ */
 export interface TargetFolder {
   readonly descriptor: number;
-  /** Returns a path in exactly that folder, wherever its name leads by now. */
+  /** Returns a path inside exactly that folder, even if its name now leads elsewhere. */
   path(name: string): string;
   /** The file's name, links resolved. */
   readonly name: string;
   /** Folders that had to be created, the deepest first. */
-  readonly made: readonly MadeFolder[];
+  readonly createdFolders: readonly CreatedFolder[];
 }
 
-interface MadeFolder {
+interface CreatedFolder {
   readonly parent: number;
   readonly path: string;
 }
 
-/** Returns the real path of the file to be written, which a link in the last segment may lead to. */
-export function realTarget(file: string, { real }: Located, roots: readonly string[]): string {
+/** Returns the real path of the file to write, following a link in the last segment. */
+export function resolveTarget(file: string, { real }: LocatedPath, roots: readonly string[]): string {
   if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
   if (/[/\\]$/.test(file)) {
     throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
@@ -30,50 +41,50 @@ export function realTarget(file: string, { real }: Located, roots: readonly stri
   return real;
 }
 
-/** Opens the folder of a real target and creates missing ones. Checks what was opened, not its name. */
+/** Opens the folder of a real target and creates missing folders. Checks the opened folder, not its name. */
 export async function openTargetFolder(real: string, roots: readonly string[]): Promise<TargetFolder> {
-  const made: MadeFolder[] = [];
+  const made: CreatedFolder[] = [];
   try {
     const descriptor = await openFolder(dirname(real), { roots, made });
-    const here = pathsIn(descriptor, dirname(real));
-    return { descriptor, path: here, name: basename(real), made };
+    const here = createPathBuilder(descriptor, dirname(real));
+    return { descriptor, path: here, name: basename(real), createdFolders: made };
   } catch (error) {
-    await removeMade(made);
-    throw asWorkspaceError(error, real);
+    await removeCreatedFolders(made);
+    throw toWorkspaceError(error, real);
   }
 }
 
 /** Removes the folders that were created for a file that could not be written. */
-export async function removeMade(made: readonly MadeFolder[]): Promise<void> {
+export async function removeCreatedFolders(made: readonly CreatedFolder[]): Promise<void> {
   for (const { path } of made) await rmdir(path).catch(() => {});
-  closeMade(made);
+  closeCreatedFolders(made);
 }
 
-export function closeMade(made: readonly MadeFolder[]): void {
+export function closeCreatedFolders(made: readonly CreatedFolder[]): void {
   for (const { parent } of made) closeSync(parent);
 }
 
-interface Making {
+interface FolderCreation {
   readonly roots: readonly string[];
-  readonly made: MadeFolder[];
+  readonly made: CreatedFolder[];
 }
 
-async function openFolder(folder: string, making: Making): Promise<number> {
+async function openFolder(folder: string, making: FolderCreation): Promise<number> {
   let descriptor: number;
   try {
-    descriptor = openSync(folder, FOLDER);
+    descriptor = openSync(folder, FOLDER_FLAGS);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" || dirname(folder) === folder) throw error;
-    return makeFolder(folder, making);
+    if (readErrorCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    return createFolder(folder, making);
   }
-  return judged(descriptor, folder, making.roots);
+  return checkFolder(descriptor, folder, making.roots);
 }
 
-async function judged(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
+async function checkFolder(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
   try {
-    const real = await realPathOf(descriptor, folder);
-    if (!isWithinAny(real, roots)) throw outside(folder, roots);
-    // The file was judged by this name: a link that has come since then could lead to a protected folder.
+    const real = await resolveDescriptorPath(descriptor, folder);
+    if (!isWithinAny(real, roots)) throw createOutsideError(folder, roots);
+    // The file was judged by this path. A link that has appeared since could lead to a protected folder.
     if (isSamePath(real, folder)) return descriptor;
     throw new WorkspaceError("changed_on_disk", `${folder} has become a link, so nothing was changed there.`);
   } catch (error) {
@@ -82,16 +93,16 @@ async function judged(descriptor: number, folder: string, roots: readonly string
   }
 }
 
-async function makeFolder(folder: string, making: Making): Promise<number> {
+async function createFolder(folder: string, making: FolderCreation): Promise<number> {
   const parent = await openFolder(dirname(folder), making);
-  const path = pathsIn(parent, dirname(folder))(basename(folder));
+  const path = createPathBuilder(parent, dirname(folder))(basename(folder));
   const fault: unknown = await mkdir(path).catch((error: unknown) => error);
   const isMade = fault === undefined;
   if (isMade) making.made.unshift({ parent, path });
   try {
-    // Another program may have made it meanwhile.
-    if (!isMade && codeOf(fault) !== "EEXIST") throw fault;
-    return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+    // Another program may have created it meanwhile.
+    if (!isMade && readErrorCode(fault) !== "EEXIST") throw fault;
+    return await checkFolder(openSync(path, FOLDER_FLAGS | constants.O_NOFOLLOW), folder, making.roots);
   } finally {
     if (!isMade) closeSync(parent);
   }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ENGINES, flat, removeTrees, search, tree } from "../../tests/searched-tree.ts";
-import { gitGrep, systemGrep } from "./engine.ts";
-import { ripgrep } from "./ripgrep.ts";
+import { createTree, ENGINES, flattenHits, removeTrees, searchTree } from "../../tests/searched-tree.ts";
+import { createGitGrep, createSystemGrep } from "./engine.ts";
+import { createRipgrep } from "./ripgrep.ts";
 
 const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
 
@@ -74,7 +74,7 @@ const links = new Set<string>();
 describe("search engines", () => {
   let root = "";
   beforeAll(() => {
-    root = tree(FILES);
+    root = createTree(FILES);
     execFileSync("git", ["init", "-q"], { cwd: root });
   });
   afterAll(removeTrees);
@@ -89,10 +89,10 @@ describe("search engines", () => {
       { folder: "c/", names: inC, links, isWhole },
       { folder: "d e/", names: ["odd 'name'.txt"], links, isWhole },
     ];
-    for (const make of [ripgrep, gitGrep, systemGrep]) {
+    for (const make of [createRipgrep, createGitGrep, createSystemGrep]) {
       const engine = make(pattern, { folder: root, environment: process.env, helpers: fileHelpers });
       for (const isWhole of [true, false]) {
-        const names = await engine?.propose(stretches(isWhole), signal);
+        const names = await engine?.proposeFiles(stretches(isWhole), signal);
         expect([engine?.name, files.filter((file) => names?.has(file))]).toEqual([
           engine?.name,
           ["-dash.txt", "a.txt", "c/latin.txt", "c/one-line", "d e/odd 'name'.txt"],
@@ -102,15 +102,15 @@ describe("search engines", () => {
   });
 
   it("P19 P21 git searches files, and reads no settings of a repository, which may never end", async () => {
-    const place = tree({ "a.txt": "hello\n" });
+    const place = createTree({ "a.txt": "hello\n" });
     execFileSync("git", ["init", "-q"], { cwd: place });
     rmSync(join(place, ".git/config"));
     execFileSync("mkfifo", [join(place, ".git/config")]);
     const pattern = parseSearchPattern("hello", { caseSensitive: true, fixed: false });
-    const engine = gitGrep(pattern, { folder: place, environment: process.env, helpers: fileHelpers });
+    const engine = createGitGrep(pattern, { folder: place, environment: process.env, helpers: fileHelpers });
     const stretches = [{ folder: "", names: ["a.txt"], links, isWhole: true }];
     const { signal } = new AbortController();
-    expect([...((await engine?.propose(stretches, signal)) ?? [])]).toEqual(["a.txt"]);
+    expect([...((await engine?.proposeFiles(stretches, signal)) ?? [])]).toEqual(["a.txt"]);
   });
 
   it.each(PATTERNS)("R83 all four give the same hits in the same order for %s", async (pattern) => {
@@ -118,7 +118,7 @@ describe("search engines", () => {
       const [first, ...others] = await Promise.all(
         ENGINES.map(async ([name, engines]) => [
           name,
-          flat(await search(root, { pattern, caseSensitive }, engines)),
+          flattenHits(await searchTree(root, { pattern, caseSensitive }, engines)),
         ]),
       );
       for (const other of others) expect([other[0], other[1]]).toEqual([other[0], first?.[1]]);
@@ -126,8 +126,8 @@ describe("search engines", () => {
   });
 
   it.each(ENGINES)("R83 %s takes fixed text literally", async (_name, engines) => {
-    const found = flat(
-      await search(root, { pattern: "a|b (c) [d]", fixed: true, include: ["a.txt"] }, engines),
+    const found = flattenHits(
+      await searchTree(root, { pattern: "a|b (c) [d]", fixed: true, include: ["a.txt"] }, engines),
     );
     expect(found).toEqual(["a.txt:6:a|b (c) [d] {e} ^f $g *h ?i +j \\k"]);
   });
@@ -135,7 +135,7 @@ describe("search engines", () => {
   it.each(ENGINES)(
     "R84 R85 %s: files by path, lines ascending and verbatim; binaries, links, ignored left out",
     async (_name, engines) => {
-      const found = flat(await search(root, { pattern: "foo\\.bar" }, engines));
+      const found = flattenHits(await searchTree(root, { pattern: "foo\\.bar" }, engines));
       const line = "foo.bar foo-bar foo_bar fooXbar";
       expect(found).toEqual([
         "-dash.txt:1:foo.bar 12",
@@ -155,11 +155,13 @@ describe("search engines", () => {
   );
 
   it.each(ENGINES)("R83 %s finds text of other encodings", async (_name, engines) => {
-    expect(flat(await search(root, { pattern: "中文字符", include: ["c/*"] }, engines))).toEqual([
+    expect(flattenHits(await searchTree(root, { pattern: "中文字符", include: ["c/*"] }, engines))).toEqual([
       "c/gbk.txt:1:中文字符 a1",
     ]);
-    expect(flat(await search(root, { pattern: "caf.\\b", include: ["c/*"] }, engines))).toEqual([]);
-    expect(flat(await search(root, { pattern: "CAFÉ", include: ["c/*"] }, engines))).toEqual([
+    expect(flattenHits(await searchTree(root, { pattern: "caf.\\b", include: ["c/*"] }, engines))).toEqual(
+      [],
+    );
+    expect(flattenHits(await searchTree(root, { pattern: "CAFÉ", include: ["c/*"] }, engines))).toEqual([
       "c/latin.txt:1:un café à la carte",
     ]);
   });

@@ -1,44 +1,44 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { orElse } from "@burin/contract/or-else";
-import { partDecoder } from "../encodings/encodings.ts";
-import { formatOfHead, narrowEncoding, textOf } from "../encodings/text-format.ts";
-import type { Slices } from "../ignore/walk.ts";
-import { NAMES_DESCRIPTORS, nameOfOpen } from "../paths/paths.ts";
-import { HitLines, type Wanted } from "./hit-lines.ts";
+import { withFallback } from "@burin/contract/or-else";
+import { createPartDecoder } from "../encodings/encodings.ts";
+import { decodeFile, detectHeadFormat, guessNarrowEncoding } from "../encodings/text-format.ts";
+import type { TimeSlices } from "../ignore/walk.ts";
+import { HAS_DESCRIPTOR_PATHS, readDescriptorPath } from "../paths/paths.ts";
+import { HitLines, type HitRequest } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 
-const WHOLE_BYTES = 1024 * 1024;
-const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+const MAX_WHOLE_BYTES = 1024 * 1024;
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-export interface FileSearcherNeeds {
+export interface FileSearcherOptions {
   readonly matcher: LineMatcher;
   /** Checks the real path of an opened file. */
   readonly mayOpen: (realPath: string) => boolean;
   /** Called with what could not be searched completely. */
   readonly onGap: (gap: string) => void;
-  readonly slices: Slices;
+  readonly slices: TimeSlices;
   /** Unsaved texts that replace the content of files, by their real paths. */
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
-/** Searches one file after the other. Only a file that it opened and checked itself can appear in a result. */
+/** Searches one file at a time. Only a file that it has opened and checked itself can appear in a result. */
 export class FileSearcher {
-  readonly #needs: FileSearcherNeeds;
-  readonly #buffer = Buffer.allocUnsafe(WHOLE_BYTES);
+  readonly #needs: FileSearcherOptions;
+  readonly #buffer = Buffer.allocUnsafe(MAX_WHOLE_BYTES);
 
-  constructor(needs: FileSearcherNeeds) {
+  constructor(needs: FileSearcherOptions) {
     this.#needs = needs;
   }
 
-  /** Returns null when there is no hit, also because the file cannot be read or is binary. */
-  async search(path: string, wanted: Wanted): Promise<HitLines | null> {
+  /** Returns null when there is no hit, and also when the file is binary or cannot be read. */
+  async search(path: string, wanted: HitRequest): Promise<HitLines | null> {
     const unsaved = this.#needs.unsaved.get(path);
     if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#inText(unsaved, wanted) : null;
-    const descriptor = open(path);
+    const descriptor = tryOpen(path);
     if (descriptor === null) return null;
     try {
-      const length = readSync(descriptor, this.#buffer, 0, WHOLE_BYTES, null);
-      const isWhole = length < WHOLE_BYTES;
+      const length = readSync(descriptor, this.#buffer, 0, MAX_WHOLE_BYTES, null);
+      const isWhole = length < MAX_WHOLE_BYTES;
       const hits = isWhole ? this.#inWhole(length, wanted) : await this.#inParts(descriptor, wanted);
       return hits !== null && hits.hits > 0 && this.#mayShow(descriptor, path) ? hits : null;
     } catch (error) {
@@ -60,53 +60,53 @@ export class FileSearcher {
   }
 
   #head(path: string, length: number): Buffer {
-    const descriptor = open(path);
+    const descriptor = tryOpen(path);
     if (descriptor === null) return this.#buffer.subarray(0, 0);
-    const read = orElse(0, () => readSync(descriptor, this.#buffer, 0, length, null));
+    const read = withFallback(0, () => readSync(descriptor, this.#buffer, 0, length, null));
     closeSync(descriptor);
     return this.#buffer.subarray(0, read);
   }
 
-  #inWhole(length: number, wanted: Wanted): HitLines | null {
+  #inWhole(length: number, wanted: HitRequest): HitLines | null {
     const bytes = this.#buffer.subarray(0, length);
     if (!this.#needs.matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
-    const text = isSearchable(bytes) ? textOf(bytes) : null;
+    const text = isSearchable(bytes) ? decodeFile(bytes) : null;
     return text === null ? null : this.#inText(text, wanted);
   }
 
-  #inText(text: string, wanted: Wanted): HitLines | null {
+  #inText(text: string, wanted: HitRequest): HitLines | null {
     const hits = new HitLines(this.#needs.matcher, wanted);
     hits.add(text, true);
     return hits.hits > 0 ? hits : null;
   }
 
-  async #inParts(descriptor: number, wanted: Wanted): Promise<HitLines | null> {
+  async #inParts(descriptor: number, wanted: HitRequest): Promise<HitLines | null> {
     if (!fstatSync(descriptor).isFile()) return null;
     const { matcher, onGap, slices } = this.#needs;
     const hits = new HitLines(matcher, wanted);
     const onLongLine = () => onGap("Only the beginning of lines longer than 8 MB was searched.");
-    for (const { text, isLast } of textParts(descriptor, Buffer.from(this.#buffer), onLongLine)) {
+    for (const { text, isLast } of readTextParts(descriptor, Buffer.from(this.#buffer), onLongLine)) {
       hits.add(text, isLast);
       if (hits.isFull) break;
-      if (slices.isOver && !(await slices.goOn())) break;
+      if (slices.isOver && !(await slices.yieldTurn())) break;
     }
     return hits;
   }
 
   /** Hits are rare, so the path is checked only when there is one. */
   #mayShow(descriptor: number, path: string): boolean {
-    const real = NAMES_DESCRIPTORS ? nameOfOpen(descriptor) : realpathSync(path);
+    const real = HAS_DESCRIPTOR_PATHS ? readDescriptorPath(descriptor) : realpathSync(path);
     return this.#needs.mayOpen(real);
   }
 }
 
-function open(path: string): number | null {
-  return orElse(null, () => openSync(path, FLAGS));
+function tryOpen(path: string): number | null {
+  return withFallback(null, () => openSync(path, OPEN_FLAGS));
 }
 
-const PART_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 /** The rest of a longer line is not searched. */
-const LONGEST_LINE = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 function isUtf16(head: Uint8Array): boolean {
@@ -124,15 +124,15 @@ function isSearchable(head: Buffer): boolean {
  * The text of a large file in parts that end at line ends, so that memory does not grow with the file. `head` is
  * what has been read of it. Yields nothing for a binary file.
  */
-function* textParts(
+function* readTextParts(
   descriptor: number,
   head: Buffer,
   onLongLine: () => void,
 ): Generator<{ readonly text: string; readonly isLast: boolean }> {
-  const format = isSearchable(head) ? formatOfHead(head) : null;
+  const format = isSearchable(head) ? detectHeadFormat(head) : null;
   if (format === null) return;
-  const encoding = format === "narrow" ? narrowEncoding(wholeLines(head)) : format.encoding;
-  const decode = faultTolerant(encoding);
+  const encoding = format === "narrow" ? guessNarrowEncoding(trimToWholeLines(head)) : format.encoding;
+  const decode = createTolerantDecoder(encoding);
   let bytes: Buffer = head.subarray(format === "narrow" ? 0 : format.markBytes);
   let carried = "";
   let isSkipping = false;
@@ -146,7 +146,7 @@ function* textParts(
     }
     let end = isLast ? text.length : text.lastIndexOf("\n") + 1;
     carried = text.slice(end);
-    if (carried.length > LONGEST_LINE) {
+    if (carried.length > MAX_LINE_BYTES) {
       onLongLine();
       isSkipping = true;
       carried = "";
@@ -154,24 +154,24 @@ function* textParts(
     }
     if (end > 0) yield { text: text.slice(0, end), isLast };
     if (isLast) return;
-    const buffer = Buffer.allocUnsafe(PART_BYTES);
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     bytes = buffer.subarray(0, readSync(descriptor, buffer));
   }
 }
 
-/** Node's decoders of parts throw at some broken characters that are cut in two, and cannot go on. */
-function faultTolerant(encoding: string): ReturnType<typeof partDecoder> {
-  let decode = partDecoder(encoding);
+/** Node's streaming decoders throw on some invalid characters that are split across parts, and cannot continue. */
+function createTolerantDecoder(encoding: string): ReturnType<typeof createPartDecoder> {
+  let decode = createPartDecoder(encoding);
   return (bytes, isLast) => {
-    const decoded = orElse(null, () => decode(bytes, isLast));
+    const decoded = withFallback(null, () => decode(bytes, isLast));
     if (decoded !== null) return decoded;
-    decode = partDecoder(encoding);
+    decode = createPartDecoder(encoding);
     return `\ufffd${decode(bytes, isLast)}`;
   };
 }
 
 /** The beginning up to its last line end, so that no character is cut in two. */
-function wholeLines(head: Buffer): Buffer {
+function trimToWholeLines(head: Buffer): Buffer {
   const end = head.lastIndexOf(NEWLINE);
   return end === -1 ? head : head.subarray(0, end);
 }

@@ -1,11 +1,11 @@
 import type { FileHits, SearchLine, SearchRequest, SearchResult } from "@burin/contract/machine/workspace";
-import { wholeCharacterEnd } from "@burin/contract/text/truncate";
-import type { LineFound, LineMatcher } from "./line-matcher.ts";
+import { alignToCharacter } from "@burin/contract/text/truncate";
+import type { LineMatch, LineMatcher } from "./line-matcher.ts";
 
-const MOST_LINE_CHARACTERS = 2000;
+const MAX_LINE_CHARACTERS = 2000;
 
 /** What is wanted from one file. */
-export interface Wanted {
+export interface HitRequest {
   readonly context: number;
   /** One more than may be shown, to know whether something is left out. */
   readonly hits: number;
@@ -16,15 +16,15 @@ export class HitLines {
   readonly lines: SearchLine[] = [];
   hits = 0;
   readonly #matcher: LineMatcher;
-  readonly #wanted: Wanted;
+  readonly #wanted: HitRequest;
   /** The number of the last line before the part. */
   #passed = 0;
-  /** The number of context lines that are still to come after a hit. */
+  /** How many context lines are still due after the last hit. */
   #owed = 0;
   /** The last lines that were not collected, for the context of the next hit. */
   #before: SearchLine[] = [];
 
-  constructor(matcher: LineMatcher, wanted: Wanted) {
+  constructor(matcher: LineMatcher, wanted: HitRequest) {
     this.#matcher = matcher;
     this.#wanted = wanted;
   }
@@ -37,11 +37,11 @@ export class HitLines {
     let at = 0;
     let number = this.#passed;
     while (this.hits < this.#wanted.hits) {
-      const found = this.#matcher.next(text, at);
+      const found = this.#matcher.findNext(text, at);
       if (found === null) break;
       this.#pass(text.slice(at, found.start), number);
       number += countLines(text, at, found.start) + 1;
-      this.lines.push(...this.#before.splice(0), { number, text: shownLine(text, found), isHit: true });
+      this.lines.push(...this.#before.splice(0), { number, text: truncateLine(text, found), isHit: true });
       this.hits += 1;
       this.#owed = this.#wanted.context;
       const newline = text.indexOf("\n", found.end);
@@ -52,13 +52,13 @@ export class HitLines {
     this.#passed = number + countLines(text, at, text.length);
   }
 
-  /** Of lines without a hit, the first are context of the last hit, and the last may be that of the next one. */
+  /** Of lines without a hit, the first are context after the last hit, and the last may be context before the next. */
   #pass(text: string, passed: number): void {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;
     const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
     const take = (from: number, to: number) =>
-      lines.slice(from, to).map((line, index) => contextLine(line, passed + from + index + 1));
+      lines.slice(from, to).map((line, index) => createContextLine(line, passed + from + index + 1));
     const owed = Math.min(this.#owed, lines.length);
     this.lines.push(...take(0, owed));
     this.#owed -= owed;
@@ -67,9 +67,9 @@ export class HitLines {
   }
 }
 
-function contextLine(line: string, number: number): SearchLine {
+function createContextLine(line: string, number: number): SearchLine {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-  return { number, text: shownLine(text, { start: 0, end: text.length, matchEnd: 0 }), isHit: false };
+  return { number, text: truncateLine(text, { start: 0, end: text.length, matchEnd: 0 }), isHit: false };
 }
 
 function countLines(text: string, from: number, to: number): number {
@@ -78,18 +78,18 @@ function countLines(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The line verbatim; of a long line its beginning, or the part around a match that is further on. */
-function shownLine(text: string, { start, end, matchEnd }: LineFound): string {
-  if (end - start <= MOST_LINE_CHARACTERS) return text.slice(start, end);
-  const isNear = matchEnd - start <= MOST_LINE_CHARACTERS;
-  const from = isNear ? start : wholeCharacterEnd(text, matchEnd - MOST_LINE_CHARACTERS / 2);
-  const to = wholeCharacterEnd(text, Math.min(end, from + MOST_LINE_CHARACTERS));
+/** Returns the line as it is; of a long line the beginning, or the part around a match further on. */
+function truncateLine(text: string, { start, end, matchEnd }: LineMatch): string {
+  if (end - start <= MAX_LINE_CHARACTERS) return text.slice(start, end);
+  const isNear = matchEnd - start <= MAX_LINE_CHARACTERS;
+  const from = isNear ? start : alignToCharacter(text, matchEnd - MAX_LINE_CHARACTERS / 2);
+  const to = alignToCharacter(text, Math.min(end, from + MAX_LINE_CHARACTERS));
   const head = from > start ? "[line cut] ..." : "";
   return `${head}${text.slice(from, to)}${to < end ? "... [line cut]" : ""}`;
 }
 
 /** A longer result would be cut again before it reaches the model, in the middle and without the number of hits. */
-const MOST_CHARACTERS = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
 export class HitCollector {
@@ -98,19 +98,19 @@ export class HitCollector {
   readonly #files: FileHits[] = [];
   #hits = 0;
   #characters = 0;
-  /** true as soon as something is known to be left out. */
+  /** true as soon as it is known that something will be left out. */
   isFull = false;
 
   constructor(request: Pick<SearchRequest, "most" | "context" | "namesOnly">) {
     this.#request = request;
   }
 
-  get wanted(): Wanted {
+  get remaining(): HitRequest {
     const { context, most, namesOnly } = this.#request;
     return namesOnly ? { context: 0, hits: 1 } : { context, hits: most - this.#hits + 1 };
   }
 
-  take(path: string, found: HitLines | null): void {
+  addFile(path: string, found: HitLines | null): void {
     if (found === null || this.isFull) return;
     const lines: SearchLine[] = [];
     for (const line of found.lines) {
@@ -120,12 +120,12 @@ export class HitCollector {
       this.#characters += line.text.length;
       lines.push(line);
     }
-    // Without context that belongs to a hit which is not shown.
+    // Leaves out context that belongs to a hit that is not shown.
     while (this.isFull && lines.at(-1)?.isHit === false) lines.pop();
     if (lines.some((line) => line.isHit)) this.#files.push({ path, lines });
   }
 
-  outOfTime(): void {
+  markOutOfTime(): void {
     this.gaps.add(
       "The search was stopped after 30 seconds; search in a smaller folder or for something more specific.",
     );
@@ -136,6 +136,6 @@ export class HitCollector {
   }
 
   #admits(line: SearchLine): boolean {
-    return this.#hits < this.#request.most && this.#characters + line.text.length <= MOST_CHARACTERS;
+    return this.#hits < this.#request.most && this.#characters + line.text.length <= MAX_CHARACTERS;
   }
 }

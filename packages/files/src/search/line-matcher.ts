@@ -1,9 +1,9 @@
 import { Automaton } from "@burin/contract/patterns/automaton";
 import type { Pattern } from "@burin/contract/patterns/pattern";
-import { requiredText } from "@burin/contract/patterns/required-text";
+import { findRequiredText } from "@burin/contract/patterns/required-text";
 
 /** The position of a matching line in a text, and where its first match ends. */
-export interface LineFound {
+export interface LineMatch {
   readonly start: number;
   /** Without the line end. */
   readonly end: number;
@@ -18,7 +18,7 @@ export class LineMatcher {
 
   constructor(pattern: Pattern, caseSensitive: boolean, stopAt: number) {
     this.#automaton = new Automaton(pattern, { whole: false, stopAt });
-    const text = requiredText(pattern, caseSensitive);
+    const text = findRequiredText(pattern, caseSensitive);
     const escaped = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
     this.#hint = text === "" ? null : new RegExp(escaped, caseSensitive ? "g" : "gi");
     this.#isAsciiHint = Buffer.byteLength(text) === text.length;
@@ -32,7 +32,7 @@ export class LineMatcher {
   }
 
   /** Returns the first matching line at or after a position that is the start of a line. */
-  next(text: string, from: number): LineFound | null {
+  findNext(text: string, from: number): LineMatch | null {
     let at = from;
     while (at < text.length) {
       const start = this.#hint === null ? at : this.#hintedLine(this.#hint, text, at);

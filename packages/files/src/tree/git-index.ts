@@ -6,26 +6,26 @@ export interface IndexEntry {
   readonly mode: number;
   /** 0 unless a merge left a conflict. */
   readonly stage: number;
-  /** What the file's stats were when git last compared it with the object. */
+  /** The file's stats when git last compared it with the object. */
   readonly modified: number;
   readonly changed: number;
   readonly inode: number;
   readonly bytes: number;
 }
 
-const REGULAR = 0o100000;
-const KIND = 0o170000;
-const MOST_ENTRIES = 2_000_000;
+const REGULAR_FILE = 0o100000;
+const FILE_TYPE_MASK = 0o170000;
+const MAX_ENTRIES = 2_000_000;
 
 /**
- * Parses an index of version 2, 3 or 4; keys are `path`, or `path` and the stage after a NUL. null for what cannot be
- * read here: another version, and an index that is split or sparse.
+ * Parses an index of version 2, 3 or 4. Keys are `path`, or `path`, NUL and the stage. null for what cannot be parsed
+ * here: other versions, and a split or sparse index.
  */
 export function parseIndex(bytes: Buffer, idBytes = 20): Map<string, IndexEntry> | null {
   if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return null;
   const version = bytes.readUInt32BE(4);
   const count = bytes.readUInt32BE(8);
-  if (version < 2 || version > 4 || count > MOST_ENTRIES) return null;
+  if (version < 2 || version > 4 || count > MAX_ENTRIES) return null;
   const entries = new Map<string, IndexEntry>();
   let at = 12;
   let last: Buffer = Buffer.alloc(0);
@@ -34,19 +34,19 @@ export function parseIndex(bytes: Buffer, idBytes = 20): Map<string, IndexEntry>
     if (flagsAt + 2 > bytes.length) return null;
     const flags = bytes.readUInt16BE(flagsAt);
     const nameAt = flagsAt + 2 + ((flags & 0x4000) !== 0 ? 2 : 0);
-    const name = version === 4 ? packedName(bytes, nameAt, last) : plainName(bytes, nameAt, at);
+    const name = version === 4 ? readPackedName(bytes, nameAt, last) : readPlainName(bytes, nameAt, at);
     if (name === null) return null;
-    const entry = entryAt(bytes, at, { idBytes, flags });
+    const entry = parseEntry(bytes, at, { idBytes, flags });
     if (entry.mode === 0o040000) return null;
     const path = name.path.toString("utf8");
     entries.set(entry.stage === 0 ? path : `${path}\0${entry.stage}`, entry);
     last = name.path;
     at = name.end;
   }
-  return isComplete(bytes, at, idBytes) ? entries : null;
+  return hasOnlyKnownExtensions(bytes, at, idBytes) ? entries : null;
 }
 
-function entryAt(
+function parseEntry(
   bytes: Buffer,
   at: number,
   { idBytes, flags }: { idBytes: number; flags: number },
@@ -63,22 +63,22 @@ function entryAt(
   };
 }
 
-interface Name {
+interface EntryName {
   readonly path: Buffer;
   /** Where the next entry begins. */
   readonly end: number;
 }
 
 /** Followed by one to eight NULs, so that the entry has a multiple of eight bytes. */
-function plainName(bytes: Buffer, nameAt: number, entryStart: number): Name | null {
+function readPlainName(bytes: Buffer, nameAt: number, entryStart: number): EntryName | null {
   const end = bytes.indexOf(0, nameAt);
   if (end === -1) return null;
   const length = end - entryStart;
   return { path: bytes.subarray(nameAt, end), end: entryStart + (Math.floor(length / 8) + 1) * 8 };
 }
 
-/** Says how many bytes of the name before to drop, and what follows the rest of it. */
-function packedName(bytes: Buffer, nameAt: number, last: Buffer): Name | null {
+/** The entry says how many bytes to drop from the previous name, and what to append. */
+function readPackedName(bytes: Buffer, nameAt: number, last: Buffer): EntryName | null {
   let at = nameAt;
   let byte = bytes[at++] ?? 0;
   let dropped = byte & 0x7f;
@@ -94,23 +94,28 @@ function packedName(bytes: Buffer, nameAt: number, last: Buffer): Name | null {
   };
 }
 
-/** A small letter begins the name of an extension without which the entries mean something else. */
-function isComplete(bytes: Buffer, start: number, idBytes: number): boolean {
+/** An extension whose name begins with a lower-case letter is required to understand the entries. */
+function hasOnlyKnownExtensions(bytes: Buffer, start: number, idBytes: number): boolean {
   for (let at = start; at + 8 <= bytes.length - idBytes; at += 8 + bytes.readUInt32BE(at + 4)) {
     if ((bytes[at] ?? 0) >= 0x61) return false;
   }
   return true;
 }
 
-/** A double keeps a time of today to about a quarter of a microsecond. */
+/** A double holds a current time to about a quarter of a microsecond. */
 const SAME_TIME_MS = 0.001;
 
-/** Whether the file still is what git has under the entry's id, as far as git itself would see without reading it. */
-export function isAsInIndex(entry: IndexEntry, file: FileStamp, indexModified: number): boolean {
+/** Whether the file still matches the entry's id, as far as git itself could tell without reading the file. */
+export function matchesIndexEntry(entry: IndexEntry, file: FileStamp, indexModified: number): boolean {
   const { stage, mode, bytes, inode, modified, changed } = entry;
-  if (stage !== 0 || (mode & KIND) !== REGULAR || (file.mode & KIND) !== REGULAR) return false;
+  if (
+    stage !== 0 ||
+    (mode & FILE_TYPE_MASK) !== REGULAR_FILE ||
+    (file.mode & FILE_TYPE_MASK) !== REGULAR_FILE
+  )
+    return false;
   if (bytes !== file.bytes % 2 ** 32 || inode !== file.inode % 2 ** 32) return false;
-  // What was written in the same moment as the index could have been written again.
+  // A file written at the same moment as the index could have been written again since.
   if (modified >= indexModified) return false;
   return Math.abs(modified - file.modified) < SAME_TIME_MS && Math.abs(changed - file.changed) < SAME_TIME_MS;
 }

@@ -1,11 +1,11 @@
 /** The door of this room. */
-export { changedPaths, lookAtTree, type TreeLook, type TreeRequest } from "../ignore/tree-look.ts";
-export { isAsInIndex, parseIndex } from "./git-index.ts";
+export { findChangedPaths, snapshotTree, type TreeRequest, type TreeSnapshot } from "../ignore/tree-look.ts";
+export { matchesIndexEntry, parseIndex } from "./git-index.ts";
 export {
   findRepository,
-  markOf,
+  hashRepository,
   type Repository,
-  type RepositoryLook,
   RepositoryReader,
+  type RepositorySnapshot,
 } from "./repository.ts";
-export { lookAtWork, MOST_KEPT_BYTES, readStamp, stampNow, type WorkLook } from "./work-look.ts";
+export { MAX_UNDO_BYTES, parseStamp, readStampAt, snapshotWork, type WorkSnapshot } from "./work-look.ts";

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openTargetFolder } from "../paths/target-folder.ts";
@@ -24,7 +24,7 @@ const never = new AbortController().signal;
 
 /** Opens a workspace with one file, and returns what changes it as a whole. */
 function opened(text: string) {
-  const root = temporaryFolder();
+  const root = createTemporaryFolder();
   const file = join(root, "a.txt");
   writeFileSync(file, text);
   const workspace = openWorkspace(root);

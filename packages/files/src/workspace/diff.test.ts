@@ -1,7 +1,7 @@
 import { applyPatch, createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { fileDiff, matchingLines } from "./diff.ts";
+import { buildFileDiff, matchLines } from "./diff.ts";
 
 /** Applied as it stands: without this the library turns the patch's line ends into those of the old text. */
 const AS_IT_STANDS = { autoConvertLineEndings: false };
@@ -12,7 +12,7 @@ function numbered(count: number, word = "line"): string {
 
 describe("a file's diff", () => {
   it("R13 of a new file has no original", () => {
-    expect(fileDiff({ fileName: "a", before: null, after: "x\ny\n" })).toEqual({
+    expect(buildFileDiff({ fileName: "a", before: null, after: "x\ny\n" })).toEqual({
       kind: "file_diff",
       fileName: "a",
       originalContent: null,
@@ -24,7 +24,7 @@ describe("a file's diff", () => {
   });
 
   it("R13 of equal texts is empty", () => {
-    expect(fileDiff({ fileName: "a", before: "x", after: "x" })).toMatchObject({
+    expect(buildFileDiff({ fileName: "a", before: "x", after: "x" })).toMatchObject({
       fileDiff: "",
       addedLines: 0,
     });
@@ -33,19 +33,19 @@ describe("a file's diff", () => {
   it("R13 counts lines from the file's beginning, wherever the change is", () => {
     const before = numbered(1000);
     const after = before.replace("line 500\n", "changed\n");
-    const { fileDiff: unified } = fileDiff({ fileName: "a", before, after });
+    const { fileDiff: unified } = buildFileDiff({ fileName: "a", before, after });
     expect(unified).toContain(
       "@@ -498,7 +498,7 @@\n line 497\n line 498\n line 499\n-line 500\n+changed\n line 501\n",
     );
   });
 
   it("R13 shows a blank first line above a change", () => {
-    const { fileDiff: unified } = fileDiff({ fileName: "a", before: "\nold\n", after: "\nnew\n" });
+    const { fileDiff: unified } = buildFileDiff({ fileName: "a", before: "\nold\n", after: "\nnew\n" });
     expect(unified).toBe("--- a\n+++ a\n@@ -1,2 +1,2 @@\n \n-old\n+new\n");
   });
 
   it("R13 tells a missing final newline", () => {
-    const { fileDiff: unified } = fileDiff({ fileName: "a", before: "x", after: "x\n" });
+    const { fileDiff: unified } = buildFileDiff({ fileName: "a", before: "x", after: "x\n" });
     expect(unified).toContain("\\ No newline at end of file");
   });
 
@@ -58,7 +58,7 @@ describe("a file's diff", () => {
       });
     fc.assert(
       fc.property(text, text, (before, after) => {
-        const { fileDiff: unified } = fileDiff({ fileName: "a", before, after });
+        const { fileDiff: unified } = buildFileDiff({ fileName: "a", before, after });
         expect(unified === "" ? before : applyPatch(before, unified, AS_IT_STANDS)).toBe(after);
       }),
       { numRuns: 500 },
@@ -74,7 +74,11 @@ describe("a file's diff", () => {
       fc.property(fc.tuple(stays, goes, comes, stays), ([above, old, fresh, below]) => {
         const [before, after] = [old, fresh].map((lines) => [...above, ...lines, ...below].join(""));
         if (before === undefined || after === undefined || before === after) return;
-        const { fileDiff: unified, addedLines, removedLines } = fileDiff({ fileName: "a", before, after });
+        const {
+          fileDiff: unified,
+          addedLines,
+          removedLines,
+        } = buildFileDiff({ fileName: "a", before, after });
         const searched = createTwoFilesPatch("a", "a", before, after, undefined, undefined, options);
         expect(unified).toBe(searched);
         expect([addedLines, removedLines]).toEqual([fresh.length, old.length]);
@@ -86,7 +90,7 @@ describe("a file's diff", () => {
   it("R13 of a few hundred lines is told line by line on a machine that is busy, too", () => {
     let late = 0;
     const clock = vi.spyOn(Date, "now").mockImplementation(() => (late += 1000));
-    const { fileDiff: unified } = fileDiff({
+    const { fileDiff: unified } = buildFileDiff({
       fileName: "a",
       before: numbered(300),
       after: numbered(300, "b"),
@@ -101,7 +105,7 @@ describe("a file's diff", () => {
     fc.assert(
       fc.property(place, fc.nat(9000), fc.constantFrom("", "x", "line 7\n", "\n"), (start, length, fresh) => {
         const after = long.slice(0, start) + fresh + long.slice(start + length);
-        const { fileDiff: unified } = fileDiff({ fileName: "a", before: long, after });
+        const { fileDiff: unified } = buildFileDiff({ fileName: "a", before: long, after });
         expect(unified === "" ? long : applyPatch(long, unified, AS_IT_STANDS)).toBe(after);
       }),
       { numRuns: 150 },
@@ -109,10 +113,14 @@ describe("a file's diff", () => {
   });
 
   it("R13 of texts that are too large or too unlike says that the file is rewritten", () => {
-    const large = fileDiff({ fileName: "a", before: numbered(100_000), after: numbered(90_000, "other") });
+    const large = buildFileDiff({
+      fileName: "a",
+      before: numbered(100_000),
+      after: numbered(90_000, "other"),
+    });
     expect(large.fileDiff).toBe("--- a\n+++ a\nThe file is rewritten: 100000 lines become 90000.\n");
     expect(large).toMatchObject({ addedLines: 90_000, removedLines: 100_000 });
-    const unlike = fileDiff({ fileName: "a", before: numbered(3000), after: numbered(3000, "other") });
+    const unlike = buildFileDiff({ fileName: "a", before: numbered(3000), after: numbered(3000, "other") });
     expect(unlike.fileDiff).toContain("3000 lines become 3000");
   });
 });
@@ -122,7 +130,7 @@ describe("matching lines", () => {
     const line = fc.constantFrom("a", "b", "c", "");
     fc.assert(
       fc.property(fc.array(line, { maxLength: 25 }), fc.array(line, { maxLength: 25 }), (before, after) => {
-        const match = matchingLines(before, after);
+        const match = matchLines(before, after);
         const places = match.filter((place) => place >= 0);
         expect([...new Set(places)].sort((a, b) => a - b)).toEqual(places);
         for (const [index, place] of match.entries())
@@ -133,6 +141,6 @@ describe("matching lines", () => {
   });
 
   it("P3 find what stays around and between changes", () => {
-    expect(matchingLines(["a", "b", "c", "d"], ["a", "X", "c", "Y", "d"])).toEqual([0, -1, 2, -1, 3]);
+    expect(matchLines(["a", "b", "c", "d"], ["a", "X", "c", "Y", "d"])).toEqual([0, -1, 2, -1, 3]);
   });
 });

@@ -1,15 +1,15 @@
-import { shownPath } from "@burin/contract/text/shown-path";
+import { formatPath } from "@burin/contract/text/shown-path";
 import type { FileDiff } from "@burin/contract/tools";
 import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
 
 /** The diff algorithm has no limit of its own; after this time the change is described in one sentence. */
-const MOST_MILLISECONDS = 200;
-/** So few take less time than that, however unlike they are; the clock of a busy machine is not asked. */
-const FEW_LINES = 1000;
-const MOST_COMPARED = 2_000_000;
-const CONTEXT = 3;
-const FEWEST_UNLIKE = 2000;
-const PART_ONLY = "Only the lines around the change are shown: the file is large.\n";
+const MAX_MILLISECONDS = 200;
+/** So few lines take less time than that, however different they are, so the clock is not needed. */
+const MAX_UNTIMED_LINES = 1000;
+const MAX_COMPARED = 2_000_000;
+const CONTEXT_LINES = 3;
+const MIN_UNLIKE_CHARACTERS = 2000;
+const PARTIAL_DIFF_NOTE = "Only the lines around the change are shown: the file is large.\n";
 
 export interface DiffSides {
   readonly fileName: string;
@@ -28,27 +28,27 @@ interface Change {
   readonly text: string;
 }
 
-/** Returns the difference of two texts. Equal lines at both ends cost almost nothing. */
-export function fileDiff(sides: DiffSides): FileDiff {
+/** Returns the difference between two texts. Equal lines at either end cost almost nothing. */
+export function buildFileDiff(sides: DiffSides): FileDiff {
   const { fileName, before: originalContent, after: newContent, firstLine } = sides;
   const place = firstLine === undefined ? {} : { firstLine };
-  return { kind: "file_diff", fileName, originalContent, newContent, ...difference(sides), ...place };
+  return { kind: "file_diff", fileName, originalContent, newContent, ...diffTexts(sides), ...place };
 }
 
 type Difference = Pick<FileDiff, "fileDiff" | "addedLines" | "removedLines">;
 
-function difference({ fileName, before: original, after, firstLine = 0, changes }: DiffSides): Difference {
+function diffTexts({ fileName, before: original, after, firstLine = 0, changes }: DiffSides): Difference {
   const before = original ?? "";
   if (before === after) return { fileDiff: "", addedLines: 0, removedLines: 0 };
   const oldName = original === null ? "/dev/null" : fileName;
-  const whole = changedPart(before, after);
-  const known = sizeOf(whole) > MOST_COMPARED ? changedParts(before, after, changes ?? []) : [];
+  const whole = findChangedPart(before, after);
+  const known = measurePart(whole) > MAX_COMPARED ? findChangedParts(before, after, changes ?? []) : [];
   const hunks: StructuredPatchHunk[] = [];
   let [lines, added, at] = [Math.max(0, firstLine - 1), 0, 0];
   for (const { start, startAfter, endBefore, endAfter } of known.length > 0 ? known : [whole]) {
     const [old, fresh] = [before.slice(start, endBefore), after.slice(startAfter, endAfter)];
-    const found = lineHunks(old, fresh);
-    if (found === undefined) return rewritten([oldName, fileName].map(shownPath), old, fresh);
+    const found = diffLines(old, fresh);
+    if (found === undefined) return describeRewrite([oldName, fileName].map(formatPath), old, fresh);
     lines += countNewlines(before.slice(at, start));
     at = start;
     for (const hunk of found) {
@@ -57,34 +57,40 @@ function difference({ fileName, before: original, after, firstLine = 0, changes 
     added += found.reduce((sum, { newLines, oldLines }) => sum + newLines - oldLines, 0);
   }
   const names = { oldFileName: oldName, newFileName: fileName, oldHeader: undefined, newHeader: undefined };
-  const words = firstLine === 0 ? "" : PART_ONLY;
-  return { fileDiff: words + formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY), ...counts(hunks) };
+  const words = firstLine === 0 ? "" : PARTIAL_DIFF_NOTE;
+  return {
+    fileDiff: words + formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY),
+    ...countChangedLines(hunks),
+  };
 }
 
-function lineHunks(old: string, fresh: string): readonly StructuredPatchHunk[] | undefined {
-  if (old.length + fresh.length > MOST_COMPARED || areUnlike(old, fresh)) return undefined;
-  const options = { context: CONTEXT, timeout: mostTime(countLines(old) + countLines(fresh)) };
+function diffLines(old: string, fresh: string): readonly StructuredPatchHunk[] | undefined {
+  if (old.length + fresh.length > MAX_COMPARED || areMostlyDifferent(old, fresh)) return undefined;
+  const options = { context: CONTEXT_LINES, timeout: findTimeLimit(countLines(old) + countLines(fresh)) };
   return structuredPatch("", "", old, fresh, undefined, undefined, options)?.hunks;
 }
 
-/** Long texts that share almost no line: a diff would only use up its time. */
-function areUnlike(before: string, after: string): boolean {
+/** Long texts with almost no common lines: a diff would only waste time. */
+function areMostlyDifferent(before: string, after: string): boolean {
   const old = before.split("\n");
-  if (old.length < FEWEST_UNLIKE) return false;
+  if (old.length < MIN_UNLIKE_CHARACTERS) return false;
   const fresh = after.split("\n");
   const known = new Set(old);
   const shared = fresh.filter((line) => known.has(line)).length;
-  return fresh.length >= FEWEST_UNLIKE && shared * 20 < Math.min(old.length, fresh.length);
+  return fresh.length >= MIN_UNLIKE_CHARACTERS && shared * 20 < Math.min(old.length, fresh.length);
 }
 
-function rewritten([oldName, newName]: readonly string[], before: string, after: string): Difference {
+function describeRewrite([oldName, newName]: readonly string[], before: string, after: string): Difference {
   const removedLines = countLines(before);
   const addedLines = countLines(after);
   const words = `The file is rewritten: ${removedLines} lines become ${addedLines}.`;
   return { fileDiff: `--- ${oldName}\n+++ ${newName}\n${words}\n`, addedLines, removedLines };
 }
 
-function counts(hunks: readonly StructuredPatchHunk[]): { addedLines: number; removedLines: number } {
+function countChangedLines(hunks: readonly StructuredPatchHunk[]): {
+  addedLines: number;
+  removedLines: number;
+} {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const starting = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   return { addedLines: starting("+"), removedLines: starting("-") };
@@ -97,25 +103,25 @@ interface ChangedPart {
   readonly endAfter: number;
 }
 
-function sizeOf({ start, endBefore, startAfter, endAfter }: ChangedPart): number {
+function measurePart({ start, endBefore, startAfter, endAfter }: ChangedPart): number {
   return endBefore - start + endAfter - startAfter;
 }
 
-/** The whole lines around all differences, with a few more lines of context. */
-function changedPart(before: string, after: string): ChangedPart {
+/** Returns the whole lines around all differences, with a few lines of context. */
+function findChangedPart(before: string, after: string): ChangedPart {
   const shorter = Math.min(before.length, after.length);
-  const same = equalStart(before, after, shorter);
-  const tail = equalEnd(before, after, shorter - same);
-  const [start, endBefore] = withContext(before, same, before.length - tail);
+  const same = countEqualStart(before, after, shorter);
+  const tail = countEqualEnd(before, after, shorter - same);
+  const [start, endBefore] = expandToContext(before, same, before.length - tail);
   return { start, endBefore, startAfter: start, endAfter: after.length - (before.length - endBefore) };
 }
 
-/** The same for each change, or for groups of close changes. Empty when that would compare just as much. */
-function changedParts(before: string, after: string, changes: readonly Change[]): ChangedPart[] {
+/** The same for each change, or for groups of nearby changes. Empty if that would compare just as much. */
+function findChangedParts(before: string, after: string, changes: readonly Change[]): ChangedPart[] {
   const parts: ChangedPart[] = [];
   let shift = 0;
   for (const { start: from, end, text } of changes) {
-    const [start, endBefore] = withContext(before, from, end);
+    const [start, endBefore] = expandToContext(before, from, end);
     const startAfter = start + shift;
     shift += text.length - (end - from);
     const part = { start, endBefore, startAfter, endAfter: endBefore + shift };
@@ -123,43 +129,43 @@ function changedParts(before: string, after: string, changes: readonly Change[])
     if (last === undefined || start > last.endBefore) parts.push(part);
     else parts[parts.length - 1] = { ...part, start: last.start, startAfter: last.startAfter };
   }
-  const isLess = parts.reduce((sum, part) => sum + sizeOf(part), 0) <= MOST_COMPARED;
+  const isLess = parts.reduce((sum, part) => sum + measurePart(part), 0) <= MAX_COMPARED;
   return isLess && before.length + shift === after.length ? parts : [];
 }
 
-function withContext(text: string, from: number, to: number): [start: number, end: number] {
+function expandToContext(text: string, from: number, to: number): [start: number, end: number] {
   let [start, end] = [from, to];
-  for (let line = 0; line <= CONTEXT && start > 0; line += 1)
+  for (let line = 0; line <= CONTEXT_LINES && start > 0; line += 1)
     start = text.slice(0, start - 1).lastIndexOf("\n") + 1;
-  for (let line = 0; line <= CONTEXT && end < text.length; line += 1) {
+  for (let line = 0; line <= CONTEXT_LINES && end < text.length; line += 1) {
     const newline = text.indexOf("\n", end);
     end = newline === -1 ? text.length : newline + 1;
   }
   return [start, end];
 }
 
-/** Whole blocks are compared at once, then ever smaller ones, which is many times faster than unit by unit. */
-function equalUnits(most: number, isEqual: (from: number, to: number) => boolean): number {
+/** Compares whole blocks first, then ever smaller ones, which is many times faster than unit by unit. */
+function countEqualUnits(most: number, isEqual: (from: number, to: number) => boolean): number {
   let same = 0;
   for (const block of [4096, 512, 64, 8, 1])
     while (same + block <= most && isEqual(same, same + block)) same += block;
   return same;
 }
 
-export function equalStart(one: string, other: string, most: number): number {
-  return equalUnits(most, (from, to) => one.slice(from, to) === other.slice(from, to));
+export function countEqualStart(one: string, other: string, most: number): number {
+  return countEqualUnits(most, (from, to) => one.slice(from, to) === other.slice(from, to));
 }
 
-export function equalEnd(one: string, other: string, most: number): number {
+export function countEqualEnd(one: string, other: string, most: number): number {
   const atEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
-  return equalUnits(most, (from, to) => atEnd(one, from, to) === atEnd(other, from, to));
+  return countEqualUnits(most, (from, to) => atEnd(one, from, to) === atEnd(other, from, to));
 }
 
 /**
- * Returns, for each new line, the index of the same old line, in order, or -1. Equal lines at both ends are matched
- * first; when the lines between are too many or too different, none of them is matched.
+ * Returns, for each new line, the index of the matching old line, in order, or -1. Equal lines at either end are
+ * matched first. If the lines between are too many or too different, none of those is matched.
  */
-export function matchingLines(before: readonly string[], after: readonly string[]): number[] {
+export function matchLines(before: readonly string[], after: readonly string[]): number[] {
   const match = new Array<number>(after.length).fill(-1);
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -175,7 +181,7 @@ export function matchingLines(before: readonly string[], after: readonly string[
   const old = before.slice(head, before.length - tail);
   const fresh = after.slice(head, after.length - tail);
   if (old.length === 0 || fresh.length === 0) return match;
-  const options = { timeout: mostTime(old.length + fresh.length) };
+  const options = { timeout: findTimeLimit(old.length + fresh.length) };
   let oldAt = head;
   let newAt = head;
   for (const { added, removed, count } of diffArrays(old, fresh, options) ?? []) {
@@ -192,8 +198,8 @@ function countNewlines(text: string): number {
   return count;
 }
 
-function mostTime(lines: number): number {
-  return lines > FEW_LINES ? MOST_MILLISECONDS : Number.POSITIVE_INFINITY;
+function findTimeLimit(lines: number): number {
+  return lines > MAX_UNTIMED_LINES ? MAX_MILLISECONDS : Number.POSITIVE_INFINITY;
 }
 
 function countLines(text: string): number {

@@ -2,25 +2,25 @@ import { execFileSync } from "node:child_process";
 import { closeSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { needs } from "@burin/testing/needs";
+import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { expect, it } from "vitest";
 import { openTargetFolder } from "../paths/target-folder.ts";
-import { KeptAttributes } from "./file-attributes.ts";
+import { PreservedAttributes } from "./file-attributes.ts";
 
 if (process.platform === "linux") {
-  it("P49 attributes that cannot be copied are a refusal", needs("setfattr"), async () => {
-    const path = madeFile(temporaryFolder(), "a.txt", "one\n");
+  it("P49 attributes that cannot be copied are a refusal", requirePrograms("setfattr"), async () => {
+    const path = createFile(createTemporaryFolder(), "a.txt", "one\n");
     execFileSync("setfattr", ["-n", "user.origin", "-v", "here", path]);
     const folder = await openTargetFolder(path, [dirname(path)]);
     try {
-      const attributes = new KeptAttributes({
+      const attributes = new PreservedAttributes({
         folder,
         file: "a.txt",
         stats: lstatSync(path, { bigint: true }),
         helpers: fileHelpers,
       });
-      await expect(attributes.giveTo("no-folder/new")).rejects.toThrow(
+      await expect(attributes.applyTo("no-folder/new")).rejects.toThrow(
         /a\.txt has an access .* could not be kept/,
       );
     } finally {
@@ -31,16 +31,19 @@ if (process.platform === "linux") {
   });
 
   it("P49 other work goes on while they are asked for", async () => {
-    const path = madeFile(temporaryFolder(), "a.txt", "one\n");
+    const path = createFile(createTemporaryFolder(), "a.txt", "one\n");
     const folder = await openTargetFolder(path, [dirname(path)]);
     let isGoingOn = false;
     setImmediate(() => {
       isGoingOn = true;
     });
     const stats = lstatSync(path, { bigint: true });
-    const hasSome = await new KeptAttributes({ folder, file: "a.txt", stats, helpers: fileHelpers }).giveTo(
-      "b.txt",
-    );
+    const hasSome = await new PreservedAttributes({
+      folder,
+      file: "a.txt",
+      stats,
+      helpers: fileHelpers,
+    }).applyTo("b.txt");
     closeSync(folder.descriptor);
     expect([hasSome, isGoingOn]).toEqual([false, true]);
   });

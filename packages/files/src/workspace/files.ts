@@ -3,7 +3,7 @@ import { once } from "@burin/contract/async/once";
 import {
   type FileContent,
   type FindRequest,
-  type FoundFiles,
+  type FindResult,
   type LineRange,
   type Listing,
   type ListOptions,
@@ -11,16 +11,16 @@ import {
   type SearchResult,
   WorkspaceError,
 } from "@burin/contract/machine/workspace";
-import { orElse } from "@burin/contract/or-else";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { withFallback } from "@burin/contract/or-else";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
-import { asWorkspaceError, notRegular } from "../disk/system-error.ts";
-import { Access, type AccessMeans } from "../ignore/access.ts";
+import { createNotRegularError, toWorkspaceError } from "../disk/system-error.ts";
+import { Access, type AccessOptions } from "../ignore/access.ts";
 import type { FolderRules } from "../ignore/ignore.ts";
-import { locate, type Opened, openWithin, pathsIn } from "../paths/paths.ts";
+import { createPathBuilder, locatePath, type OpenedFile, openWithin } from "../paths/paths.ts";
 import type { FileChanges } from "./change-files.ts";
 import { readContent } from "./read-content.ts";
-import { sizeOfFile } from "./read-opened.ts";
+import { readFileSize } from "./read-opened.ts";
 import { ReadRecord } from "./read-record.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
@@ -28,15 +28,15 @@ import type { WorkspaceSettings } from "./workspace-settings.ts";
 const TIME_LIMIT_MS = 30_000;
 
 /**
- * The files of real folders, and which content of each the model has seen. Loaded with the first call; the parts
- * that only some calls need are loaded with the first of those.
+ * The files of real folders, and what the model has seen of each. Loaded with the first call; parts that only some
+ * calls need are loaded when first used.
  */
 export class NodeFiles {
   readonly #access: Access;
   readonly #record: ReadRecord;
   readonly changes: () => Promise<FileChanges>;
 
-  constructor(roots: readonly string[], settings: WorkspaceSettings & AccessMeans) {
+  constructor(roots: readonly string[], settings: WorkspaceSettings & AccessOptions) {
     const { openJournal, reads, beginWrite } = settings;
     settings.helpers.leaveOutFolders(roots);
     this.#access = new Access(roots, settings);
@@ -48,25 +48,25 @@ export class NodeFiles {
   }
 
   async resolve(path: string): Promise<string> {
-    return (await locate(path, this.#access.roots)).absolute;
+    return (await locatePath(path, this.#access.roots)).absolute;
   }
 
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
     const opened = await openWithin(directory, this.#access.roots);
     try {
       if (!fstatSync(opened.descriptor).isDirectory())
-        throw notAFolder(`${directory} is not a directory; read it with read_file.`);
+        throw createNotFolderError(`${directory} is not a directory; read it with read_file.`);
       signal.throwIfAborted();
-      const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
+      const rules = this.#access.openNamedFolder(opened.realPath, this.#access.ignoreRules());
       return listFolder(opened, rules, options);
     } finally {
       closeSync(opened.descriptor);
     }
   }
 
-  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
+  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FindResult> {
     const { place, stats } = await this.#placeOf(directory);
-    if (!stats.isDirectory()) throw notAFolder(`${directory} is not a directory.`);
+    if (!stats.isDirectory()) throw createNotFolderError(`${directory} is not a directory.`);
     const { findFiles } = await import("./find-files.ts");
     return findFiles(this.#access, place, { ...request, signal, stopAt: performance.now() + TIME_LIMIT_MS });
   }
@@ -74,10 +74,10 @@ export class NodeFiles {
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
     const { place, stats } = await this.#placeOf(path);
     const isFolder = stats.isDirectory();
-    if (!isFolder && !stats.isFile()) throw notRegular(path);
+    if (!isFolder && !stats.isFile()) throw createNotRegularError(path);
     const { searchFiles } = await import("../search/search-files.ts");
     const means = { signal, stopAt: performance.now() + TIME_LIMIT_MS };
-    return searchFiles(this.#access, { place, isFolder }, { ...request, ...means });
+    return searchFiles(this.#access, { realPath: place, isFolder }, { ...request, ...means });
   }
 
   async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
@@ -93,7 +93,7 @@ export class NodeFiles {
     const { descriptor, realPath } = await this.#openedToRead(file);
     try {
       this.#access.assertAllowed(file, realPath);
-      const size = sizeOfFile(descriptor, file);
+      const size = readFileSize(descriptor, file);
       const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
       if (whole !== null) this.#record.noteWhole(realPath, whole);
       else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
@@ -103,8 +103,8 @@ export class NodeFiles {
     }
   }
 
-  /** Most files are in a root; then the other folders need not be looked up. */
-  #openedToRead(file: string): Promise<Opened> {
+  /** Most files are in a root, and then the other readable folders need no lookup. */
+  #openedToRead(file: string): Promise<OpenedFile> {
     const open = (roots: readonly string[]) => openWithin(file, roots);
     return open(this.#access.roots).catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
@@ -113,22 +113,22 @@ export class NodeFiles {
   }
 }
 
-function notAFolder(message: string): WorkspaceError {
+function createNotFolderError(message: string): WorkspaceError {
   return new WorkspaceError("not_a_directory", message);
 }
 
 /** Lists what is directly in an opened folder, without what the rules and options exclude. */
-function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
-  const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
+function listFolder(opened: OpenedFile, rules: FolderRules, options: ListOptions): Listing {
+  const leftOut = options.ignore.map((pattern) => createGlobMatcher(pattern, { caseSensitive: true }));
   const names = { folders: [] as string[], files: [] as string[] };
   let gitIgnored = 0;
   let ownIgnored = 0;
-  for (const entry of entriesOf(opened)) {
+  for (const entry of readOpenedEntries(opened)) {
     const { name } = entry;
     const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
     if (leftOut.some((matches) => matches(name))) continue;
-    // Git treats a link as a file, wherever it leads.
-    const visibility = rules.visibilityOf(name, entry.isDirectory());
+    // Git treats a link as a file, whatever it points to.
+    const visibility = rules.findVisibility(name, entry.isDirectory());
     if (visibility === "own") ownIgnored += 1;
     else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
     else (isFolder ? names.folders : names.files).push(name);
@@ -141,14 +141,14 @@ function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): L
 }
 
 /** Reads through the checked descriptor where the system allows it, so that the names come from exactly that folder. */
-function entriesOf(opened: Opened): Dirent[] {
+function readOpenedEntries(opened: OpenedFile): Dirent[] {
   try {
-    return readdirSync(pathsIn(opened.descriptor, opened.realPath)("."), { withFileTypes: true });
+    return readdirSync(createPathBuilder(opened.descriptor, opened.realPath)("."), { withFileTypes: true });
   } catch (error) {
-    throw asWorkspaceError(error, opened.realPath);
+    throw toWorkspaceError(error, opened.realPath);
   }
 }
 
-function leadsToFolder({ descriptor, realPath }: Opened, name: string): boolean {
-  return orElse(false, () => statSync(pathsIn(descriptor, realPath)(name)).isDirectory());
+function leadsToFolder({ descriptor, realPath }: OpenedFile, name: string): boolean {
+  return withFallback(false, () => statSync(createPathBuilder(descriptor, realPath)(name)).isDirectory());
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Access } from "../ignore/access.ts";
 import { findFiles } from "./find-files.ts";
@@ -12,7 +12,7 @@ const FILES = 500;
 let root: string;
 
 beforeEach(() => {
-  root = temporaryFolder();
+  root = createTemporaryFolder();
   for (let number = 0; number < FILES; number += 1) {
     const folder = join(root, `part${number % 10}`);
     mkdirSync(folder, { recursive: true });
@@ -50,7 +50,7 @@ describe("findFiles", () => {
   });
 
   it("P21 a folder that is another one for a moment shows no names of places outside", async () => {
-    const outside = temporaryFolder();
+    const outside = createTemporaryFolder();
     writeFileSync(join(outside, "outside.txt"), "");
     const [place, away] = [join(root, "part5"), join(root, "away")];
     const moves: Record<string, () => void> = {
@@ -64,11 +64,11 @@ describe("findFiles", () => {
       },
     };
     const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [], helpers: fileHelpers });
-    const named = access.namedFolder.bind(access);
+    const named = access.openNamedFolder.bind(access);
     // The rules are asked about each folder right before it is opened.
-    access.namedFolder = (...given) => {
+    access.openNamedFolder = (...given) => {
       const rules = named(...given);
-      const visibilityOf = rules.visibilityOf.bind(rules);
+      const visibilityOf = rules.findVisibility.bind(rules);
       return Object.assign(rules, {
         visibilityOf: (name: string, isFolder: boolean) => {
           moves[name]?.();

@@ -1,24 +1,30 @@
 import type { BigIntStats } from "node:fs";
-import { type ChangedText, WorkspaceError } from "@burin/contract/machine/workspace";
-import { decodeBytes, encodeLong, encodeText, type Unencodable, unitBytes } from "../encodings/encodings.ts";
-import { formatOf, type TextFormat } from "../encodings/text-format.ts";
-import { bytesOf, isPlain, lineEnd, piecesAround } from "./kept-bytes.ts";
-import { hashOf } from "./read-record.ts";
+import { type TextChange, WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  bytesPerUnit,
+  decodeBytes,
+  encodeInParts,
+  encodeText,
+  type UnencodableCharacter,
+} from "../encodings/encodings.ts";
+import { detectFormat, type TextFormat } from "../encodings/text-format.ts";
+import { encodeKeepingBytes, findLineEnd, hasPlainLines, splitAroundChange } from "./kept-bytes.ts";
+import { hashBytes } from "./read-record.ts";
 
-interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
+interface HeldFileFields extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;
 }
 
-interface Rewritten {
+interface RewrittenFile {
   readonly content: string;
-  /** The bytes of the whole file, in order, each piece only until the next. */
+  /** The bytes of the whole file in order; each piece is valid only until the next. */
   readonly pieces: Iterable<Buffer>;
   /** The file already has these bytes. */
   readonly isSame: boolean;
   readonly text: string;
 }
 
-/** The content of a file at one moment, in memory, with everything that was computed from it, each thing once. */
+/** A file's content at one moment, held in memory, with everything computed from it cached. */
 export class HeldFile {
   readonly realPath: string;
   /** null when there was no such file. */
@@ -30,17 +36,20 @@ export class HeldFile {
   #hash: string | undefined;
   #format: TextFormat | null | undefined;
   #text: string | null | undefined;
-  #rewritten: Rewritten | undefined;
+  #rewrite: RewrittenFile | undefined;
 
-  constructor({ realPath, bytes, stats, part = null }: FileHeld) {
+  constructor({ realPath, bytes, stats, part = null }: HeldFileFields) {
     this.realPath = realPath;
     this.bytes = bytes;
     this.stats = stats;
     this.part = part;
   }
 
-  /** What was just written, with the text that it is read as. */
-  static written(file: FileHeld, { hash, text }: { readonly hash: string; readonly text: string }): HeldFile {
+  /** Creates it from what was just written, with the text that a read would return. */
+  static fromWritten(
+    file: HeldFileFields,
+    { hash, text }: { readonly hash: string; readonly text: string },
+  ): HeldFile {
     const held = new HeldFile(file);
     held.#hash = hash;
     // Otherwise it may be read as something else.
@@ -48,11 +57,11 @@ export class HeldFile {
     return held;
   }
 
-  /** The same file, with only the surroundings of the changes as text. */
-  around(changes: readonly ChangedText[]): HeldFile {
+  /** The same file with only the surroundings of the changes decoded. */
+  narrowToChanges(changes: readonly TextChange[]): HeldFile {
     const format = this.#formatHere();
     if (this.bytes === null || format === null) return this;
-    return this.#inPart(partAround(this.bytes, format, changes), format);
+    return this.#inPart(findPart(this.bytes, format, changes), format);
   }
 
   #inPart(part: FilePart, format: TextFormat): HeldFile {
@@ -74,7 +83,7 @@ export class HeldFile {
   }
 
   /** Returns this file if it is that version, or null when its content differs or it is another file. */
-  as(version = this.version): HeldFile | null {
+  matchVersion(version = this.version): HeldFile | null {
     if (version === this.version) return this;
     const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
     const format = this.part === null && range !== "" ? this.#formatHere() : null;
@@ -84,7 +93,7 @@ export class HeldFile {
   }
 
   get hash(): string {
-    this.#hash ??= hashOf(this.bytes ?? Buffer.alloc(0));
+    this.#hash ??= hashBytes(this.bytes ?? Buffer.alloc(0));
     return this.#hash;
   }
 
@@ -98,27 +107,27 @@ export class HeldFile {
     return this.part === null ? this.bytes : (this.bytes?.subarray(this.part.start, this.part.end) ?? null);
   }
 
-  /** The bytes that this file would have with a new text, and what reading them would return. */
-  rewritten(file: string, content: string): Rewritten {
-    if (this.#rewritten?.content === content) return this.#rewritten;
+  /** Computes the bytes that the file would have with a new text, and the text that reading them would return. */
+  rewritten(file: string, content: string): RewrittenFile {
+    if (this.#rewrite?.content === content) return this.#rewrite;
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
     const format = this.#formatHere();
-    const isAsGiven = body === null || format === null || isPlain(body, format, content);
-    const kept = isAsGiven && body !== null ? piecesAround(body, this.text, content) : null;
-    const encoded = () => (this.part === null ? encodeLong(content) : encodeText(content, "utf-8"));
-    const bytes = kept ?? (isAsGiven ? encoded() : bytesOf(content, body, format));
-    if ("character" in bytes) throw unencodable(file, content, { ...format, ...bytes });
+    const isAsGiven = body === null || format === null || hasPlainLines(body, format, content);
+    const kept = isAsGiven && body !== null ? splitAroundChange(body, this.text, content) : null;
+    const encoded = () => (this.part === null ? encodeInParts(content) : encodeText(content, "utf-8"));
+    const bytes = kept ?? (isAsGiven ? encoded() : encodeKeepingBytes(content, body, format));
+    if ("character" in bytes) throw createEncodingError(file, content, { ...format, ...bytes });
     const own = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     const around = this.part === null ? null : this.bytes;
     const pieces = around === null ? own : [around.subarray(0, start), ...own, around.subarray(end)];
     const isSame = Buffer.isBuffer(bytes) ? (body?.equals(bytes) ?? false) : content === this.text;
     const text = isAsGiven || !Buffer.isBuffer(bytes) ? content : (this.#textOf(bytes) ?? content);
-    this.#rewritten = { content, pieces, isSame, text };
-    return this.#rewritten;
+    this.#rewrite = { content, pieces, isSame, text };
+    return this.#rewrite;
   }
 
   #formatHere(): TextFormat | null {
-    if (this.#format === undefined) this.#format = this.bytes?.length ? formatOf(this.bytes) : null;
+    if (this.#format === undefined) this.#format = this.bytes?.length ? detectFormat(this.bytes) : null;
     return this.#format;
   }
 
@@ -131,20 +140,20 @@ export class HeldFile {
 }
 
 /** The text has a character that cannot be written in the file's encoding. */
-function unencodable(
+function createEncodingError(
   file: string,
   content: string,
-  { character, position, encoding = "utf-8" }: Unencodable & Partial<TextFormat>,
+  { character, position, encoding = "utf-8" }: UnencodableCharacter & Partial<TextFormat>,
 ): WorkspaceError {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = content.slice(0, position).split("\n").length;
   return new WorkspaceError(
     "unencodable",
-    `${file}: the character "${character}" (U+${code}) in line ${line} cannot be written: ${reasonAgainst(character, encoding)}. Nothing was written.`,
+    `${file}: the character "${character}" (U+${code}) in line ${line} cannot be written: ${explainUnencodable(character, encoding)}. Nothing was written.`,
   );
 }
 
-function reasonAgainst(character: string, encoding: string): string {
+function explainUnencodable(character: string, encoding: string): string {
   if (character === "\ufffd")
     return "it stands for bytes of the file that cannot be read, and they must not be lost; leave these lines as they are";
   if (/^[\ud800-\udfff]$/.test(character))
@@ -152,8 +161,8 @@ function reasonAgainst(character: string, encoding: string): string {
   return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
 }
 
-/** Returns whether the stats show that it may be another file, or may have been written to since then. */
-export function isTouched(now: BigIntStats, then: BigIntStats): boolean {
+/** Whether the stats show that this may be another file, or that it may have been written since then. */
+export function mayHaveChanged(now: BigIntStats, then: BigIntStats): boolean {
   const { dev, ino, size, mtimeNs, ctimeNs } = then;
   const isSameFile = now.dev === dev && now.ino === ino && now.size === size;
   return !isSameFile || now.mtimeNs !== mtimeNs || now.ctimeNs !== ctimeNs;
@@ -171,30 +180,30 @@ interface FilePart {
 const CONTEXT_BYTES = 8 * 1024;
 
 /**
- * From before the first occurrence of all old texts to after the last, so that a search in this part finds
- * everything that a search in the whole file would find. Empty when an old text is in the file neither as it was
- * nor as it becomes.
+ * From before the first occurrence of any old text to after the last, so that a search in this part finds everything
+ * that a search of the whole file would. Empty if, for one of the changes, the file contains neither the old text, with
+ * either kind of line end, nor the new text.
  */
-function partAround(bytes: Buffer, format: TextFormat, changes: readonly ChangedText[]): FilePart {
+function findPart(bytes: Buffer, format: TextFormat, changes: readonly TextChange[]): FilePart {
   let [first, last] = [bytes.length, 0];
   for (const { oldText, newText } of changes) {
     const found =
-      placesOf(oldText, bytes, format) ??
-      placesOf(withOtherLineEnds(oldText), bytes, format) ??
-      placesOf(newText, bytes, format);
+      findOccurrences(oldText, bytes, format) ??
+      findOccurrences(swapLineEnds(oldText), bytes, format) ??
+      findOccurrences(newText, bytes, format);
     if (found === null) return { start: format.markBytes, end: format.markBytes, firstLine: 1 };
     [first, last] = [Math.min(first, found.first), Math.max(last, found.last)];
   }
-  const start = startOf(bytes, first, format);
+  const start = findPartStart(bytes, first, format);
   let firstLine = 1;
   for (let at = format.markBytes; ; firstLine += 1) {
-    at = lineEnd(bytes, at, format.encoding);
+    at = findLineEnd(bytes, at, format.encoding);
     if (at > start || at === bytes.length) break;
   }
-  return { start, end: endOf(bytes, last, format), firstLine };
+  return { start, end: findPartEnd(bytes, last, format), firstLine };
 }
 
-function withOtherLineEnds(text: string): string {
+function swapLineEnds(text: string): string {
   return text.replace(/\r?\n/g, text.includes("\r\n") ? "\n" : "\r\n");
 }
 
@@ -202,10 +211,10 @@ function withOtherLineEnds(text: string): string {
  * Returns where the first occurrence begins and the last one ends. Ignores matches that would begin at the second
  * byte of a character.
  */
-function placesOf(text: string, bytes: Buffer, { encoding, markBytes }: TextFormat) {
+function findOccurrences(text: string, bytes: Buffer, { encoding, markBytes }: TextFormat) {
   const needle = text === "" ? null : encodeText(text, encoding);
   if (!Buffer.isBuffer(needle)) return null;
-  const isPlace = (at: number) => at >= markBytes && (at - markBytes) % unitBytes(encoding) === 0;
+  const isPlace = (at: number) => at >= markBytes && (at - markBytes) % bytesPerUnit(encoding) === 0;
   let first = bytes.indexOf(needle);
   while (first !== -1 && !isPlace(first)) first = bytes.indexOf(needle, first + 1);
   if (first === -1) return null;
@@ -215,29 +224,30 @@ function placesOf(text: string, bytes: Buffer, { encoding, markBytes }: TextForm
 }
 
 /** The start of a line, or of a character in a very long line. */
-function startOf(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
+function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
   const from = Math.max(markBytes, first - CONTEXT_BYTES);
   if (from === markBytes) return from;
-  const line = lineEnd(bytes, from, encoding);
+  const line = findLineEnd(bytes, from, encoding);
   if (line <= first) return line;
-  return isCuttable(encoding) ? wholeCharacters(bytes, from, encoding) : bytes.lastIndexOf(0x0a, first) + 1;
+  return canCut(encoding) ? trimToCharacter(bytes, from, encoding) : bytes.lastIndexOf(0x0a, first) + 1;
 }
 
-function endOf(bytes: Buffer, last: number, { encoding }: TextFormat): number {
+function findPartEnd(bytes: Buffer, last: number, { encoding }: TextFormat): number {
   const most = Math.min(bytes.length, last + CONTEXT_BYTES);
   let end = last;
-  for (let next = last; next <= most && end < bytes.length; next = lineEnd(bytes, next, encoding)) end = next;
+  for (let next = last; next <= most && end < bytes.length; next = findLineEnd(bytes, next, encoding))
+    end = next;
   if (end > last || end === bytes.length) return end;
-  return isCuttable(encoding) ? wholeCharacters(bytes, most, encoding) : lineEnd(bytes, last, encoding);
+  return canCut(encoding) ? trimToCharacter(bytes, most, encoding) : findLineEnd(bytes, last, encoding);
 }
 
-/** Whether a byte shows that it begins a character; where characters take two bytes, only those after newlines do. */
-function isCuttable(encoding: string): boolean {
+/** Whether a byte shows that it starts a character. In two-byte encodings only a position after a newline does. */
+function canCut(encoding: string): boolean {
   return !/^(?:gb|shift_jis|euc|big5)/.test(encoding);
 }
 
 /** Goes backwards to the beginning of a character. */
-function wholeCharacters(bytes: Buffer, most: number, encoding: string): number {
+function trimToCharacter(bytes: Buffer, most: number, encoding: string): number {
   let at = most;
   while (encoding === "utf-8" && at > most - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
   return at;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeBytes } from "../encodings/encodings.ts";
-import { formatOf } from "../encodings/text-format.ts";
-import { bytesOf } from "./kept-bytes.ts";
+import { detectFormat } from "../encodings/text-format.ts";
+import { encodeKeepingBytes } from "./kept-bytes.ts";
 
 /** Made by another encoder than ours: name, text, bytes. */
 const SAMPLES: readonly (readonly [name: string, text: string, hex: string])[] = [
@@ -93,12 +93,12 @@ const SAMPLES: readonly (readonly [name: string, text: string, hex: string])[] =
 ];
 
 function textOf(bytes: Buffer): string | null {
-  const format = formatOf(bytes);
+  const format = detectFormat(bytes);
   return format && decodeBytes(bytes.subarray(format.markBytes), format.encoding);
 }
 
 function rewritten(text: string, old: Buffer): Buffer {
-  const bytes = bytesOf(text, old);
+  const bytes = encodeKeepingBytes(text, old);
   if (!Buffer.isBuffer(bytes)) throw new Error(`cannot hold ${bytes.character}`);
   return bytes;
 }
@@ -108,7 +108,7 @@ describe.each(SAMPLES)("a file in %s", (name, text, hex) => {
 
   it("P3 is read right", () => {
     expect(textOf(bytes)).toBe(text);
-    expect(formatOf(bytes)?.encoding).toBe(name.split(" ")[0]);
+    expect(detectFormat(bytes)?.encoding).toBe(name.split(" ")[0]);
   });
 
   it("P3 keeps every other byte when one ASCII line is rewritten", () => {
@@ -123,11 +123,11 @@ describe.each(SAMPLES)("a file in %s", (name, text, hex) => {
   });
 
   it("P32 keeps CRLF and its mark when given LF", () => {
-    const format = formatOf(bytes);
+    const format = detectFormat(bytes);
     const windows = rewritten(text.replaceAll("\n", "\r\n"), bytes);
     const changed = rewritten(text.replace("return 0", "return 1"), windows);
     expect(textOf(changed)).toBe(text.replace("return 0", "return 1").replaceAll("\n", "\r\n"));
-    expect(formatOf(changed)).toEqual(format);
+    expect(detectFormat(changed)).toEqual(format);
   });
 });
 
@@ -160,7 +160,7 @@ describe("bytes of a rewritten file", () => {
     const text =
       "a\\nb $' $& $1 \u2018\u2019\u201c\u201d \u0001\u001b\u007f \u{1f600} e\u0301 \u00e9 \u2028\n\n\t \n";
     expect(rewritten(text, Buffer.from("old\n")).equals(Buffer.from(text))).toBe(true);
-    expect((bytesOf(text, null) as Buffer).equals(Buffer.from(text))).toBe(true);
+    expect((encodeKeepingBytes(text, null) as Buffer).equals(Buffer.from(text))).toBe(true);
   });
 
   it("P3 keep bytes that cannot be read, in untouched lines and beside a change", () => {
@@ -176,7 +176,7 @@ describe("bytes of a rewritten file", () => {
     expect(beside.equals(Buffer.concat([old, Buffer.from("good \xff\xfe end\nlast\n", "latin1")]))).toBe(
       true,
     );
-    expect(bytesOf(`${text}more \ufffd\n`, broken)).toMatchObject({ character: "\ufffd" });
+    expect(encodeKeepingBytes(`${text}more \ufffd\n`, broken)).toMatchObject({ character: "\ufffd" });
   });
 
   it.each([
@@ -186,9 +186,9 @@ describe("bytes of a rewritten file", () => {
     const start = Buffer.from("first\n");
     const broken = Buffer.concat([start, Buffer.from(hex, "hex"), Buffer.from("\n")]);
     const format = { encoding, markBytes: 0 };
-    expect(bytesOf("first\nnew\n", broken, format)).toEqual(Buffer.from("first\nnew\n"));
+    expect(encodeKeepingBytes("first\nnew\n", broken, format)).toEqual(Buffer.from("first\nnew\n"));
     const beside = `${decodeBytes(broken, encoding).trimEnd()} more\n`;
-    expect(bytesOf(beside, broken, format)).toMatchObject({ character: "\ufffd" });
+    expect(encodeKeepingBytes(beside, broken, format)).toMatchObject({ character: "\ufffd" });
   });
 
   it("P3 refuse what the encoding cannot hold, and say where", () => {
@@ -198,12 +198,12 @@ describe("bytes of a rewritten file", () => {
       const old = Buffer.from(hex, "hex");
       const text = textOf(old) ?? "";
       const wanted = text.replace("return 0", "return \u{1f600}");
-      expect([encoding, bytesOf(wanted, old)]).toEqual([
+      expect([encoding, encodeKeepingBytes(wanted, old)]).toEqual([
         encoding,
         { character: "\u{1f600}", position: wanted.indexOf("\u{1f600}") },
       ]);
     }
-    expect(bytesOf("a\ud800b", null)).toEqual({ character: "\ud800", position: 1 });
+    expect(encodeKeepingBytes("a\ud800b", null)).toEqual({ character: "\ud800", position: 1 });
   });
 
   it("P3 write new characters of a legacy encoding as others do", () => {

@@ -1,15 +1,15 @@
 import { isUtf8 } from "node:buffer";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import {
+  bytesPerUnit,
+  createPartDecoder,
   decodeBytes,
   encodeText,
   isUnicode,
-  partDecoder,
-  type Unencodable,
-  unitBytes,
+  type UnencodableCharacter,
 } from "../encodings/encodings.ts";
-import { formatOf, type TextFormat } from "../encodings/text-format.ts";
-import { equalEnd, equalStart, matchingLines } from "./diff.ts";
+import { detectFormat, type TextFormat } from "../encodings/text-format.ts";
+import { countEqualEnd, countEqualStart, matchLines } from "./diff.ts";
 
 interface NewLine {
   readonly text: string;
@@ -22,60 +22,72 @@ interface OldLine extends NewLine {
 }
 
 /**
- * Returns the bytes of a file's new text: in its encoding, with its byte order mark and line ends, and with exactly
- * the old bytes of every line that is kept, even if they cannot be decoded. Returns the first character that the
- * encoding cannot write.
+ * Returns the bytes of a file's new text in the file's encoding, with its byte order mark and line ends. Every kept
+ * line has exactly its old bytes, even if they cannot be decoded. Returns the first character that the encoding cannot
+ * write, if there is one.
  */
-export function bytesOf(
+export function encodeKeepingBytes(
   newText: string,
   old: Uint8Array | null,
-  format: TextFormat | null = old === null || old.length === 0 ? null : formatOf(old),
-): Buffer | Unencodable {
-  if (old === null || format === null || isPlain(old, format, newText)) return encodeText(newText, "utf-8");
+  format: TextFormat | null = old === null || old.length === 0 ? null : detectFormat(old),
+): Buffer | UnencodableCharacter {
+  if (old === null || format === null || hasPlainLines(old, format, newText))
+    return encodeText(newText, "utf-8");
   const mark = old.subarray(0, format.markBytes);
   const body = old.subarray(format.markBytes);
   const text = mark.length > 0 ? newText.replace(/^\ufeff/, "") : newText;
-  const encoded = bodyOf(text, body, format);
+  const encoded = encodeBody(text, body, format);
   return Buffer.isBuffer(encoded) && mark.length > 0 ? Buffer.concat([mark, encoded]) : encoded;
 }
 
-function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Buffer | Unencodable {
+function encodeBody(
+  newText: string,
+  body: Uint8Array,
+  { encoding }: TextFormat,
+): Buffer | UnencodableCharacter {
   const oldText = decodeBytes(body, encoding);
-  const lineEnds = lineEndsOf(oldText);
-  const text = withLastLineEnd(newText, oldText);
+  const lineEnds = detectLineEnds(oldText);
+  const text = keepLastLineEnd(newText, oldText);
   const isReadable = encoding === "utf-8" ? isUtf8(body) : !oldText.includes("\ufffd");
   if (!isReadable || !isUnicode(encoding) || lineEnds === "mixed") {
-    return joinLines(newLines(text), oldLines(body, encoding), { encoding, lineEnds, isReadable });
+    return joinLines(splitNewLines(text), splitOldLines(body, encoding), { encoding, lineEnds, isReadable });
   }
   return encodeText(lineEnds === "\r\n" ? text.replace(/\r?\n/g, "\r\n") : text, encoding);
 }
 
-/** true in the usual case: equal lines have equal bytes, and nothing has to be looked up in the old text. */
-export function isPlain(body: Uint8Array, { encoding, markBytes }: TextFormat, newText: string): boolean {
+/** true in the usual case: equal lines have equal bytes, so the old text need not be consulted. */
+export function hasPlainLines(
+  body: Uint8Array,
+  { encoding, markBytes }: TextFormat,
+  newText: string,
+): boolean {
   if (encoding !== "utf-8" || markBytes > 0 || body.includes(0x0d) || !isUtf8(body)) return false;
   const end = body[body.length - 1] === 0x0a ? body.length - 1 : body.length;
   const start = end === 0 ? 0 : body.lastIndexOf(0x0a, end - 1) + 1;
   const endsAlike = newText.endsWith("\n") === end < body.length;
-  return endsAlike || decodeBytes(body.subarray(start, end), "utf-8") !== lastLine(newText).text;
+  return endsAlike || decodeBytes(body.subarray(start, end), "utf-8") !== findLastLine(newText).text;
 }
 
-/** In a smaller text, more writes cost more than encoding it. */
-const FEWEST_KEPT_BYTES = 64 * 1024;
+/** For a smaller text, extra writes cost more than encoding all of it. */
+const MIN_KEPT_BYTES = 64 * 1024;
 
-/** The bytes of a large plain text before and after what changes in it are kept as they are; null for other texts. */
-export function piecesAround(body: Buffer, oldText: string | null, newText: string): Buffer[] | null {
-  // Only where each character is one byte do both have the same positions.
-  if (body.length < FEWEST_KEPT_BYTES || oldText?.length !== body.length) return null;
+/**
+ * For a large plain text, returns the unchanged bytes before and after the change, with the new bytes between; null for
+ * other texts.
+ */
+export function splitAroundChange(body: Buffer, oldText: string | null, newText: string): Buffer[] | null {
+  // Only if each character is one byte do text and bytes have the same positions.
+  if (body.length < MIN_KEPT_BYTES || oldText?.length !== body.length) return null;
   const shorter = Math.min(oldText.length, newText.length);
-  const head = equalStart(oldText, newText, shorter);
-  const tail = equalEnd(oldText, newText, shorter - head);
+  const head = countEqualStart(oldText, newText, shorter);
+  const tail = countEqualEnd(oldText, newText, shorter - head);
   // Encoding all of it costs less than joining the pieces afterwards.
   if ((head + tail) * 2 < body.length) return null;
   const middle = encodeText(newText.slice(head, newText.length - tail), "utf-8");
   return Buffer.isBuffer(middle) ? [body.subarray(0, head), middle, body.subarray(body.length - tail)] : null;
 }
 
-interface Manner {
+interface EncodingStyle {
   readonly encoding: string;
   readonly lineEnds: LineEnds;
   /** false when some of the old bytes are not valid characters. */
@@ -84,16 +96,16 @@ interface Manner {
 
 type LineEnds = "\n" | "\r\n" | "mixed";
 
-function lineEndsOf(text: string): LineEnds {
+function detectLineEnds(text: string): LineEnds {
   const windows = text.includes("\r\n");
   const unix = text.startsWith("\n") || /[^\r]\n/.test(text);
   if (windows && unix) return "mixed";
   return windows ? "\r\n" : "\n";
 }
 
-/** A last line that is kept also keeps its line end, or the lack of one, unless only that was changed. */
-function withLastLineEnd(newText: string, oldText: string): string {
-  const [oldLast, newLast] = [lastLine(oldText), lastLine(newText)];
+/** A kept last line keeps its line end, or the lack of one, unless only that was changed. */
+function keepLastLineEnd(newText: string, oldText: string): string {
+  const [oldLast, newLast] = [findLastLine(oldText), findLastLine(newText)];
   const endsAlike = (oldLast.lineEnd === "") === (newLast.lineEnd === "");
   if (oldText === "" || oldLast.text !== newLast.text || endsAlike) return newText;
   const bare = newText.slice(0, newText.length - newLast.lineEnd.length);
@@ -102,24 +114,24 @@ function withLastLineEnd(newText: string, oldText: string): string {
   return isAllThatChanged ? newText : bare + oldLast.lineEnd;
 }
 
-function lastLine(text: string): NewLine {
-  return partedLine(text.slice(text.slice(0, -1).lastIndexOf("\n") + 1));
+function findLastLine(text: string): NewLine {
+  return splitLineEnd(text.slice(text.slice(0, -1).lastIndexOf("\n") + 1));
 }
 
-function oldLines(body: Uint8Array, encoding: string): OldLine[] {
+function splitOldLines(body: Uint8Array, encoding: string): OldLine[] {
   const lines: OldLine[] = [];
   for (let start = 0; start < body.length; ) {
-    const end = lineEnd(body, start, encoding);
+    const end = findLineEnd(body, start, encoding);
     const bytes = body.subarray(start, end);
-    lines.push({ ...partedLine(decodeBytes(bytes, encoding)), bytes });
+    lines.push({ ...splitLineEnd(decodeBytes(bytes, encoding)), bytes });
     start = end;
   }
   return lines;
 }
 
 /** The position after the newline that ends the line; in UTF-16 and UTF-32 a newline must be aligned. */
-export function lineEnd(body: Uint8Array, start: number, encoding: string): number {
-  const unit = unitBytes(encoding);
+export function findLineEnd(body: Uint8Array, start: number, encoding: string): number {
+  const unit = bytesPerUnit(encoding);
   if (unit === 1) return body.indexOf(0x0a, start) + 1 || body.length;
   const place = encoding.endsWith("be") ? unit - 1 : 0;
   for (let at = body.indexOf(0x0a, start); at !== -1; at = body.indexOf(0x0a, at + 1)) {
@@ -131,21 +143,25 @@ export function lineEnd(body: Uint8Array, start: number, encoding: string): numb
   return body.length;
 }
 
-function partedLine(line: string): NewLine {
+function splitLineEnd(line: string): NewLine {
   const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
   return { text: line.slice(0, line.length - lineEnd.length), lineEnd };
 }
 
-function newLines(text: string): NewLine[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g)?.map(partedLine) ?? [];
+function splitNewLines(text: string): NewLine[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g)?.map(splitLineEnd) ?? [];
 }
 
-function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: Manner): Buffer | Unencodable {
-  const match = matchingLines(
+function joinLines(
+  fresh: readonly NewLine[],
+  old: readonly OldLine[],
+  manner: EncodingStyle,
+): Buffer | UnencodableCharacter {
+  const match = matchLines(
     old.map(({ text }) => text),
     fresh.map(({ text }) => text),
   );
-  const following = nextMatches(match, old.length);
+  const following = listNextMatches(match, old.length);
   const parts: Uint8Array[] = [];
   let usual = manner.lineEnds === "\r\n" ? "\r\n" : "\n";
   let oldAt = 0;
@@ -153,13 +169,13 @@ function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: M
   for (const [index, line] of fresh.entries()) {
     const matched = match[index] ?? -1;
     const same = old[matched];
-    // A changed line is compared with the old line that followed the previous match.
+    // A changed line is compared with the old line after the previous match.
     const near = same ?? old[oldAt];
     if (near && near.lineEnd !== "") usual = near.lineEnd;
     const end = line.lineEnd === "\n" ? usual : line.lineEnd;
     const encoded = same
-      ? keptLine(same, end, manner)
-      : changedLine({ text: line.text, lineEnd: end }, near, manner);
+      ? encodeKeptLine(same, end, manner)
+      : encodeChangedLine({ text: line.text, lineEnd: end }, near, manner);
     if ("character" in encoded) return { ...encoded, position: position + encoded.position };
     parts.push(encoded);
     position += line.text.length + line.lineEnd.length;
@@ -168,8 +184,8 @@ function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: M
   return Buffer.concat(parts);
 }
 
-/** For each new line, the old line of the next match after it. */
-function nextMatches(match: readonly number[], last: number): number[] {
+/** For each new line, the index of the next matched old line. */
+function listNextMatches(match: readonly number[], last: number): number[] {
   const following = new Array<number>(match.length);
   let next = last;
   for (let index = match.length - 1; index >= 0; index -= 1) {
@@ -180,60 +196,61 @@ function nextMatches(match: readonly number[], last: number): number[] {
   return following;
 }
 
-function keptLine(line: OldLine, end: string, { encoding }: Manner): Uint8Array {
+function encodeKeptLine(line: OldLine, end: string, { encoding }: EncodingStyle): Uint8Array {
   if (line.lineEnd === end) return line.bytes;
-  const bare = line.bytes.subarray(0, line.bytes.length - line.lineEnd.length * unitBytes(encoding));
-  return Buffer.concat([bare, encodedEnd(end, encoding)]);
+  const bare = line.bytes.subarray(0, line.bytes.length - line.lineEnd.length * bytesPerUnit(encoding));
+  return Buffer.concat([bare, encodeLineEnd(end, encoding)]);
 }
 
-/** Every encoding has line ends. */
-function encodedEnd(lineEnd: string, encoding: string): Buffer {
+/** Line ends can be encoded in every encoding. */
+function encodeLineEnd(lineEnd: string, encoding: string): Buffer {
   return encodeText(lineEnd, encoding) as Buffer;
 }
 
 /** Longer lines are encoded as a whole; their bytes stay the same if the encoding is unambiguous. */
-const MOST_COMPARED_BYTES = 256 * 1024;
+const MAX_COMPARED_BYTES = 256 * 1024;
 
 /** Keeps the line's own bytes before and after the change, and encodes the rest. */
-function changedLine(line: NewLine, near: OldLine | undefined, manner: Manner): Uint8Array | Unencodable {
+function encodeChangedLine(
+  line: NewLine,
+  near: OldLine | undefined,
+  manner: EncodingStyle,
+): Uint8Array | UnencodableCharacter {
   const { text, lineEnd } = line;
-  if (near === undefined || near.bytes.length > MOST_COMPARED_BYTES)
-    return encodedNew(text + lineEnd, manner);
-  const starts = characterStarts(near.bytes, manner.encoding);
+  if (near === undefined || near.bytes.length > MAX_COMPARED_BYTES)
+    return encodeNewText(text + lineEnd, manner);
+  const starts = mapCharacterStarts(near.bytes, manner.encoding);
   const oldText = near.text;
   const shorter = Math.min(text.length, oldText.length);
-  let head = equalStart(text, oldText, shorter);
+  let head = countEqualStart(text, oldText, shorter);
   while (!starts.has(head)) head -= 1;
-  let tail = starts.has(oldText.length) ? equalEnd(text, oldText, shorter - head) : 0;
+  let tail = starts.has(oldText.length) ? countEqualEnd(text, oldText, shorter - head) : 0;
   while (tail > 0 && !starts.has(oldText.length - tail)) tail -= 1;
-  const middle = encodedNew(text.slice(head, text.length - tail), manner);
+  const middle = encodeNewText(text.slice(head, text.length - tail), manner);
   if (!Buffer.isBuffer(middle)) return { ...middle, position: middle.position + head };
   const kept =
     tail === 0 ? [] : [near.bytes.subarray(starts.get(oldText.length - tail), starts.get(oldText.length))];
-  const end = encodedEnd(lineEnd, manner.encoding);
+  const end = encodeLineEnd(lineEnd, manner.encoding);
   return Buffer.concat([near.bytes.subarray(0, starts.get(head)), middle, ...kept, end]);
 }
 
-/**
- * If the file has bytes that cannot be decoded, the replacement character that is shown for them must not be
- * written back.
- */
-function encodedNew(text: string, { encoding, isReadable }: Manner): Buffer | Unencodable {
+/** If the file has bytes that cannot be decoded, the replacement characters shown for them must not be written back. */
+function encodeNewText(text: string, { encoding, isReadable }: EncodingStyle): Buffer | UnencodableCharacter {
   const position = isReadable ? -1 : text.indexOf("\ufffd");
   return position >= 0 ? { character: "\ufffd", position } : encodeText(text, encoding);
 }
 
 /**
- * Maps positions in a line's text to positions in its bytes, where one character certainly ends and the next
- * begins. There is no such position next to bytes that cannot be decoded.
+ * Maps positions in a line's text to positions in its bytes, wherever a character boundary is certain. There is none
+ * next to bytes that cannot be decoded.
  */
-function characterStarts(bytes: Uint8Array, encoding: string): ReadonlyMap<number, number> {
-  const decode = partDecoder(encoding);
+function mapCharacterStarts(bytes: Uint8Array, encoding: string): ReadonlyMap<number, number> {
+  const decode = createPartDecoder(encoding);
   const starts = new Map<number, number>([[0, 0]]);
   let length = 0;
   for (let at = 0; at < bytes.length; at += 1) {
-    const text = orElse(null, () => decode(bytes.subarray(at, at + 1), false));
-    // In some encodings Node's decoder of parts throws at bytes that cannot be decoded.
+    const text = withFallback(null, () => decode(bytes.subarray(at, at + 1), false));
+    // In some encodings, Node's streaming decoder throws on invalid bytes.
     if (text === null) break;
     length += text.length;
     if (text !== "" && !text.includes("\ufffd")) starts.set(length, at + 1);

@@ -2,47 +2,55 @@
 export interface MediaKind {
   readonly mimeType: string;
   /**
-   * Returns what is wrong with the file as a whole, or null. A service that gets a broken one refuses the whole
-   * conversation.
+   * Returns what is wrong with the file as a whole, or null. A model service that receives a broken file rejects the
+   * whole conversation.
    */
-  readonly fault: (bytes: Buffer) => string | null;
+  readonly findFault: (bytes: Buffer) => string | null;
 }
 
-/** Why a file is refused of which only the beginning is there. */
-export const ENDS_EARLY = "it ends too early";
+/** The fault of a file that is cut off at its end. */
+export const TRUNCATED_FAULT = "it ends too early";
 
 interface KnownKind extends MediaKind {
   /** Gets the first bytes as text, one character for each byte. */
-  readonly begins: (start: string, head: Buffer) => boolean;
+  readonly matchesStart: (start: string, head: Buffer) => boolean;
 }
 
 const KINDS: readonly KnownKind[] = [
-  { mimeType: "image/png", begins: (start) => start.startsWith("\x89PNG"), fault: pngFault },
-  { mimeType: "image/jpeg", begins: (start) => start.startsWith("\xff\xd8\xff"), fault: jpegFault },
-  { mimeType: "image/gif", begins: (start) => /^GIF8[79]a/.test(start), fault: gifFault },
-  { mimeType: "image/webp", begins: (start) => /^RIFF.{4}WEBP/s.test(start), fault: webpFault },
-  { mimeType: "image/bmp", begins: isBmp, fault: bmpFault },
-  { mimeType: "application/pdf", begins: (start) => start.startsWith("%PDF-"), fault: pdfFault },
+  { mimeType: "image/png", matchesStart: (start) => start.startsWith("\x89PNG"), findFault: findPngFault },
+  {
+    mimeType: "image/jpeg",
+    matchesStart: (start) => start.startsWith("\xff\xd8\xff"),
+    findFault: findJpegFault,
+  },
+  { mimeType: "image/gif", matchesStart: (start) => /^GIF8[79]a/.test(start), findFault: findGifFault },
+  { mimeType: "image/webp", matchesStart: (start) => /^RIFF.{4}WEBP/s.test(start), findFault: findWebpFault },
+  { mimeType: "image/bmp", matchesStart: isBmp, findFault: findBmpFault },
+  {
+    mimeType: "application/pdf",
+    matchesStart: (start) => start.startsWith("%PDF-"),
+    findFault: findPdfFault,
+  },
 ];
 
-const LEAST_HEAD = 12;
+const MIN_HEAD_BYTES = 12;
 
-export function mediaKind(head: Buffer): MediaKind | null {
-  const padded = head.length >= LEAST_HEAD ? head : Buffer.concat([head, Buffer.alloc(LEAST_HEAD)]);
-  const start = ascii(padded, 0, LEAST_HEAD);
-  return KINDS.find(({ begins }) => begins(start, padded)) ?? null;
+export function detectMediaKind(head: Buffer): MediaKind | null {
+  const padded = head.length >= MIN_HEAD_BYTES ? head : Buffer.concat([head, Buffer.alloc(MIN_HEAD_BYTES)]);
+  const start = readAscii(padded, 0, MIN_HEAD_BYTES);
+  return KINDS.find(({ matchesStart }) => matchesStart(start, padded)) ?? null;
 }
 
 /** Returns whether the root element of the text is svg. */
 export function isSvg(text: string): boolean {
-  return /^<svg[\s>/]/i.test(text.slice(rootElement(text)).slice(0, 5));
+  return /^<svg[\s>/]/i.test(text.slice(findRootElement(text)).slice(0, 5));
 }
 
-/** Each part is searched where the one before ended, so the time is linear. */
+/** Each part is matched where the previous one ended, so the time is linear. */
 const BEFORE_ROOT = /\s+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\][^>]*)?>/iy;
 
 /** Returns where the root element of an XML text begins. */
-function rootElement(text: string): number {
+function findRootElement(text: string): number {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   for (BEFORE_ROOT.lastIndex = at; BEFORE_ROOT.test(text); at = BEFORE_ROOT.lastIndex);
   return at;
@@ -61,67 +69,67 @@ export function isWholeSvg(text: string): boolean {
   if (!end.endsWith(">")) return false;
   const last = end.slice(end.lastIndexOf("<"));
   return (
-    /^<\/svg\s*>$/i.test(last) || (end.length - last.length === rootElement(text) && last.endsWith("/>"))
+    /^<\/svg\s*>$/i.test(last) || (end.length - last.length === findRootElement(text) && last.endsWith("/>"))
   );
 }
 
-function ascii(bytes: Buffer, at: number, length: number): string {
+function readAscii(bytes: Buffer, at: number, length: number): string {
   return bytes.toString("latin1", at, at + length);
 }
 
 /** All chunks from the header to the end mark must be there, and the required ones must be intact. */
-function pngFault(bytes: Buffer): string | null {
+function findPngFault(bytes: Buffer): string | null {
   let at = 8;
   let hasPixels = false;
   for (let isFirst = true; at + 12 <= bytes.length; isFirst = false) {
     const length = bytes.readUInt32BE(at);
-    const type = ascii(bytes, at + 4, 4);
+    const type = readAscii(bytes, at + 4, 4);
     const end = at + 8 + length;
     if (end + 4 > bytes.length) break;
     if (isFirst && (type !== "IHDR" || length !== 13)) return "its header is missing";
     if (isFirst && (bytes.readUInt32BE(at + 8) === 0 || bytes.readUInt32BE(at + 12) === 0))
       return "it has no size";
-    if (!isReadable(type, bytes.subarray(at + 4, end + 4))) return `its part ${type} is damaged`;
+    if (!isIntactChunk(type, bytes.subarray(at + 4, end + 4))) return `its part ${type} is damaged`;
     if (type === "IDAT") hasPixels = true;
     if (type === "IEND") return hasPixels ? null : "it holds no pixels";
     at = end + 4;
   }
-  return ENDS_EARLY;
+  return TRUNCATED_FAULT;
 }
 
-function isReadable(type: string, chunk: Buffer): boolean {
+function isIntactChunk(type: string, chunk: Buffer): boolean {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const end = chunk.length - 4;
   return !/^[A-Z]/.test(type) || crc32(chunk.subarray(0, end)) === chunk.readUInt32BE(end);
 }
 
 /** Segments must lead to the image's size and its data, and the end mark must be there. */
-function jpegFault(bytes: Buffer): string | null {
+function findJpegFault(bytes: Buffer): string | null {
   let hasSize = false;
-  for (let at = 2; at + 4 <= bytes.length; at = afterSegment(bytes, at)) {
+  for (let at = 2; at + 4 <= bytes.length; at = skipSegment(bytes, at)) {
     if (bytes[at] !== 0xff) return "its parts are damaged";
     const marker = bytes[at + 1] ?? 0;
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) hasSize = true;
     if (marker !== 0xda) continue;
     if (!hasSize) return "it has no size";
-    return bytes.lastIndexOf(Buffer.of(0xff, 0xd9)) > at ? null : ENDS_EARLY;
+    return bytes.lastIndexOf(Buffer.of(0xff, 0xd9)) > at ? null : TRUNCATED_FAULT;
   }
-  return ENDS_EARLY;
+  return TRUNCATED_FAULT;
 }
 
 /** Some markers have no data, and any number of fill bytes may come before a marker. */
-function afterSegment(bytes: Buffer, at: number): number {
+function skipSegment(bytes: Buffer, at: number): number {
   const marker = bytes[at + 1] ?? 0;
   if (marker === 0xff) return at + 1;
   const isAlone = (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
   return isAlone ? at + 2 : at + 2 + bytes.readUInt16BE(at + 2);
 }
 
-function gifFault(bytes: Buffer): string | null {
-  return bytes.length < 14 ? ENDS_EARLY : readGif(bytes).fault;
+function findGifFault(bytes: Buffer): string | null {
+  return bytes.length < 14 ? TRUNCATED_FAULT : readGif(bytes).fault;
 }
 
-/** What is wrong with its blocks, and where the last picture ends that is there in full; 0 when none is. */
+/** Finds what is wrong with its blocks, and where the last complete picture ends; 0 if there is none. */
 export function readGif(bytes: Buffer): { readonly fault: string | null; readonly picturesEnd: number } {
   const tableBytes = (flags = 0) => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
   let picturesEnd = 0;
@@ -129,21 +137,21 @@ export function readGif(bytes: Buffer): { readonly fault: string | null; readonl
     const block = bytes[at];
     if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it holds no picture", picturesEnd };
     if (block !== 0x2c && block !== 0x21) return { fault: "its parts are damaged", picturesEnd };
-    at = afterSubBlocks(bytes, block === 0x2c ? at + 11 + tableBytes(bytes[at + 9]) : at + 2);
+    at = skipSubBlocks(bytes, block === 0x2c ? at + 11 + tableBytes(bytes[at + 9]) : at + 2);
     if (block === 0x2c && at <= bytes.length) picturesEnd = at;
   }
-  return { fault: ENDS_EARLY, picturesEnd };
+  return { fault: TRUNCATED_FAULT, picturesEnd };
 }
 
-function afterSubBlocks(bytes: Buffer, start: number): number {
+function skipSubBlocks(bytes: Buffer, start: number): number {
   let at = start;
   while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
   return at + 1;
 }
 
-function webpFault(bytes: Buffer): string | null {
-  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return ENDS_EARLY;
-  return /^VP8[ LX]$/.test(ascii(bytes, 12, 4)) ? null : "it holds no picture";
+function findWebpFault(bytes: Buffer): string | null {
+  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return TRUNCATED_FAULT;
+  return /^VP8[ LX]$/.test(readAscii(bytes, 12, 4)) ? null : "it holds no picture";
 }
 
 /** Many texts begin with "BM"; the sizes after it must also fit. */
@@ -152,11 +160,11 @@ function isBmp(start: string, head: Buffer): boolean {
   return [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14)) && head.readUInt32LE(6) === 0;
 }
 
-function bmpFault(bytes: Buffer): string | null {
+function findBmpFault(bytes: Buffer): string | null {
   const pixelsAt = bytes.readUInt32LE(10);
-  return pixelsAt >= bytes.length || bytes.readUInt32LE(2) > bytes.length ? ENDS_EARLY : null;
+  return pixelsAt >= bytes.length || bytes.readUInt32LE(2) > bytes.length ? TRUNCATED_FAULT : null;
 }
 
-function pdfFault(bytes: Buffer): string | null {
-  return bytes.includes("%%EOF", Math.max(0, bytes.length - 64 * 1024)) ? null : ENDS_EARLY;
+function findPdfFault(bytes: Buffer): string | null {
+  return bytes.includes("%%EOF", Math.max(0, bytes.length - 64 * 1024)) ? null : TRUNCATED_FAULT;
 }

@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
-import { lazily } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import { realPlace } from "../disk/disk-looks.ts";
-import { asWorkspaceError } from "../disk/system-error.ts";
+import { resolveExisting } from "../disk/disk-looks.ts";
+import { toWorkspaceError } from "../disk/system-error.ts";
 import { NO_ACCESS_SETTINGS } from "../ignore/access-settings.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
@@ -18,19 +18,19 @@ export type OpenWorkspace = (
 ) => Workspace;
 
 const METHODS = ["resolve", "list", "find", "search", "read"] as const;
-const CHANGING = ["snapshot", "preview", "write"] as const;
+const CHANGE_METHODS = ["snapshot", "preview", "write"] as const;
 
 /**
- * Returns what opens real folders; the first is the root. They must exist, those of `readable` need not. Links are
- * resolved once.
+ * Returns a function that opens real folders, of which the first is the root. They must exist; those in `readable` need
+ * not. Links are resolved once.
  */
-export function workspaceOpener(loadHelpers: () => Promise<FileHelpers>): OpenWorkspace {
+export function createWorkspaceOpener(loadHelpers: () => Promise<FileHelpers>): OpenWorkspace {
   return (root, includeDirectories = [], settings = NO_ACCESS_SETTINGS) => {
-    const real = realDirectory(root);
-    const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
+    const real = resolveDirectory(root);
+    const more = includeDirectories.map((directory) => resolveDirectory(resolve(real, directory)));
     const roots = [real, ...more];
-    // Now: a folder that a command replaces with a link later must not let it choose what can be read.
-    const access = { ...settings, readable: (settings.readable ?? []).map(realPlace) };
+    // Resolved now: if a command later replaces a folder with a link, that must not decide what can be read.
+    const access = { ...settings, readable: (settings.readable ?? []).map(resolveExisting) };
     const files = once(async () => {
       const [{ NodeFiles }, helpers] = await Promise.all([import("./files.ts"), loadHelpers()]);
       return new NodeFiles(roots, { ...access, helpers });
@@ -38,21 +38,21 @@ export function workspaceOpener(loadHelpers: () => Promise<FileHelpers>): OpenWo
     return {
       root: real,
       roots,
-      relative: (path) => fromRoot(real, resolve(real, path)),
-      ...lazily(files, METHODS),
-      ...lazily(async () => (await files()).changes(), CHANGING),
+      relative: (path) => formatRelative(real, resolve(real, path)),
+      ...createLazyMethods(files, METHODS),
+      ...createLazyMethods(async () => (await files()).changes(), CHANGE_METHODS),
     };
   };
 }
 
 /** Most paths are in the root; then the slower comparison of segments is not needed. */
-function fromRoot(root: string, absolute: string): string {
+function formatRelative(root: string, absolute: string): string {
   const inner = absolute.startsWith(root + sep) ? absolute.slice(root.length + 1) : relative(root, absolute);
   return (sep === "/" ? inner : inner.split(sep).join("/")) || ".";
 }
 
 /** Returns the real path of a folder to work in. Throws when it does not exist. */
-export function realDirectory(path: string): string {
+export function resolveDirectory(path: string): string {
   if (typeof path !== "string" || path === "") {
     throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");
   }
@@ -60,7 +60,7 @@ export function realDirectory(path: string): string {
     const real = realpathSync(path);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw asWorkspaceError(error, resolve(path));
+    throw toWorkspaceError(error, resolve(path));
   }
   throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
 }

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, ReadRecord, type SeenFile } from "./read-record.ts";
+import { hashBytes, ReadRecord, type SeenFile } from "./read-record.ts";
 
 const FILE = "/project/a.txt";
 
 function shown(lines: readonly string[], firstLine: number, lastLine: number) {
-  const hash = hashOf(Buffer.from(lines.slice(firstLine - 1, lastLine).join("")));
+  const hash = hashBytes(Buffer.from(lines.slice(firstLine - 1, lastLine).join("")));
   return { firstLine, lastLine, totalLines: lines.length, hash };
 }
 
 function present(text: string) {
   const bytes = Buffer.from(text);
-  return { bytes, hash: hashOf(bytes) };
+  return { bytes, hash: hashBytes(bytes) };
 }
 
 describe("what was shown of a file", () => {
@@ -43,7 +43,7 @@ describe("what was shown of a file", () => {
             told.some(([first, last]) => first - 1 <= index && index < last),
           );
           const expected = isChanged ? "older" : covered ? "all" : "part";
-          expect(record.seen(FILE, present(now.join("")))).toBe(expected);
+          expect(record.findSeen(FILE, present(now.join("")))).toBe(expected);
         },
       ),
       { numRuns: 500 },
@@ -54,17 +54,17 @@ describe("what was shown of a file", () => {
     const record = new ReadRecord();
     record.note({ file: FILE, lines: shown(["a\n", "b\n"], 1, 1) });
     for (const text of ["a\n", "a\nb\nc", "a\nb\nc\n"]) {
-      expect(record.seen(FILE, present(text))).toBe("older");
+      expect(record.findSeen(FILE, present(text))).toBe("older");
     }
   });
 
   it("P25 is all of what the model wrote, until it is something else", () => {
     const record = new ReadRecord();
-    record.note({ file: FILE, whole: hashOf(Buffer.from("written\n")) });
-    expect(record.seen(FILE, present("written\n"))).toBe("all");
-    expect(record.seen(FILE, present("other\n"))).toBe("older");
+    record.note({ file: FILE, whole: hashBytes(Buffer.from("written\n")) });
+    expect(record.findSeen(FILE, present("written\n"))).toBe("all");
+    expect(record.findSeen(FILE, present("other\n"))).toBe("older");
     record.note({ file: FILE });
-    expect(record.seen(FILE, present("other\n"))).toBe("nothing");
+    expect(record.findSeen(FILE, present("other\n"))).toBe("nothing");
   });
 
   it.each(["at once", "when there was time"])(
@@ -77,13 +77,13 @@ describe("what was shown of a file", () => {
       });
       record.noteWhole(FILE, Buffer.from("read\n"));
       if (when !== "at once") await new Promise((resolve) => setImmediate(resolve));
-      expect(record.seen(FILE, present("read\n"))).toBe("all");
-      expect(record.seen(FILE, present("other\n"))).toBe("older");
+      expect(record.findSeen(FILE, present("read\n"))).toBe("all");
+      expect(record.findSeen(FILE, present("other\n"))).toBe("older");
       expect(JSON.parse(JSON.stringify(noted))).toEqual([
-        { file: FILE, whole: hashOf(Buffer.from("read\n")) },
+        { file: FILE, whole: hashBytes(Buffer.from("read\n")) },
       ]);
       record.note({ file: FILE });
-      expect(record.seen(FILE, present("read\n"))).toBe("nothing");
+      expect(record.findSeen(FILE, present("read\n"))).toBe("nothing");
     },
   );
 });

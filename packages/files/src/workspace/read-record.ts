@@ -1,4 +1,4 @@
-import type { Seen } from "@burin/contract/machine/workspace";
+import type { SeenExtent } from "@burin/contract/machine/workspace";
 
 /** Lines that the model was shown in full. Numbers count from 1, both ends included. */
 export interface ShownLines {
@@ -6,11 +6,13 @@ export interface ShownLines {
   readonly lastLine: number;
   /** The number of lines that the file had at that time. */
   readonly totalLines: number;
-  /** The hash of their bytes, so that a file that was touched but not changed still counts as read. */
+  /** A hash of their bytes, so that a file that was touched but not changed still counts as read. */
   readonly hash: string;
 }
 
-/** What the model knows about one file, as plain data. With neither `whole` nor `lines` it knows nothing any more. */
+/**
+ * What the model knows about one file, as plain data. With neither `whole` nor `lines`, it no longer knows anything.
+ */
 export interface SeenFile {
   /** The real path. */
   readonly file: string;
@@ -19,15 +21,15 @@ export interface SeenFile {
   readonly lines?: ShownLines;
 }
 
-/** Outlives the workspace that fills it. */
+/** Outlives the workspace that uses it. */
 export interface ReadMemory {
-  /** Returns what was noted before, in that order. */
+  /** Returns the earlier notes in order. */
   recall(): Iterable<SeenFile>;
   note(seen: SeenFile): void;
 }
 
 /** The most ranges that are kept for one file. Older ones are forgotten, which only makes another read necessary. */
-const MOST_RANGES = 200;
+const MAX_RANGES = 200;
 
 /** What the model has seen of each file in this session, by the file's real path. */
 export class ReadRecord {
@@ -46,12 +48,15 @@ export class ReadRecord {
     this.#memory?.note(seen);
   }
 
-  /** The whole file was shown. It is hashed behind the answer: the first hash takes a fifth of a first call to load. */
+  /**
+   * The whole file was shown. It is hashed after the response, because loading the hash would take a fifth of the first
+   * call.
+   */
   noteWhole(file: string, bytes: Uint8Array): void {
     let left: Uint8Array | null = bytes;
     let hash = "";
     const hashed = (): string => {
-      if (left !== null) hash = hashOf(left);
+      if (left !== null) hash = hashBytes(left);
       left = null;
       return hash;
     };
@@ -70,7 +75,7 @@ export class ReadRecord {
       const others = (this.#parts.get(file) ?? []).filter(
         ({ firstLine, lastLine }) => firstLine !== lines.firstLine || lastLine !== lines.lastLine,
       );
-      this.#parts.set(file, [...others, lines].slice(-MOST_RANGES));
+      this.#parts.set(file, [...others, lines].slice(-MAX_RANGES));
       return;
     }
     this.#parts.delete(file);
@@ -79,19 +84,22 @@ export class ReadRecord {
   }
 
   /** Returns how much of the file's present content was shown. `hash` is computed only if it is needed. */
-  seen(realPath: string, present: { readonly bytes: Uint8Array | null; readonly hash: string }): Seen {
+  findSeen(
+    realPath: string,
+    present: { readonly bytes: Uint8Array | null; readonly hash: string },
+  ): SeenExtent {
     const { bytes } = present;
     if (bytes === null || bytes.length === 0) return "all";
     const whole = this.#whole.get(realPath)?.whole;
     if (whole !== undefined && whole === present.hash) return "all";
     const parts = this.#parts.get(realPath);
     if (parts === undefined) return whole === undefined ? "nothing" : "older";
-    return seenOf(bytes, parts);
+    return compareSeen(bytes, parts);
   }
 }
 
-export function hashOf(bytes: Uint8Array | Iterable<Uint8Array>): string {
-  // Loaded with the first hash: it takes as long as all the rest of a first call that only reads.
+export function hashBytes(bytes: Uint8Array | Iterable<Uint8Array>): string {
+  // Loaded on first use: it takes as long as the rest of a first read.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256");
   for (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) hash.update(piece);
@@ -99,7 +107,7 @@ export function hashOf(bytes: Uint8Array | Iterable<Uint8Array>): string {
 }
 
 /** Compares what was shown with the present content. A newline byte ends a line, in any encoding. */
-function seenOf(bytes: Uint8Array, parts: readonly ShownLines[]): Seen {
+function compareSeen(bytes: Uint8Array, parts: readonly ShownLines[]): SeenExtent {
   const bounds = new Set(parts.flatMap(({ firstLine, lastLine }) => [firstLine - 1, lastLine]));
   const starts = new Map<number, number>();
   let total = 0;
@@ -112,13 +120,13 @@ function seenOf(bytes: Uint8Array, parts: readonly ShownLines[]): Seen {
     ({ firstLine, lastLine, totalLines, hash }) =>
       totalLines === total &&
       lastLine <= total &&
-      hashOf(bytes.subarray(starts.get(firstLine - 1), starts.get(lastLine))) === hash,
+      hashBytes(bytes.subarray(starts.get(firstLine - 1), starts.get(lastLine))) === hash,
   );
   if (!isSame) return "older";
-  return coversAll(parts, total) ? "all" : "part";
+  return coversAllLines(parts, total) ? "all" : "part";
 }
 
-function coversAll(shown: readonly ShownLines[], total: number): boolean {
+function coversAllLines(shown: readonly ShownLines[], total: number): boolean {
   let covered = 0;
   for (const { firstLine, lastLine } of [...shown].sort((a, b) => a.firstLine - b.firstLine)) {
     if (firstLine > covered + 1) return false;

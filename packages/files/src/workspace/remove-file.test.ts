@@ -30,7 +30,7 @@ async function remove(meanwhile: () => void): Promise<void> {
     file: real,
     real,
     roots: [join(place, "root")],
-    isOf: async () => true,
+    hasContent: async () => true,
     madeFolders: 2,
     onChange: () => {
       meanwhile();

@@ -20,14 +20,19 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { AllowedWrite, FileHelpers } from "@burin/contract/machine/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { orElse } from "@burin/contract/or-else";
-import { protectedFile } from "@burin/shell-judge";
+import { withFallback } from "@burin/contract/or-else";
+import { explainProtectedFile } from "@burin/shell-judge";
 import { randomName } from "../disk/random-name.ts";
-import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
-import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../paths/target-folder.ts";
-import { KeptAttributes } from "./file-attributes.ts";
-import { isTouched } from "./held-file.ts";
-import { nextTurn, PART_BYTES } from "./read-opened.ts";
+import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
+import {
+  closeCreatedFolders,
+  openTargetFolder,
+  removeCreatedFolders,
+  type TargetFolder,
+} from "../paths/target-folder.ts";
+import { PreservedAttributes } from "./file-attributes.ts";
+import { mayHaveChanged } from "./held-file.ts";
+import { CHUNK_BYTES, waitForNextTurn } from "./read-opened.ts";
 
 /** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {
@@ -35,9 +40,9 @@ export interface NewContent {
   writeTo(descriptor: number): Promise<void>;
   /** Whether the file to be replaced, open at its beginning, still has exactly the content that is replaced. */
   isOf(descriptor: number): Promise<boolean>;
-  /** Called once while the disk takes the new content, for work that needs no disk. */
+  /** Called once while the disk is writing, for work that needs no disk. */
   meanwhile?(): void;
-  /** Called when the new file has its name, with its stats. */
+  /** Called with the new file's stats once it has its final name. */
   settled?(stats: BigIntStats): void;
 }
 
@@ -45,9 +50,9 @@ export interface NewContent {
 export interface PendingChange {
   /** The real path of the file. */
   readonly real: string;
-  /** Names the file as it is now, whatever its path leads to; null when there is none. */
+  /** A path to the current file, safe from swapped folders; null if there is none. */
   readonly present: string | null;
-  /** Names a file that has all of the new content; null when the file is to be removed. */
+  /** A path to a file with the whole new content; null if the file will be removed. */
   readonly coming: string | null;
   /** The number of folders above the file that were created for it. */
   readonly madeFolders: number;
@@ -61,15 +66,15 @@ export interface PendingChange {
  */
 export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };
 
-/** A file that is being written, in the folder of the file that it will replace. */
-export interface BegunWrite {
+/** A file that is being written, next to the file that it will replace. */
+export interface PendingWrite {
   readonly name: string;
   /** Call when it has its own name, or is gone. */
   end(): void;
 }
 
-/** Resolves to nothing where nobody looks after a crash. */
-export type BeginWrite = (folder: string) => Promise<BegunWrite> | undefined;
+/** Returns undefined where nobody cleans up after a crash. */
+export type BeginWrite = (folder: string) => Promise<PendingWrite> | undefined;
 
 export interface Replacement {
   /** The path as it was requested; only for messages. */
@@ -80,41 +85,40 @@ export interface Replacement {
   /** The file's stats when it was read; null when it must not exist. */
   readonly stats: BigIntStats | null;
   readonly content: NewContent;
-  /** For a file that does not exist. */
+  /** The mode for a file that does not exist yet. */
   readonly mode?: number | undefined;
   readonly onChange?: OnChange | undefined;
   readonly beginWrite?: BeginWrite | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Burin's own folder, where guards of commands learn which protected files the user allows. */
+  /** Burin's own folder, where sandbox guards read which protected files the user has allowed. */
   readonly home?: string | undefined;
   readonly helpers: FileHelpers;
 }
 
 /** A part of this size stays in the processor's cache while it is compared. */
 const COMPARED_BYTES = 64 * 1024;
-const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CREATE_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** What opening says when the name is gone, or is a link or a socket now. */
-const NO_LONGER_IT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EMLINK", "ENXIO"]);
+/** The open errors that mean the name is gone, or is now a link or a socket. */
+const REPLACED_CODES = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EMLINK", "ENXIO"]);
 
-const syncLater = promisify(fsync);
+const fsyncAsync = promisify(fsync);
 
-/** On a quick disk, having another thread wait for so few bytes takes several times as long as the wait. */
+/** On a fast disk, syncing so few bytes on another thread takes several times as long as waiting here. */
 const QUICK_SYNC = { bytes: 64 * 1024, seconds: 0.01 };
 const SYNCS_AFTER_SLOW_ONE = 100;
-/** Shared by sessions: how quick the disk was lately; it changes only which thread waits. */
+/** Shared by sessions: how fast the disk was lately. It only decides which thread waits. */
 let syncsForThread = 0;
 
 /**
- * Replaces a file in one step: a file next to it is written and synced, then renamed. Whatever happens, the file
- * has the old or the new content. Returns what could not be kept.
- *
- * A file with more than one hard link becomes a file of its own, and the other names keep the old content: they may
- * be outside the root, and writing to the shared file would be neither atomic nor contained.
+ * Replaces a file in one step: a new file is written and synced next to it, then renamed. Whatever happens, the file
+ * has either the old or the new content. Returns what could not be preserved. A file with several hard links becomes a
+ * separate file, and the other names keep the old content: they may be outside the root, and writing to the shared file
+ * would be neither atomic nor contained.
  */
 export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
-  const allowed = await allowWrite(replacement);
+  const allowed = await beginAllowedWrite(replacement);
   try {
     return await replaceAllowed(replacement, allowed);
   } finally {
@@ -122,9 +126,9 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
   }
 }
 
-/** Commands may create no protected file, but this is the user's own wish. null for other files. */
-async function allowWrite({ real, home, helpers }: Replacement): Promise<AllowedWrite | null> {
-  return home === undefined || protectedFile(real) === null ? null : helpers.allowWrite(real, home);
+/** Commands may not create protected files, but the user asked for this one. null for other files. */
+async function beginAllowedWrite({ real, home, helpers }: Replacement): Promise<AllowedWrite | null> {
+  return home === undefined || explainProtectedFile(real) === null ? null : helpers.allowWrite(real, home);
 }
 
 async function replaceAllowed(
@@ -133,92 +137,94 @@ async function replaceAllowed(
 ): Promise<readonly string[]> {
   const folder = await openTargetFolder(replacement.real, replacement.roots);
   try {
-    const notes = await replaceIn(folder, replacement, allowed);
-    closeMade(folder.made);
+    const notes = await replaceInFolder(folder, replacement, allowed);
+    closeCreatedFolders(folder.createdFolders);
     return notes;
   } catch (error) {
-    await removeMade(folder.made);
-    throw codeOf(error) === "EPERM" ? forbidden(replacement.file) : asWorkspaceError(error, replacement.file);
+    await removeCreatedFolders(folder.createdFolders);
+    throw readErrorCode(error) === "EPERM"
+      ? createForbiddenError(replacement.file)
+      : toWorkspaceError(error, replacement.file);
   } finally {
     closeSync(folder.descriptor);
   }
 }
 
-async function replaceIn(
+async function replaceInFolder(
   folder: TargetFolder,
   replacement: Replacement,
   allowed: AllowedWrite | null,
 ): Promise<readonly string[]> {
   const target = folder.path(folder.name);
-  const old = replacement.stats === null ? null : await lookAtOld(target, replacement.stats, replacement);
+  const old = replacement.stats === null ? null : await checkOldFile(target, replacement.stats, replacement);
   const begun = await replacement.beginWrite?.(dirname(replacement.real));
   try {
     const name = begun?.name ?? `.burin-${randomName()}.tmp`;
-    return await writeBeside({ folder, old, name, allowed }, replacement);
+    return await writeSibling({ folder, old, name, allowed }, replacement);
   } finally {
     begun?.end();
   }
 }
 
-interface Beside {
+interface SiblingWrite {
   readonly folder: TargetFolder;
   /** The stats of the file to be replaced. */
   readonly old: BigIntStats | null;
-  /** Of the file that is written beside it. */
+  /** The name of the new file beside it. */
   readonly name: string;
   readonly allowed: AllowedWrite | null;
 }
 
-async function writeBeside(
-  { folder, old, name, allowed }: Beside,
+async function writeSibling(
+  { folder, old, name, allowed }: SiblingWrite,
   replacement: Replacement,
 ): Promise<readonly string[]> {
   const [target, temporary] = [folder.path(folder.name), folder.path(name)];
-  const attributes = old && new KeptAttributes({ ...replacement, folder, stats: old });
-  const descriptor = openSync(temporary, TO_FILL, old === null ? 0o666 : 0o600);
+  const attributes = old && new PreservedAttributes({ ...replacement, folder, stats: old });
+  const descriptor = openSync(temporary, CREATE_FLAGS, old === null ? 0o666 : 0o600);
   let kept: ReturnType<OnChange> | undefined;
   try {
-    const notes = old === null ? [] : dressLike(descriptor, old);
+    const notes = old === null ? [] : copyOwnership(descriptor, old);
     if (old === null && replacement.mode !== undefined) fchmodSync(descriptor, replacement.mode);
     await replacement.content.writeTo(descriptor);
-    if (old !== null) giveBackMode(descriptor, old);
-    const synced = sync(descriptor);
+    if (old !== null) restoreMode(descriptor, old);
+    const synced = syncFile(descriptor);
     replacement.content.meanwhile?.();
     await synced;
-    if (await attributes?.giveTo(name)) await sync(descriptor);
+    if (await attributes?.applyTo(name)) await syncFile(descriptor);
     allowed?.permit(temporary);
     kept = replacement.onChange?.({
       real: replacement.real,
       present: old && target,
       coming: temporary,
-      madeFolders: folder.made.length,
+      madeFolders: folder.createdFolders.length,
     });
-    if (old === null) giveNewName(temporary, target, replacement);
+    if (old === null) moveIntoPlace(temporary, target, replacement);
     else {
       await assertUnchanged(target, replacement);
       renameSync(temporary, target);
     }
     const stats = fstatSync(descriptor, { bigint: true });
-    attributes?.settle(stats);
+    attributes?.rememberPlain(stats);
     replacement.content.settled?.(stats);
-    // The name is in place; a system that cannot sync folders has done what it can.
-    await sync(folder.descriptor).catch(() => {});
+    // The rename has happened; if the system cannot sync folders, nothing more can be done.
+    await syncFile(folder.descriptor).catch(() => {});
     return kept?.note ? [...notes, kept.note] : notes;
   } catch (error) {
     kept?.forget();
-    // When it is already gone or cannot be removed, the earlier error is the one to report.
-    orElse(undefined, () => unlinkSync(temporary));
+    // If it is already gone or cannot be removed, the earlier error is the one to report.
+    withFallback(undefined, () => unlinkSync(temporary));
     throw error;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** All that comes within the next changes is left to another thread once the disk was slow. */
-async function sync(descriptor: number): Promise<void> {
+/** After a slow sync, the next syncs run on another thread. */
+async function syncFile(descriptor: number): Promise<void> {
   if (syncsForThread > 0 || fstatSync(descriptor).size > QUICK_SYNC.bytes) {
     syncsForThread = Math.max(syncsForThread - 1, 0);
-    return syncLater(descriptor);
+    return fsyncAsync(descriptor);
   }
   const start = process.uptime();
   fsyncSync(descriptor);
@@ -229,17 +235,21 @@ async function sync(descriptor: number): Promise<void> {
  * Returns the stats of the file now; throws when it is not the one to be replaced. A rename needs permission only for
  * the folder; the permission of the file itself is checked here.
  */
-async function lookAtOld(target: string, then: BigIntStats, replacement: Replacement): Promise<BigIntStats> {
+async function checkOldFile(
+  target: string,
+  then: BigIntStats,
+  replacement: Replacement,
+): Promise<BigIntStats> {
   const now = lstatSync(target, { bigint: true, throwIfNoEntry: false });
-  if (!now?.isFile()) throw changed(replacement.file);
-  // If the stats show no change, comparing the bytes is left for the last moment.
-  if (isTouched(now, then)) await assertUnchanged(target, replacement);
+  if (!now?.isFile()) throw createChangedError(replacement.file);
+  // If the stats show no change, the bytes are compared at the last moment instead.
+  if (mayHaveChanged(now, then)) await assertUnchanged(target, replacement);
   accessSync(target, constants.W_OK);
   return now;
 }
 
 /** Sets owner and mode of the old file; returns what could not be kept. */
-function dressLike(descriptor: number, old: BigIntStats): string[] {
+function copyOwnership(descriptor: number, old: BigIntStats): string[] {
   const notes: string[] = [];
   const [uid, gid, mode] = [old.uid, old.gid, old.mode & 0o7777n].map(Number) as [number, number, number];
   const fresh = fstatSync(descriptor);
@@ -253,21 +263,25 @@ function dressLike(descriptor: number, old: BigIntStats): string[] {
   return notes;
 }
 
-/** The kernel takes setuid and setgid from what anybody but root writes. Under another owner they would be other rights. */
-function giveBackMode(descriptor: number, old: BigIntStats): void {
+/**
+ * When anyone but root writes, the kernel clears setuid and setgid. With a different owner they would mean different
+ * rights.
+ */
+function restoreMode(descriptor: number, old: BigIntStats): void {
   const { uid, gid, mode } = fstatSync(descriptor, { bigint: true });
   if (uid === old.uid && gid === old.gid && mode !== old.mode)
     fchmodSync(descriptor, Number(old.mode & 0o7777n));
 }
 
-/** A hard link fails if the name exists already; a rename would replace it. */
-function giveNewName(temporary: string, target: string, { file }: Replacement): void {
+/** Linking fails if the name already exists; a rename would replace it. */
+function moveIntoPlace(temporary: string, target: string, { file }: Replacement): void {
   try {
     linkSync(temporary, target);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw changed(file);
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? "")) throw error;
-    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw changed(file);
+    if (readErrorCode(error) === "EEXIST") throw createChangedError(file);
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(readErrorCode(error) ?? ""))
+      throw error;
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw createChangedError(file);
     renameSync(temporary, target);
     return;
   }
@@ -277,20 +291,20 @@ function giveNewName(temporary: string, target: string, { file }: Replacement): 
 async function assertUnchanged(target: string, { file, content }: Replacement): Promise<void> {
   let descriptor: number;
   try {
-    descriptor = openSync(target, TO_READ);
+    descriptor = openSync(target, READ_FLAGS);
   } catch (error) {
-    // Any other reason says nothing about what the file holds.
-    throw NO_LONGER_IT.has(codeOf(error) ?? "") ? changed(file) : error;
+    // Any other error tells nothing about the file's content.
+    throw REPLACED_CODES.has(readErrorCode(error) ?? "") ? createChangedError(file) : error;
   }
   try {
-    if (!fstatSync(descriptor).isFile() || !(await content.isOf(descriptor))) throw changed(file);
+    if (!fstatSync(descriptor).isFile() || !(await content.isOf(descriptor))) throw createChangedError(file);
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** Content in memory that replaces content in memory. */
-export function heldContent(
+/** New content in memory that replaces old content in memory. */
+export function createHeldContent(
   before: Buffer | null,
   after: Iterable<Buffer>,
   signal: AbortSignal,
@@ -298,30 +312,30 @@ export function heldContent(
   return {
     writeTo: async (descriptor) => {
       for (const piece of after) {
-        for (let at = 0; at < piece.length; at += PART_BYTES) {
+        for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
           signal.throwIfAborted();
-          writeFileSync(descriptor, piece.subarray(at, at + PART_BYTES));
-          if (piece.length >= PART_BYTES) await nextTurn();
+          writeFileSync(descriptor, piece.subarray(at, at + CHUNK_BYTES));
+          if (piece.length >= CHUNK_BYTES) await waitForNextTurn();
         }
       }
     },
-    isOf: async (descriptor) => before !== null && holds(descriptor, before),
+    isOf: async (descriptor) => before !== null && hasBytes(descriptor, before),
   };
 }
 
-async function holds(descriptor: number, expected: Buffer): Promise<boolean> {
+async function hasBytes(descriptor: number, expected: Buffer): Promise<boolean> {
   const chunk = Buffer.allocUnsafe(Math.min(COMPARED_BYTES, expected.length + 1));
   for (let at = 0; ; ) {
     const count = readSync(descriptor, chunk);
     if (count === 0) return at === expected.length;
     if (!chunk.subarray(0, count).equals(expected.subarray(at, at + count))) return false;
     at += count;
-    if (at % PART_BYTES === 0) await nextTurn();
+    if (at % CHUNK_BYTES === 0) await waitForNextTurn();
   }
 }
 
-/** An error for anything but a missing permission bit. */
-function forbidden(file: string): WorkspaceError {
+/** A permission error that a missing permission bit does not explain. */
+function createForbiddenError(file: string): WorkspaceError {
   return new WorkspaceError(
     "permission_denied",
     `No permission for ${file}, whatever its mode says: it or its folder may be marked immutable or append-only (lsattr shows it), or the folder lets only owners replace files. Nothing was written.`,
@@ -329,7 +343,7 @@ function forbidden(file: string): WorkspaceError {
 }
 
 /** The file is no longer the one that the change is based on. */
-export function changed(file: string): WorkspaceError {
+export function createChangedError(file: string): WorkspaceError {
   return new WorkspaceError(
     "changed_on_disk",
     `${file} has changed on disk since it was looked at, so nothing was written. Read it again with read_file, include what changed, and repeat the call.`,

@@ -1,7 +1,7 @@
-import { ENDS_EARLY, mediaKind } from "./media-kind.ts";
+import { detectMediaKind, TRUNCATED_FAULT } from "./media-kind.ts";
 
 /** What can be shown of an image or a document. */
-export interface ShownMedia {
+export interface DisplayableMedia {
   readonly mimeType: string;
   readonly bytes: Buffer;
   /** What is missing. */
@@ -9,15 +9,16 @@ export interface ShownMedia {
 }
 
 /** An image that is cut off gets an end, so that its beginning can be seen. Returns null for any other content. */
-export async function shownMedia(
+export async function prepareMedia(
   bytes: Buffer,
-): Promise<ShownMedia | { readonly mimeType: string; readonly fault: string } | null> {
-  const kind = mediaKind(bytes);
+): Promise<DisplayableMedia | { readonly mimeType: string; readonly fault: string } | null> {
+  const kind = detectMediaKind(bytes);
   if (kind === null) return null;
   const { mimeType } = kind;
-  const fault = kind.fault(bytes);
+  const fault = kind.findFault(bytes);
   if (fault === null) return { mimeType, bytes };
-  const closed = fault === ENDS_EARLY ? (await import("./cut-image.ts")).closedImage(bytes, mimeType) : null;
-  if (closed === null || kind.fault(closed) !== null) return { mimeType, fault };
+  const closed =
+    fault === TRUNCATED_FAULT ? (await import("./cut-image.ts")).closeImage(bytes, mimeType) : null;
+  if (closed === null || kind.findFault(closed) !== null) return { mimeType, fault };
   return { mimeType, bytes: closed, note: "The image is cut off: a part of it is missing." };
 }

@@ -1,10 +1,10 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/workspace";
 import { countNewlines } from "@burin/contract/text/count-newlines";
-import { wholeCharacterEnd } from "@burin/contract/text/truncate";
-import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
-import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
-import { fill, nextTurn } from "./read-opened.ts";
-import { hashOf, type ShownLines } from "./read-record.ts";
+import { alignToCharacter } from "@burin/contract/text/truncate";
+import { bytesPerUnit, createPartDecoder, decodeBytes, isUnicode } from "../encodings/encodings.ts";
+import { guessNarrowEncoding, type TextFormat } from "../encodings/text-format.ts";
+import { fillBuffer, waitForNextTurn } from "./read-opened.ts";
+import { hashBytes, type ShownLines } from "./read-record.ts";
 
 /** A file whose first bytes have been read already. */
 export interface StartedFile {
@@ -14,7 +14,7 @@ export interface StartedFile {
   readonly isWhole: boolean;
 }
 
-export interface LinesRead {
+export interface ReadLines {
   readonly lines: TextLines;
   /** null when some of the lines could not be shown in full. */
   readonly shown: (() => ShownLines) | null;
@@ -25,77 +25,77 @@ export async function readLines(
   file: StartedFile,
   format: TextFormat | "narrow",
   { range, signal }: { readonly range: LineRange; readonly signal: AbortSignal },
-): Promise<LinesRead> {
-  const isWide = format !== "narrow" && unitBytes(format.encoding) > 1;
+): Promise<ReadLines> {
+  const isWide = format !== "narrow" && bytesPerUnit(format.encoding) > 1;
   const encoding = format !== "narrow" && isUnicode(format.encoding) ? "utf-8" : null;
   const window = new LineWindow(range, encoding);
   if (isWide) {
-    await addTranscoded(file, format, { window, signal });
+    await addTranscodedParts(file, format, { window, signal });
     return { lines: window.finish().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
   const add = (bytes: Buffer) => window.add(bytes, (from) => countNewlines(bytes, from));
-  if (!file.isWhole) await eachPart(file, signal, add);
+  if (!file.isWhole) await readParts(file, signal, add);
   return window.finish();
 }
 
 /** It stays in the processor's cache while it is read and counted. */
-const PART_BYTES = 512 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 
-/** How long nothing else goes on meanwhile. */
-const SLICE_SECONDS = 0.008;
+/** How long other work may be held up. */
+const MAX_SLICE_SECONDS = 0.008;
 
-/** Reads to the end on this thread: another would take several times as long to hand over what the system has. */
-async function eachPart(
+/** Reads to the end on this thread: another thread would take several times as long to pass cached data over. */
+async function readParts(
   { descriptor }: StartedFile,
   signal: AbortSignal,
   use: (bytes: Buffer) => void,
 ): Promise<void> {
-  const buffer = Buffer.allocUnsafe(PART_BYTES);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let sliceEnd = 0;
   for (;;) {
     if (process.uptime() > sliceEnd) {
-      await nextTurn();
+      await waitForNextTurn();
       signal.throwIfAborted();
-      sliceEnd = process.uptime() + SLICE_SECONDS;
+      sliceEnd = process.uptime() + MAX_SLICE_SECONDS;
     }
-    const bytes = await fill(descriptor, buffer);
+    const bytes = await fillBuffer(descriptor, buffer);
     if (bytes.length === 0) return;
     use(bytes);
   }
 }
 
 /** UTF-16 and UTF-32 are converted to UTF-8, in which a newline is one byte. */
-async function addTranscoded(
+async function addTranscodedParts(
   file: StartedFile,
   format: TextFormat,
   { window, signal }: { readonly window: LineWindow; readonly signal: AbortSignal },
 ): Promise<void> {
-  const decode = partDecoder(format.encoding);
+  const decode = createPartDecoder(format.encoding);
   const add = (bytes: Uint8Array, isLast: boolean) => {
     const text = Buffer.from(decode(bytes, isLast), "utf8");
     window.add(text, (from) => countNewlines(text, from));
   };
   add(file.head.subarray(format.markBytes), file.isWhole);
   if (file.isWhole) return;
-  await eachPart(file, signal, (bytes) => add(bytes, false));
+  await readParts(file, signal, (bytes) => add(bytes, false));
   add(Buffer.alloc(0), true);
 }
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = /^\ufeff/;
-const LINE_CUT = "... [line cut]";
+const LINE_CUT_MARK = "... [line cut]";
 
 /** Counts newlines of the current chunk from a position to its end. */
-type CountFrom = (from: number) => number;
+type CountNewlinesFrom = (from: number) => number;
 
 /**
- * Gets the bytes of a text chunk by chunk and keeps the lines of a range, of each line at most as many bytes as its
- * shown characters can need. So the memory is bounded by the range, not by the file.
+ * Receives the bytes of a text in chunks and keeps a range of lines, and of each line only as many bytes as its visible
+ * characters can need. So the memory depends on the range, not on the file.
  */
 class LineWindow {
   readonly #range: LineRange;
-  /** null for an encoding that is decided by the kept bytes. */
+  /** null if the encoding is decided by the kept bytes. */
   readonly #encoding: string | null;
   readonly #pieces: Buffer[] = [];
   /** The number of kept bytes of each line. */
@@ -113,7 +113,7 @@ class LineWindow {
     this.#isFull = range.limit < 1;
   }
 
-  add(bytes: Uint8Array, countFrom: CountFrom): void {
+  add(bytes: Uint8Array, countFrom: CountNewlinesFrom): void {
     if (bytes.length === 0) return;
     let start = 0;
     if (!this.#isFull && this.#lineNumber < this.#range.offset) start = this.#skip(bytes, countFrom);
@@ -123,7 +123,7 @@ class LineWindow {
   }
 
   /** Returns where the first wanted line begins, or the end of the bytes if it is not among them. */
-  #skip(bytes: Uint8Array, countFrom: CountFrom): number {
+  #skip(bytes: Uint8Array, countFrom: CountNewlinesFrom): number {
     const found = countFrom(0);
     if (this.#lineNumber + found < this.#range.offset) {
       this.#lineNumber += found;
@@ -137,7 +137,7 @@ class LineWindow {
     return start;
   }
 
-  /** Keeps the wanted lines, in one piece if all of each is kept. Returns where the unwanted part begins. */
+  /** Keeps the wanted lines, as one piece if each is kept whole. Returns where the unwanted part begins. */
   #take(bytes: Uint8Array, start: number): number {
     let [from, at] = [start, start];
     while (at < bytes.length && !this.#isFull) {
@@ -159,7 +159,7 @@ class LineWindow {
     return at;
   }
 
-  /** Copies, because the next chunk may be read into the same memory. */
+  /** Copies the bytes, because the next chunk may reuse the memory. */
   #keep(bytes: Uint8Array): void {
     if (bytes.length > 0) this.#pieces.push(Buffer.from(bytes));
   }
@@ -173,7 +173,7 @@ class LineWindow {
     this.#isFull = this.#lengths.length >= limit || this.#keptBytes > mostCharacters * 4;
   }
 
-  finish(): LinesRead {
+  finish(): ReadLines {
     if (this.#endsInLine) {
       if (!this.#isFull && this.#lineNumber >= this.#range.offset) this.#endLine();
       else this.#lineNumber += 1;
@@ -183,13 +183,13 @@ class LineWindow {
     const { offset } = this.#range;
     const place = { firstLine: offset + 1, lastLine: offset + count, totalLines: this.#lineNumber };
     const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
-    const shown = () => ({ ...place, hash: hashOf(bytes.subarray(0, length)) });
+    const shown = () => ({ ...place, hash: hashBytes(bytes.subarray(0, length)) });
     const isAllShown = linesCut === 0 && this.#isWhole;
     return { lines: { kind: "text", text, ...place, linesCut }, shown: isAllShown ? shown : null };
   }
 
   #texts(bytes: Buffer): { text: string; count: number; linesCut: number } {
-    const encoding = this.#encoding ?? narrowEncoding(bytes);
+    const encoding = this.#encoding ?? guessNarrowEncoding(bytes);
     const mostCharacters = this.#range.mostCharacters ?? Number.POSITIVE_INFINITY;
     const longest = this.#lengths.reduce((most, length) => Math.max(most, length), 0);
     const isShort = longest <= this.#range.mostLineCharacters && bytes.length <= mostCharacters;
@@ -221,6 +221,6 @@ class LineWindow {
     const most = this.#range.mostLineCharacters;
     const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
     if (line.length - lineEnd.length <= most) return line;
-    return `${line.slice(0, wholeCharacterEnd(line, most))}${LINE_CUT}${lineEnd || "\n"}`;
+    return `${line.slice(0, alignToCharacter(line, most))}${LINE_CUT_MARK}${lineEnd || "\n"}`;
   }
 }

@@ -1,12 +1,12 @@
 import {
   isRecord,
+  isTooDeep,
   type JsonRecord,
-  nestsDeeper,
   parseJson,
-  parseOutsideJson,
+  parseUntrustedJson,
 } from "@burin/contract/messages/untrusted-json";
 
-interface ArgumentsFate {
+interface ArgumentsEnding {
   readonly damaged: boolean;
   /** How the reply ended inside or directly after this call. */
   readonly ending: "complete" | "limit" | "open";
@@ -17,26 +17,29 @@ interface ArgumentsFate {
 type ReadArguments = { readonly args: JsonRecord; readonly argsError?: string };
 
 /** The arguments of a call, or why they are not valid. Nothing is guessed: what was cut off or damaged is an error. */
-export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
+export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsEnding): ReadArguments {
   if (fate.damaged) {
-    return failed("A part of the arguments was lost on the way. Nothing was run. Send the same call again.");
+    return createFailedArguments(
+      "A part of the arguments was lost on the way. Nothing was run. Send the same call again.",
+    );
   }
   const read = readArguments(given, fate);
-  return nestsDeeper(read.args, MOST_LEVELS) ? failed(TOO_DEEP) : read;
+  return isTooDeep(read.args, MAX_LEVELS) ? createFailedArguments(TOO_DEEP) : read;
 }
 
-function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
+function readArguments(given: string | JsonRecord, fate: ArgumentsEnding): ReadArguments {
   if (typeof given !== "string") return { args: given };
   const text = given.trim();
-  if (text === "") return fate.ending === "complete" ? { args: {} } : failed(cutMessage(text, fate));
-  const value = argumentsValue(text);
+  if (text === "")
+    return fate.ending === "complete" ? { args: {} } : createFailedArguments(describeCut(text, fate));
+  const value = parseArguments(text);
   if (isRecord(value)) return { args: value };
   if (value === null) return { args: {} };
   if (value !== undefined) {
     const kind = Array.isArray(value) ? "a list" : `a ${typeof value}`;
-    return failed(`The arguments must be one JSON object, and ${kind} came. Nothing was run.`);
+    return createFailedArguments(`The arguments must be one JSON object, and ${kind} came. Nothing was run.`);
   }
-  const read = failed(cutMessage(text, fate));
+  const read = createFailedArguments(describeCut(text, fate));
   if (fate.ending === "complete" && !fate.limited) UNREAD.set(read.args, text);
   return read;
 }
@@ -44,19 +47,19 @@ function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArg
 /** The original text of arguments that are complete but not valid JSON, by the arguments that replace them. */
 const UNREAD = new WeakMap<JsonRecord, string>();
 
-export function unreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
+export function findUnreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
   return UNREAD.get(args);
 }
 
 /** No tool needs so much nesting, and JSON.stringify would fail at some thousands. */
-const MOST_LEVELS = 500;
-const TOO_DEEP = `The arguments are objects or lists nested more than ${MOST_LEVELS} levels deep. Nothing was run.`;
+const MAX_LEVELS = 500;
+const TOO_DEEP = `The arguments are objects or lists nested more than ${MAX_LEVELS} levels deep. Nothing was run.`;
 
-function failed(argsError: string): ReadArguments {
+function createFailedArguments(argsError: string): ReadArguments {
   return { args: {}, argsError };
 }
 
-function cutMessage(text: string, fate: ArgumentsFate): string {
+function describeCut(text: string, fate: ArgumentsEnding): string {
   const length = `after ${text.length} characters of arguments`;
   if (fate.limited) {
     return (
@@ -68,12 +71,12 @@ function cutMessage(text: string, fate: ArgumentsFate): string {
   if (fate.ending === "open") {
     return `The reply broke off ${length}. Nothing was run. Send the call again, in smaller pieces if it is long.`;
   }
-  return `The arguments are not valid JSON${faultOf(text)}. Nothing was run. Send the call again with one JSON object.`;
+  return `The arguments are not valid JSON${describeJsonFault(text)}. Nothing was run. Send the call again with one JSON object.`;
 }
 
-function faultOf(text: string): string {
+function describeJsonFault(text: string): string {
   try {
-    parseOutsideJson(text);
+    parseUntrustedJson(text);
     return "";
   } catch (error) {
     return error instanceof Error ? ` (${error.message.slice(0, 200)})` : "";
@@ -81,7 +84,7 @@ function faultOf(text: string): string {
 }
 
 /** Parses the JSON value of the text, and allows for four habits of servers whose meaning is certain. */
-function argumentsValue(text: string): unknown {
+function parseArguments(text: string): unknown {
   const value = parseJson(text);
   if (typeof value === "string") {
     // Encoded twice.
@@ -89,7 +92,7 @@ function argumentsValue(text: string): unknown {
     return isRecord(inner) ? inner : value;
   }
   if (value !== undefined) return value;
-  const end = endOfJson(text);
+  const end = findJsonEnd(text);
   if (end === undefined) {
     // A server that began again: what came first is the start of the whole that follows, and does not just hold it.
     const found = [...text.matchAll(/(?<=..)\{/gs)];
@@ -106,7 +109,7 @@ function argumentsValue(text: string): unknown {
 }
 
 /** Returns where the object or list at the start of the text ends, if it does. */
-export function endOfJson(text: string): number | undefined {
+export function findJsonEnd(text: string): number | undefined {
   return new JsonNesting().read(text);
 }
 

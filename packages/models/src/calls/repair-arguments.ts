@@ -1,19 +1,16 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 const LONGEST_TEXT = 200_000;
 
 type Reading = readonly [value: unknown, end: number];
 
 /** The one object that an almost valid JSON text can mean; undefined when it can mean several that fit, or none. */
-export function repairedArguments(
-  text: string,
-  fits: (value: JsonRecord) => boolean,
-): JsonRecord | undefined {
+export function repairArguments(text: string, fits: (value: JsonRecord) => boolean): JsonRecord | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
-  return orElse(undefined, () => {
+  return withFallback(undefined, () => {
     const reader = new LenientReader(body);
     let found: JsonRecord | undefined;
     for (const [value, end] of reader.value(0)) {
@@ -26,8 +23,8 @@ export function repairedArguments(
 }
 
 /** Arguments as Python writes them, `(key="value")`, at the start of a text, and where what follows them begins. */
-export function pythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
-  return orElse(undefined, () => {
+export function parsePythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
+  return withFallback(undefined, () => {
     const reader = new LenientReader(text, true);
     const [args, end = 0] = reader.inside(1, [], ")").next().value ?? [];
     return isRecord(args) ? { args, end: reader.afterBlanks(end) } : undefined;
@@ -103,7 +100,7 @@ class LenientReader {
       if (this.#text[end] === "\\") end += 1;
       else if (this.#text[end] === quote) {
         this.#count((end - at) / 64);
-        const value = stringOf(this.#text.slice(at + 1, end));
+        const value = parseString(this.#text.slice(at + 1, end));
         if (value !== undefined) yield [value, end + 1];
         if (quote === '"' || this.#isStrict) return;
       }
@@ -119,7 +116,7 @@ class LenientReader {
 
   #count(steps = 1): void {
     this.#steps += steps;
-    if (this.#steps > MOST_STEPS + this.#text.length) throw new Error("too many readings");
+    if (this.#steps > MAX_STEPS + this.#text.length) throw new Error("too many readings");
   }
 }
 
@@ -128,10 +125,10 @@ const WORDS: ReadonlyMap<string, unknown> = new Map(
 );
 
 /** The string between the quotes, with JSON's escapes; line breaks are taken literally. */
-function stringOf(inner: string): string | undefined {
+function parseString(inner: string): string | undefined {
   const escaped = inner
     .replace(/\\'/g, "'")
     .replace(/(\\[\s\S])|"/g, (match, kept: string | undefined) => kept ?? `\\${match}`)
     .replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return orElse(undefined, () => JSON.parse(`"${escaped}"`) as string);
+  return withFallback(undefined, () => JSON.parse(`"${escaped}"`) as string);
 }

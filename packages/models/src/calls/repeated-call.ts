@@ -3,45 +3,45 @@ import type { Part } from "@burin/contract/messages/message";
 import type { WrittenCall } from "./text-call-forms.ts";
 
 /** Between the name of a tool and the last of its values, not counting the values. */
-const MOST_BETWEEN = 60;
+const MAX_BETWEEN = 60;
 /** Shorter values occur everywhere. */
-const LEAST_LETTERS = 6;
+const MIN_LETTERS = 6;
 
 /**
  * Whether a call in the model's text also occurs in what the model was sent. Then the model may only repeat a file
  * that it has read, and the file's author would run the call. Only letters are compared, so that line numbers,
  * escapes and other brackets make no difference; the same name and values in another format count as well.
  */
-export function isToldAlready(
+export function isAlreadyInHistory(
   call: WrittenCall,
   written: string,
   { system, history }: ModelRequest,
 ): boolean {
-  const text = lettersOf(written);
-  const name = lettersOf(call.name);
+  const text = keepLetters(written);
+  const name = keepLetters(call.name);
   const values = Object.values(call.args).map((value) =>
-    lettersOf(typeof value === "string" ? value : JSON.stringify(value)),
+    keepLetters(typeof value === "string" ? value : JSON.stringify(value)),
   );
   const stands = (told: string): boolean => {
-    const letters = lettersOf(told);
-    return letters.includes(text) || standInOrder(letters, name, values);
+    const letters = keepLetters(told);
+    return letters.includes(text) || areInOrder(letters, name, values);
   };
   const isSent = ({ text: words = "", functionResponse: answer }: Part) =>
     stands(answer ? JSON.stringify(answer.response ?? "") : words);
   return stands(system) || history.some(({ role, parts }) => role === "user" && parts.some(isSent));
 }
 
-function standInOrder(letters: string, name: string, values: readonly string[]): boolean {
+function areInOrder(letters: string, name: string, values: readonly string[]): boolean {
   const length = values.join("").length;
-  if (length < LEAST_LETTERS) return false;
+  if (length < MIN_LETTERS) return false;
   for (let at = letters.indexOf(name); at !== -1; at = letters.indexOf(name, at + 1)) {
-    const behind = letters.slice(at + name.length, at + name.length + length + MOST_BETWEEN);
+    const behind = letters.slice(at + name.length, at + name.length + length + MAX_BETWEEN);
     if (values.every((value) => behind.includes(value))) return true;
   }
   return false;
 }
 
 /** JSON escapes contain letters of their own, so they are removed first. */
-function lettersOf(text: string): string {
+function keepLetters(text: string): string {
   return text.replace(/(?<!\\)\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
 }

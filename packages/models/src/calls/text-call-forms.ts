@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { endOfJson } from "./call-arguments.ts";
-import { pythonArguments, repairedArguments } from "./repair-arguments.ts";
+import { findJsonEnd } from "./call-arguments.ts";
+import { parsePythonArguments, repairArguments } from "./repair-arguments.ts";
 
 export interface WrittenCall {
   readonly name: string;
@@ -48,7 +48,7 @@ function readPython(text: string): WrittenCalls {
   let rest = text;
   while (!rest.startsWith("]")) {
     const [head, name] = PYTHON_NAME.exec(rest) ?? [];
-    const read = head === undefined ? undefined : pythonArguments(rest.slice(head.length));
+    const read = head === undefined ? undefined : parsePythonArguments(rest.slice(head.length));
     if (head === undefined || name === undefined || !read) return "unfinished";
     calls.push({ name, args: read.args });
     rest = rest.slice(head.length + read.end);
@@ -59,14 +59,14 @@ function readPython(text: string): WrittenCalls {
 function readTagged(text: string, isWhole: boolean): WrittenCalls {
   const start = "<tool_call>".length;
   const closing = "</tool_call>";
-  const json = /^<tool_call>\s*\{/.test(text) ? endOfJson(text.slice(start)) : 0;
+  const json = /^<tool_call>\s*\{/.test(text) ? findJsonEnd(text.slice(start)) : 0;
   if (json === undefined) return "unfinished";
   // The closing tag may also occur inside an argument.
   for (let end = text.indexOf(closing, start + json); end !== -1; end = text.indexOf(closing, end + 1)) {
-    const calls = callsInTag(text.slice(start, end));
+    const calls = parseTaggedCalls(text.slice(start, end));
     if (calls) return { calls, length: end + closing.length };
   }
-  const calls = isWhole ? callsInTag(text.slice(start)) : undefined;
+  const calls = isWhole ? parseTaggedCalls(text.slice(start)) : undefined;
   if (calls) return { calls, length: text.length };
   return "unfinished";
 }
@@ -76,7 +76,7 @@ const NAME_FIRST = new RegExp(`^${NAME}(?=\\s*(?:<arg_key>|$))`);
 const KEY_AND_VALUE =
   /\s*<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>(?=\s*(?:<arg_key>|$))/y;
 
-function callsInTag(body: string): readonly WrittenCall[] | undefined {
+function parseTaggedCalls(body: string): readonly WrittenCall[] | undefined {
   const text = body.trim();
   if (text.startsWith("<function=")) {
     const read = readFunctionTag(text, false);
@@ -89,8 +89,8 @@ function callsInTag(body: string): readonly WrittenCall[] | undefined {
   }
   const calls: WrittenCall[] = [];
   for (let rest = text; rest !== ""; ) {
-    const end = rest.startsWith("{") ? endOfJson(rest) : undefined;
-    const call = end === undefined ? undefined : callIn(parseJson(rest.slice(0, end)), false);
+    const end = rest.startsWith("{") ? findJsonEnd(rest) : undefined;
+    const call = end === undefined ? undefined : parseCall(parseJson(rest.slice(0, end)), false);
     if (end === undefined || !call) return undefined;
     calls.push(call);
     rest = rest.slice(end).trim();
@@ -105,7 +105,7 @@ const QUOTED = /<\|"\|>([\s\S]*?)<\|"\|>/g;
 function readUnquoted(text: string): WrittenCalls {
   const [whole = "", name = "", body = ""] = UNQUOTED.exec(text) ?? [];
   const json = body.replace(QUOTED, (_match, said: string) => JSON.stringify(said));
-  const args = repairedArguments(json, () => true);
+  const args = repairArguments(json, () => true);
   return args && { calls: [{ name, args }], length: whole.length };
 }
 
@@ -126,7 +126,7 @@ function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   const [opening, name = ""] = TAG_HEAD.exec(text) ?? [];
   if (opening === undefined) return undefined;
   const body = text.slice(opening.length);
-  const jsonEnd = /^\s*\{/.test(body) ? endOfJson(body) : undefined;
+  const jsonEnd = /^\s*\{/.test(body) ? findJsonEnd(body) : undefined;
   const json = parseJson(body.slice(0, jsonEnd ?? 0));
   const { args, length = 0 } = isRecord(json)
     ? { args: json, length: jsonEnd }
@@ -173,14 +173,14 @@ function readNamed(text: string, isWhole: boolean): WrittenCalls {
   if (!head) return text.length - start < 300 ? later : undefined;
   const [prefix, bracketed, separated, name = separated ?? bracketed] = head;
   const body = text.slice(start + prefix.length);
-  const end = endOfJson(body);
+  const end = findJsonEnd(body);
   if (end === undefined) return later;
   const value = parseJson(body.slice(0, end));
   const fence = prefix.trimEnd().endsWith("```json") ? /^\s*```/.exec(body.slice(end))?.[0] : "";
   if (fence === undefined) return later;
   const length = start + prefix.length + end + fence.length;
   if (name !== undefined) return isRecord(value) ? { calls: [{ name, args: value }], length } : undefined;
-  const calls = callsIn(value, false);
+  const calls = parseCalls(value, false);
   return calls && { calls, length };
 }
 
@@ -193,22 +193,22 @@ function readBareJson(text: string): WrittenCalls {
   const isCall =
     key !== undefined && CALL_KEYS.some((known) => (isOpen ? known.startsWith(key) : known === key));
   if (!(isCall || (isOpen && key === undefined))) return undefined;
-  const end = endOfJson(text);
+  const end = findJsonEnd(text);
   if (end === undefined) return "unfinished";
-  const calls = callsIn(parseJson(text.slice(0, end)), true);
+  const calls = parseCalls(parseJson(text.slice(0, end)), true);
   return calls && { calls, length: end };
 }
 
-function callsIn(value: unknown, isStrict: boolean): WrittenCall[] | undefined {
+function parseCalls(value: unknown, isStrict: boolean): WrittenCall[] | undefined {
   const list = Array.isArray(value) ? value : [value];
-  const calls = list.map((item) => callIn(item, isStrict));
+  const calls = list.map((item) => parseCall(item, isStrict));
   return list.length > 0 && calls.every((call) => call !== undefined) ? calls : undefined;
 }
 
-function callIn(value: unknown, isStrict: boolean): WrittenCall | undefined {
+function parseCall(value: unknown, isStrict: boolean): WrittenCall | undefined {
   if (!isRecord(value)) return undefined;
   if (isStrict && Object.keys(value).some((key) => !CALL_KEYS.includes(key))) return undefined;
-  if (isRecord(value.function)) return callIn(value.function, isStrict);
+  if (isRecord(value.function)) return parseCall(value.function, isStrict);
   const name = [value.name, value.tool, value.tool_name, value.function].find(
     (part) => typeof part === "string",
   );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { repairedArguments } from "./repair-arguments.ts";
-import { isToldAlready } from "./repeated-call.ts";
+import { repairArguments } from "./repair-arguments.ts";
+import { isAlreadyInHistory } from "./repeated-call.ts";
 import { TextCalls } from "./text-calls.ts";
 
 const OFFERED = new Set(["ls", "cat"]);
@@ -269,14 +269,14 @@ describe("P15 calls in the text", () => {
     const read = played([`a${many}\n`, call]);
     expect(read).toEqual({ text: `a${many}\n`, calls: [{ name: "ls", args: {} }] });
     const parsed = { name: "ls", args: { path: `${many}x` } };
-    expect(isToldAlready(parsed, call, { system: many, history: [], tools: [] })).toBe(false);
+    expect(isAlreadyInHistory(parsed, call, { system: many, history: [], tools: [] })).toBe(false);
     const fenced = `\`\`\`\n{'a': 1,${many.slice(0, 190_000)}`;
-    for (let time = 0; time < 8; time += 1) expect(repairedArguments(fenced, () => true)).toBeUndefined();
+    for (let time = 0; time < 8; time += 1) expect(repairArguments(fenced, () => true)).toBeUndefined();
   });
 
   it("text in single quotes with many more quotes in it is given up in little time", () => {
     for (let time = 0; time < 20; time += 1)
-      expect(repairedArguments(`{'a': '${"it's, '".repeat(24_000)}'}`, () => true)).toBeUndefined();
+      expect(repairArguments(`{'a': '${"it's, '".repeat(24_000)}'}`, () => true)).toBeUndefined();
   });
 
   it.each(["<|start|>assistant", "<|channel|>commentary to=ls"])(

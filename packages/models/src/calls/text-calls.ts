@@ -1,12 +1,12 @@
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
-import { freshCallId } from "./tool-call-assembly.ts";
+import { createCallId } from "./tool-call-assembly.ts";
 
 /** Enough of a line to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
 /** So many calls that were begun at the end of a reply are looked at; each is read to the end. */
-const MOST_UNFINISHED = 50;
+const MAX_UNFINISHED = 50;
 
 /** One token, which MiniMax M3 writes before each of its tags. */
 const MINIMAX = "]<]minimax[>[";
@@ -74,7 +74,7 @@ export class TextCalls {
     const calls: FunctionCall[] = [];
     for (const item of this.#held) {
       if (!item.calls) text += item.text;
-      else if (counts) calls.push(...item.calls.map((call) => withId(call, used)));
+      else if (counts) calls.push(...item.calls.map((call) => addCallId(call, used)));
       else if (!isMade || !item.calls.every((call) => made.some((one) => isSame(one, call))))
         text += item.text;
     }
@@ -117,7 +117,7 @@ export class TextCalls {
       this.#lookAgainAt = this.#pending.length * 1.25;
       if (!isWhole) return undefined;
       this.#unfinished += 1;
-      return this.#pass(this.#unfinished > MOST_UNFINISHED ? this.#pending.length : 1);
+      return this.#pass(this.#unfinished > MAX_UNFINISHED ? this.#pending.length : 1);
     }
     this.#lookAgainAt = 0;
     if (!read?.calls.every(({ name }) => this.#offered.has(name))) return this.#pass(1);
@@ -140,7 +140,7 @@ export class TextCalls {
     this.#pending = this.#pending.slice(length);
     if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);
     if (text.endsWith("\n")) {
-      this.#fence = fenceAfter(this.#fence, this.#line);
+      this.#fence = trackFence(this.#fence, this.#line);
       // A quote continues in the following lines, up to an empty one.
       this.#isInQuote = /^\s*>/.test(this.#line) || (this.#isInQuote && this.#line.trim() !== "");
       this.#line = "";
@@ -155,14 +155,14 @@ export class TextCalls {
   }
 }
 
-function fenceAfter(open: string, line: string): string {
+function trackFence(open: string, line: string): string {
   const [, marks = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)/.exec(line) ?? [];
   if (open === "") return marks.startsWith("`") && rest.includes("`") ? "" : marks;
   return marks.startsWith(open) && rest.trim() === "" ? "" : open;
 }
 
-function withId({ name, args }: WrittenCall, used: Set<string>): FunctionCall {
-  const id = freshCallId(used, "text");
+function addCallId({ name, args }: WrittenCall, used: Set<string>): FunctionCall {
+  const id = createCallId(used, "text");
   used.add(id);
   return { id, name, args };
 }

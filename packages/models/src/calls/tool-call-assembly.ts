@@ -19,9 +19,9 @@ export interface SignedCall {
 /** What a call takes besides its arguments. */
 const CHARACTERS_OF_CALL = 500;
 
-type Fragment = ReturnType<typeof fragmentOf>;
+type Fragment = ReturnType<typeof readFragment>;
 
-class GrowingCall {
+class PartialCall {
   index: number | string | undefined;
   id = "";
   name = "";
@@ -47,16 +47,16 @@ class GrowingCall {
 
   /** Asked for each piece and each other call, so it is kept, and a text that is still open is not parsed. */
   get json(): string {
-    this.#json ??= this.#nesting.isOpen ? "" : jsonOf(this.text);
+    this.#json ??= this.#nesting.isOpen ? "" : normalizeJson(this.text);
     return this.#json;
   }
 }
 
 /** Servers disagree on how a fragment names its call: index, id, both or neither each count for what they prove. */
 export class ToolCallAssembly {
-  readonly #calls: GrowingCall[] = [];
+  readonly #calls: PartialCall[] = [];
   readonly #hosted = new Set<unknown>();
-  #last: GrowingCall | undefined;
+  #last: PartialCall | undefined;
   #chunk = 0;
   /** Of all arguments, so that they can be limited. */
   characters = 0;
@@ -73,7 +73,7 @@ export class ToolCallAssembly {
     const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
     for (const [place, item] of list.entries()) {
       if (!isRecord(item) || this.#isHosted(item)) continue;
-      this.#addFragment(fragmentOf(item, signatureOf(item)), inStep[place]);
+      this.#addFragment(readFragment(item, signatureOf(item)), inStep[place]);
     }
   }
 
@@ -108,26 +108,26 @@ export class ToolCallAssembly {
       });
       // Kimi's ids hold the name: functions.read_file:0.
       const name = call.name || (/^functions\.([\w.-]+):\d+$/.exec(call.id)?.[1] ?? "");
-      return unwrapped({ name, ...read }).map((one, place) => {
-        const id = place === 0 && call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
+      return unwrapParallelCalls({ name, ...read }).map((one, place) => {
+        const id = place === 0 && call.id !== "" && !used.has(call.id) ? call.id : createCallId(used);
         used.add(id);
         return { call: { id, ...one }, signature: place === 0 ? call.signature : undefined };
       });
     });
   }
 
-  #addFragment(fragment: Fragment, inStep?: GrowingCall): void {
+  #addFragment(fragment: Fragment, inStep?: PartialCall): void {
     const isNamed = fragment.index !== undefined || fragment.id !== "" || fragment.name !== "";
     let call = isNamed ? this.#ownerOf(fragment) : (inStep ?? this.#ownerOf(fragment));
     if (!call) {
-      call = new GrowingCall();
+      call = new PartialCall();
       this.#calls.push(call);
       this.characters += CHARACTERS_OF_CALL;
     }
     this.#last = call;
     call.index ??= fragment.index;
     call.id ||= fragment.id;
-    call.name = grownName(call.name, fragment.name);
+    call.name = mergeName(call.name, fragment.name);
     call.signature = fragment.signature ?? call.signature;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
     const { arguments: given } = fragment;
@@ -136,13 +136,13 @@ export class ToolCallAssembly {
     this.characters += typeof given === "string" ? given.length : JSON.stringify(given).length;
   }
 
-  #ownerOf(fragment: Fragment): GrowingCall | undefined {
+  #ownerOf(fragment: Fragment): PartialCall | undefined {
     const sameIndex =
       fragment.index === undefined
         ? undefined
         : this.#calls.findLast((call) => call.index === fragment.index);
     if (fragment.id !== "") {
-      const isSameId = (call: GrowingCall) => call.id === fragment.id;
+      const isSameId = (call: PartialCall) => call.id === fragment.id;
       // Two calls may have the same id by mistake; a different index tells them apart.
       const owner =
         fragment.index === undefined
@@ -154,11 +154,11 @@ export class ToolCallAssembly {
     return candidate && !this.#beginsAnother(candidate, fragment) ? candidate : undefined;
   }
 
-  #fits(call: GrowingCall, fragment: Fragment): boolean {
+  #fits(call: PartialCall, fragment: Fragment): boolean {
     return call.index === undefined || call.index === fragment.index;
   }
 
-  #lastWithoutOtherIndex(fragment: Fragment): GrowingCall | undefined {
+  #lastWithoutOtherIndex(fragment: Fragment): PartialCall | undefined {
     const last = this.#last;
     if (!last || fragment.index === undefined || this.#fits(last, fragment)) return last;
     // Some servers count the pieces of a call where its index belongs.
@@ -167,16 +167,16 @@ export class ToolCallAssembly {
   }
 
   /** A server may give one id to two calls: visible when one list has both, or when both are complete and differ. */
-  #repeatsIdForAnother(call: GrowingCall, fragment: Fragment): boolean {
+  #repeatsIdForAnother(call: PartialCall, fragment: Fragment): boolean {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;
     const given = fragment.arguments;
     if (typeof given !== "string") return call.hasWholeArguments;
-    const json = jsonOf(given);
+    const json = normalizeJson(given);
     return call.hasWholeArguments && json !== "" && (fragment.name !== call.name || json !== call.json);
   }
 
-  #beginsAnother(call: GrowingCall, fragment: Fragment): boolean {
+  #beginsAnother(call: PartialCall, fragment: Fragment): boolean {
     const otherId = fragment.id !== "" && call.id !== "" && fragment.id !== call.id;
     if (fragment.name !== "" && call.name !== "") {
       if (otherId || call.namedInChunk === this.#chunk) return true;
@@ -190,7 +190,7 @@ export class ToolCallAssembly {
 }
 
 /** OpenAI's models know a tool that makes several calls at once, and use it where it is not offered, too. */
-function unwrapped<Call extends Pick<FunctionCall, "name" | "args">>(call: Call) {
+function unwrapParallelCalls<Call extends Pick<FunctionCall, "name" | "args">>(call: Call) {
   const { tool_uses: uses } = call.args;
   if (!/^(?:multi_tool_use[._])?parallel$/.test(call.name) || !Array.isArray(uses)) return [call];
   const calls = uses.filter(isRecord).flatMap(({ recipient_name: name, parameters: args }) => {
@@ -200,7 +200,7 @@ function unwrapped<Call extends Pick<FunctionCall, "name" | "args">>(call: Call)
 }
 
 /** An unused id of nine letters and digits, because some services accept no other format. */
-export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
+export function createCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
   for (let number = used.size + 1; ; number += 1) {
     const id = `${start}${String(number).padStart(5, "0")}`;
     if (!used.has(id)) return id;
@@ -208,12 +208,12 @@ export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = 
 }
 
 /** Some servers send the name once, some with each fragment, some as far as it has come, and some in pieces. */
-function grownName(known: string, more: string): string {
+function mergeName(known: string, more: string): string {
   if (more === "") return known;
   return more.startsWith(known) ? more : known + more;
 }
 
-function fragmentOf(item: JsonRecord, signature: string | undefined) {
+function readFragment(item: JsonRecord, signature: string | undefined) {
   const called = isRecord(item.function) ? item.function : item;
   const { name, arguments: given } = called;
   const { index, id } = item;
@@ -227,7 +227,7 @@ function fragmentOf(item: JsonRecord, signature: string | undefined) {
 }
 
 /** Some servers tell a call again under its id, at another index, and not always to its end; z.ai, one that it lost. */
-function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): boolean {
+function isSameAgain(call: PartialCall, other: PartialCall, isLater: boolean): boolean {
   const isLost = call.damaged && call.index !== undefined && !isLater && !other.damaged;
   if (isLost && call.index === other.index && call.name === other.name) return true;
   if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;
@@ -238,10 +238,10 @@ function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): b
 }
 
 /** Without spaces; empty where it is not JSON. */
-function jsonOf(text: string): string {
+function normalizeJson(text: string): string {
   return JSON.stringify(parseJson(text)) ?? "";
 }
 
-function hasArguments(call: GrowingCall): boolean {
+function hasArguments(call: PartialCall): boolean {
   return call.object !== undefined || call.text.trim() !== "";
 }

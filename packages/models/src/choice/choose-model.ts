@@ -7,8 +7,8 @@ import {
   type ServiceName,
   SettingsError,
 } from "@burin/contract/settings/settings";
-import { variableOf } from "../keys/key-variable.ts";
-import { knownModel } from "./known-model.ts";
+import { findVariable } from "../keys/key-variable.ts";
+import { findKnownModel } from "./known-model.ts";
 import type { ModelChoice } from "./open-model.ts";
 
 type Environment = NodeJS.ProcessEnv;
@@ -33,7 +33,7 @@ interface Service {
   /** The variable without which there is no address. */
   readonly requiredVariable?: string;
   /** How it is reached, if not at `defaultUrl`; undefined if something is missing. */
-  readonly reach?: (asked: Reach) => Partial<ModelChoice> | undefined;
+  readonly reach?: (asked: ServiceAddress) => Partial<ModelChoice> | undefined;
   /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
   readonly ownNames?: RegExp;
 }
@@ -49,7 +49,11 @@ const OPENAI: Service = {
 };
 
 /** A service with chat completions at that address, and with variables that start with its name. */
-function compatible(start: string, address: string, [defaultModel, ownNames]: [string, RegExp?]): Service {
+function defineCompatible(
+  start: string,
+  address: string,
+  [defaultModel, ownNames]: [string, RegExp?],
+): Service {
   const variables = { keyVariables: [`${start}_API_KEY`], modelVariable: `${start}_MODEL` };
   const defaultUrl = `https://${address}`;
   return { protocol: "openai", ...variables, defaultUrl, defaultModel, ...(ownNames && { ownNames }) };
@@ -82,7 +86,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     modelVariable: "AZURE_OPENAI_DEPLOYMENT",
     urlVariable: "AZURE_OPENAI_ENDPOINT",
     requiredVariable: "AZURE_OPENAI_ENDPOINT",
-    reach: azure,
+    reach: buildAzureChoice,
   },
   vertex: {
     protocol: "gemini",
@@ -90,7 +94,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     modelVariable: "VERTEX_MODEL",
     urlVariable: "VERTEX_BASE_URL",
     requiredVariable: "GOOGLE_CLOUD_PROJECT",
-    reach: vertex,
+    reach: buildVertexChoice,
   },
   bedrock: {
     protocol: "openai",
@@ -98,18 +102,18 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     modelVariable: "BEDROCK_MODEL",
     defaultModel: "openai.gpt-oss-120b-1:0",
     requiredVariable: "AWS_REGION",
-    reach: bedrock,
+    reach: buildBedrockChoice,
   },
-  openrouter: compatible("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
-  groq: compatible("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
-  mistral: compatible("MISTRAL", "api.mistral.ai/v1", [
+  openrouter: defineCompatible("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
+  groq: defineCompatible("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
+  mistral: defineCompatible("MISTRAL", "api.mistral.ai/v1", [
     "mistral-medium-latest",
     /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
   ]),
-  deepseek: compatible("DEEPSEEK", "api.deepseek.com/v1", ["deepseek-v4-pro", /^deepseek-/]),
-  xai: compatible("XAI", "api.x.ai/v1", ["grok-4.7", /^grok-/]),
-  moonshot: compatible("MOONSHOT", "api.moonshot.ai/v1", ["kimi-k3", /^(?:kimi|moonshot)-/]),
-  dashscope: compatible("DASHSCOPE", "dashscope-intl.aliyuncs.com/compatible-mode/v1", [
+  deepseek: defineCompatible("DEEPSEEK", "api.deepseek.com/v1", ["deepseek-v4-pro", /^deepseek-/]),
+  xai: defineCompatible("XAI", "api.x.ai/v1", ["grok-4.7", /^grok-/]),
+  moonshot: defineCompatible("MOONSHOT", "api.moonshot.ai/v1", ["kimi-k3", /^(?:kimi|moonshot)-/]),
+  dashscope: defineCompatible("DASHSCOPE", "dashscope-intl.aliyuncs.com/compatible-mode/v1", [
     "qwen-plus",
     /^qwen/,
   ]),
@@ -127,24 +131,24 @@ export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
 );
 
 /** Whether the environment itself names a model, or has a key. */
-export function namesModel(environment: Environment): boolean {
+export function hasModelVariable(environment: Environment): boolean {
   return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
 }
 
 /** The model that settings and environment name; null when they name none, or no service for it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
-  return assertAllowed(chosen(entryOf(names.model, names), environment), names);
+  return assertAllowed(chooseEntry(resolveEntry(names.model, names), environment), names);
 }
 
 /** The same for another model: by an alias, or with its own service. */
-export function chooseOther(
+export function chooseOtherModel(
   named: NamedModel,
   names: ModelNames,
   environment: Environment,
 ): ModelChoice | null {
   const { timeoutSeconds, callsInText, prices } = names.model;
-  const entry = { ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) };
-  return assertAllowed(chosen(entry, environment), names);
+  const entry = { ...resolveEntry(named, names), ...dropUndefined({ timeoutSeconds, callsInText, prices }) };
+  return assertAllowed(chooseEntry(entry, environment), names);
 }
 
 /** Throws SettingsError for a service that the administrator of this machine has not allowed. */
@@ -156,56 +160,61 @@ function assertAllowed(choice: ModelChoice | null, { managed }: ModelNames): Mod
   throw new SettingsError(`${managed.file} allows models of ${allowed} on this machine, not of ${host}.`);
 }
 
-export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
-  return variableOf(named) ?? SERVICES[service ?? "openai"].keyVariables[0] ?? "";
+export function findKeyVariable({ service }: ModelChoice, named: NamedModel): string {
+  return findVariable(named) ?? SERVICES[service ?? "openai"].keyVariables[0] ?? "";
 }
 
 /** Returns what is missing if the settings for a model are incomplete, or null. */
-export function missingForModel(names: ModelNames, environment: Environment): string | null {
-  const named = entryOf(names.model, names);
+export function describeMissing(names: ModelNames, environment: Environment): string | null {
+  const named = resolveEntry(names.model, names);
   const said = named.name ?? "";
-  const wanted = prefixedName(named, environment)?.provider ?? named.provider ?? makerOf(said);
-  if (wanted !== undefined && said !== "") return `${placeMissing(wanted, named, environment)} for ${said}.`;
+  const wanted = splitProvider(named, environment)?.provider ?? named.provider ?? guessMaker(said);
+  if (wanted !== undefined && said !== "")
+    return `${describeMissingAddress(wanted, named, environment)} for ${said}.`;
   if (said !== "") {
     return `there is no service for ${said}: OPENAI_BASE_URL is not set, which holds the address of a server, and no key of a service, such as OPENAI_API_KEY.`;
   }
   const withoutModel = SEARCHED.find((service) => {
     const { urlVariable = "" } = SERVICES[service];
-    return service === wanted || environment[urlVariable] || hasKeyOf(service, environment);
+    return service === wanted || environment[urlVariable] || hasServiceKey(service, environment);
   });
   if (withoutModel === undefined) return null;
   const { modelVariable } = SERVICES[withoutModel];
   return `${modelVariable} is not set, so it is not known which model of ${withoutModel} to ask: export ${modelVariable}=<model>, or name one with -m.`;
 }
 
-function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {
+function describeMissingAddress(service: ServiceName, named: NamedModel, environment: Environment): string {
   const { requiredVariable: required, keyVariables } = SERVICES[service];
   if (required !== undefined && !environment[required]) return `${required} is not set, which is needed`;
-  return `${variableOf(named) ?? keyVariables[0]} is not set, which holds the key`;
+  return `${findVariable(named) ?? keyVariables[0]} is not set, which holds the key`;
 }
 
 /** The entry of the name in `models`, overridden by the fields that are set with the name. */
-function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
+function resolveEntry(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
   const { name = "" } = named;
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return named;
   // The main model's address and properties do not apply to this one.
   const { timeoutSeconds, callsInText, retries, prices } = named;
-  return { ...given({ timeoutSeconds, callsInText, retries, prices }), ...entry, name: entry.model ?? name };
+  return {
+    ...dropUndefined({ timeoutSeconds, callsInText, retries, prices }),
+    ...entry,
+    name: entry.model ?? name,
+  };
 }
 
-function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
-  const choice = choiceIn(entry, environment);
+function chooseEntry(entry: ModelSettings, environment: Environment): ModelChoice | null {
+  const choice = resolveChoice(entry, environment);
   if (!choice) return null;
   const { timeoutSeconds, callsInText, images, tools, retries, organization, project, certificate } = entry;
   const { maxOutput, reasoning, temperature, topP, cache } = entry;
   const body = choice.tuning?.body ? { ...choice.tuning.body, ...entry.body } : entry.body;
-  const tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
-  const known = knownModel(choice.name);
+  const tuning = dropUndefined({ maxOutput, reasoning, temperature, topP, cache, body });
+  const known = findKnownModel(choice.name);
   const shortName = choice.name.slice(choice.name.lastIndexOf("/") + 1);
   return {
     ...choice,
-    passedOver: passedOver(entry, environment),
+    passedOver: findBypassedMaker(entry, environment),
     silenceMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
     callsInText,
     images,
@@ -215,32 +224,36 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
     window: entry.window ?? entry.contextWindow ?? known?.window,
     price: entry.price ?? entry.prices?.[choice.name] ?? entry.prices?.[shortName] ?? known?.price,
     keyHeader: entry.bearer ? "authorization" : choice.keyHeader,
-    headers: given({ "openai-organization": organization, "openai-project": project, ...entry.headers }),
+    headers: dropUndefined({
+      "openai-organization": organization,
+      "openai-project": project,
+      ...entry.headers,
+    }),
     tuning: Object.keys(tuning).length > 0 ? tuning : undefined,
   };
 }
 
-function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const said = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-function choiceIn(named: NamedModel, environment: Environment): ModelChoice | null {
-  const prefixed = prefixedName(named, environment);
-  if (prefixed) return choiceOf(prefixed.provider, prefixed, environment);
-  if (named.provider) return choiceOf(named.provider, named, environment);
-  if (named.name) return choiceOf(likelyService(named, environment), named, environment);
+function resolveChoice(named: NamedModel, environment: Environment): ModelChoice | null {
+  const prefixed = splitProvider(named, environment);
+  if (prefixed) return buildChoice(prefixed.provider, prefixed, environment);
+  if (named.provider) return buildChoice(named.provider, named, environment);
+  if (named.name) return buildChoice(guessService(named, environment), named, environment);
   const isVertex = /^(?:1|true)$/i.test(environment.GOOGLE_GENAI_USE_VERTEXAI ?? "");
   const order: readonly ServiceName[] = isVertex ? ["vertex", ...SEARCHED] : SEARCHED;
-  const choices = order.map((service) => choiceOf(service, named, environment));
+  const choices = order.map((service) => buildChoice(service, named, environment));
   return choices.find((choice) => choice !== null) ?? null;
 }
 
-function choiceOf(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
+function buildChoice(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
   const { protocol, keyVariables, modelVariable = "", urlVariable = "", ...more } = SERVICES[service];
-  const variable = variableOf(named) ?? keyVariables.find((name) => environment[name]);
+  const variable = findVariable(named) ?? keyVariables.find((name) => environment[name]);
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
-  const kept = keyGiven(named, environment);
+  const kept = createKeyReader(named, environment);
   const apiKey = kept ?? (variable === undefined ? undefined : environment[variable]);
   const said = named.name || environment[modelVariable];
   const address = named.baseUrl || environment[urlVariable] || undefined;
@@ -253,14 +266,18 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   return { provider: protocol, service, name, baseUrl, apiKey, keyFrom, keyHeader, isGeneral: !said, ...own };
 }
 
-interface Reach {
+interface ServiceAddress {
   readonly name: string | undefined;
   readonly address: string | undefined;
   readonly environment: Environment;
   readonly hasKey: boolean;
 }
 
-function azure({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
+function buildAzureChoice({
+  name = "",
+  address,
+  environment,
+}: ServiceAddress): Partial<ModelChoice> | undefined {
   if (!address) return undefined;
   const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
   const version = environment.OPENAI_API_VERSION || environment.AZURE_OPENAI_API_VERSION;
@@ -268,16 +285,24 @@ function azure({ name = "", address, environment }: Reach): Partial<ModelChoice>
   return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
 }
 
-function bedrock({ address, environment, hasKey }: Reach): Partial<ModelChoice> | undefined {
+function buildBedrockChoice({
+  address,
+  environment,
+  hasKey,
+}: ServiceAddress): Partial<ModelChoice> | undefined {
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;
   if (!region) return undefined;
   const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
   const signer = async () =>
-    (await import("../keys/aws-signature.ts")).awsSigner(environment, { service: "bedrock", region });
+    (await import("../keys/aws-signature.ts")).createAwsSigner(environment, { service: "bedrock", region });
   return { baseUrl, ...(hasKey ? {} : { signer }) };
 }
 
-function vertex({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
+function buildVertexChoice({
+  name = "",
+  address,
+  environment,
+}: ServiceAddress): Partial<ModelChoice> | undefined {
   const project = environment.GOOGLE_CLOUD_PROJECT;
   if (!project) return undefined;
   const location = environment.GOOGLE_CLOUD_LOCATION || "global";
@@ -291,19 +316,19 @@ function vertex({ name = "", address, environment }: Reach): Partial<ModelChoice
     keyHeader: "authorization",
     apiKey:
       token ||
-      (async (isRefused) => (await import("../keys/key-source.ts")).googleToken(environment, isRefused)),
+      (async (isRefused) => (await import("../keys/key-source.ts")).fetchGoogleToken(environment, isRefused)),
     // The model is in the path there, and the version in the body.
     ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
   };
 }
 
-function keyGiven({ key }: NamedModel, environment: NodeJS.ProcessEnv): ModelChoice["apiKey"] {
+function createKeyReader({ key }: NamedModel, environment: NodeJS.ProcessEnv): ModelChoice["apiKey"] {
   if (typeof key !== "object" || "variable" in key) return undefined;
-  return async (isRefused) => (await import("../keys/key-source.ts")).keyFrom(key, environment, isRefused);
+  return async (isRefused) => (await import("../keys/key-source.ts")).readKey(key, environment, isRefused);
 }
 
 /** Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`. */
-function prefixedName(
+function splitProvider(
   named: NamedModel,
   environment: Environment,
 ): (NamedModel & { provider: ServiceName }) | undefined {
@@ -327,27 +352,30 @@ function isService(text: string): text is ServiceName {
 }
 
 /** The likely service, from the model's name and the keys that are set. */
-function likelyService(named: NamedModel, environment: Environment): ServiceName {
+function guessService(named: NamedModel, environment: Environment): ServiceName {
   const { name = "", baseUrl } = named;
   if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
-  const maker = makerOf(name);
-  const hasKey = (service: ServiceName): boolean => hasKeyOf(service, environment);
+  const maker = guessMaker(name);
+  const hasKey = (service: ServiceName): boolean => hasServiceKey(service, environment);
   if (maker === undefined || hasKey(maker)) return maker ?? SEARCHED.find(hasKey) ?? "openai";
   return SEARCHED.find((service) => SERVICES[service].ownNames === undefined && hasKey(service)) ?? maker;
 }
 
-function makerOf(name: string): ServiceName | undefined {
+function guessMaker(name: string): ServiceName | undefined {
   return SEARCHED.find((service) => SERVICES[service].ownNames?.test(name));
 }
 
-function hasKeyOf(service: ServiceName, environment: Environment): boolean {
+function hasServiceKey(service: ServiceName, environment: Environment): boolean {
   return SERVICES[service].keyVariables.some((key) => environment[key]);
 }
 
 /** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */
-function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
+function findBypassedMaker(
+  { name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel,
+  environment: Environment,
+) {
   const isSaid = [provider, baseUrl, key, apiKeyEnv].some((one) => one !== undefined);
-  const maker = makerOf(name);
+  const maker = guessMaker(name);
   if (isSaid || !environment.OPENAI_BASE_URL || maker === undefined || maker === "openai") return undefined;
-  return hasKeyOf(maker, environment) ? maker : undefined;
+  return hasServiceKey(maker, environment) ? maker : undefined;
 }

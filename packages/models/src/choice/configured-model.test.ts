@@ -2,17 +2,17 @@ import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelSettings } from "@burin/contract/settings/settings";
 import { closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
-import { configuredModel } from "./configured-model.ts";
+import { openConfiguredModel } from "./configured-model.ts";
 
 afterEach(closeServers);
 
 function read(model: ModelSettings, environment: NodeJS.ProcessEnv): Promise<ModelEvent[]> {
-  return readAll(configuredModel({ model }, environment));
+  return readAll(openConfiguredModel({ model }, environment));
 }
 
 describe("the configured model", () => {
   it("is none without a name", () => {
-    expect(configuredModel({ model: {} }, { OPENAI_MODEL: "m" })).toBeNull();
+    expect(openConfiguredModel({ model: {} }, { OPENAI_MODEL: "m" })).toBeNull();
   });
 
   it("P35 fails over through the list of settings, over protocols, with a word on a model that has no service", async () => {

@@ -1,10 +1,10 @@
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { NamedModel } from "@burin/contract/settings/settings";
-import { retrying } from "../failures/retry.ts";
-import { chooseModel, chooseOther, type ModelNames } from "./choose-model.ts";
+import { withRetries } from "../failures/retry.ts";
+import { chooseModel, chooseOtherModel, type ModelNames } from "./choose-model.ts";
 import { type ModelChoice, openModel } from "./open-model.ts";
 
-interface Asked extends ModelNames {
+interface ModelRequestSettings extends ModelNames {
   /** Wraps each single request to a service, including retries. */
   readonly around?: (model: ChatModel) => ChatModel;
 }
@@ -13,8 +13,8 @@ interface Asked extends ModelNames {
  * The model that settings and environment name, with retries, and after it those of `model.fallbacks`. Null when
  * none is named. With a name: another one, by an alias of `models` or in full.
  */
-export function configuredModel(
-  names: Asked,
+export function openConfiguredModel(
+  names: ModelRequestSettings,
   environment: NodeJS.ProcessEnv,
   name?: string,
 ): ChatModel | null {
@@ -23,27 +23,30 @@ export function configuredModel(
   const first =
     name === undefined
       ? chooseModel(names, environment)
-      : chooseOther(isAlias ? { name } : { ...names.model, name }, names, environment);
+      : chooseOtherModel(isAlias ? { name } : { ...names.model, name }, names, environment);
   if (!first) return null;
-  const model = opened(first, names, environment);
+  const model = openChoice(first, names, environment);
   const { fallbacks = [] } = names.model;
   if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    chain ??= (await import("../failures/fallback.ts")).fallbackChain([model, ...others(names, environment)]);
+    chain ??= (await import("../failures/fallback.ts")).createFallbackChain([
+      model,
+      ...openFallbacks(names, environment),
+    ]);
     yield* chain.stream(request, signal);
   }
   return { ...model, stream };
 }
 
-function opened(
+function openChoice(
   choice: ModelChoice,
-  { around = (model) => model }: Asked,
+  { around = (model) => model }: ModelRequestSettings,
   environment: NodeJS.ProcessEnv,
 ): ChatModel {
   const { retries, window: contextWindow, price } = choice;
   const often = retries === undefined ? {} : { mostAttempts: retries + 1 };
-  const model = retrying(around(openModel({ ...choice, environment })), often);
+  const model = withRetries(around(openModel({ ...choice, environment })), often);
   return {
     ...model,
     ...(contextWindow === undefined ? {} : { contextWindow }),
@@ -51,16 +54,16 @@ function opened(
   };
 }
 
-function others(names: Asked, environment: NodeJS.ProcessEnv): ChatModel[] {
+function openFallbacks(names: ModelRequestSettings, environment: NodeJS.ProcessEnv): ChatModel[] {
   return (names.model.fallbacks ?? []).map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
-    const choice = chooseOther(named, names, environment);
-    return choice ? opened(choice, names, environment) : missing(named.name ?? "");
+    const choice = chooseOtherModel(named, names, environment);
+    return choice ? openChoice(choice, names, environment) : createMissingModel(named.name ?? "");
   });
 }
 
 /** Stands for a fallback without a service; reports that only when it is needed. */
-function missing(name: string): ChatModel {
+function createMissingModel(name: string): ChatModel {
   const message = `The fallback model "${name}" has no service: set its API key or its baseUrl.`;
   return {
     name,

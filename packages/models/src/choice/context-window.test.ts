@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultContextWindow } from "./context-window.ts";
+import { guessContextWindow } from "./context-window.ts";
 
 describe("P5 the window that is assumed of a model", () => {
   it.each([
@@ -14,6 +14,6 @@ describe("P5 the window that is assumed of a model", () => {
     ["my-own-finetune", 32_768],
     ["", 32_768],
   ])("%s: %i", (name, window) => {
-    expect(defaultContextWindow(name)).toBe(window);
+    expect(guessContextWindow(name)).toBe(window);
   });
 });

@@ -34,7 +34,7 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
 ];
 
 /** How many tokens a request and its reply may have together. Ignores a maker before a slash. */
-export function defaultContextWindow(model: string): number {
+export function guessContextWindow(model: string): number {
   const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN_WINDOW;
 }

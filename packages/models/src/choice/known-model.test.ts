@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { SERVICE_DEFAULTS } from "./choose-model.ts";
-import { defaultContextWindow } from "./context-window.ts";
-import { knownModel, knownModels } from "./known-model.ts";
+import { guessContextWindow } from "./context-window.ts";
+import { findKnownModel, listKnownModels } from "./known-model.ts";
 
-const ALL = knownModels();
+const ALL = listKnownModels();
 
 describe("the shipped table of models", () => {
   it("holds whole rows", () => {
     expect(ALL.length).toBeGreaterThan(100);
     for (const model of ALL) {
-      expect(knownModel(model.name)).toEqual(model);
+      expect(findKnownModel(model.name)).toEqual(model);
       expect([model.window, model.maxOutput, model.price.input, model.price.output]).not.toContain(
         Number.NaN,
       );
@@ -25,25 +25,25 @@ describe("the shipped table of models", () => {
     ["glm-5", "z-ai/GLM-5:free"],
     ["gpt-oss-120b", "us.openai.gpt-oss-120b-1:0"],
   ])("knows %s as %s", (name, other) => {
-    expect(knownModel(other)?.name).toBe(name);
+    expect(findKnownModel(other)?.name).toBe(name);
   });
 
   it.each(["gpt-5.99", "llama", "", "gpt"])("says nothing of %j, which it does not have", (name) => {
-    expect(knownModel(name)).toBeUndefined();
+    expect(findKnownModel(name)).toBeUndefined();
   });
 
   it("holds the models that are asked when only a key is set", () => {
     // A service without a row has a name that it moves to its newest model itself.
-    const unknown = SERVICE_DEFAULTS.filter((name) => knownModel(name) === undefined);
+    const unknown = SERVICE_DEFAULTS.filter((name) => findKnownModel(name) === undefined);
     expect(SERVICE_DEFAULTS.length).toBeGreaterThan(10);
     expect(unknown).toEqual(["mistral-medium-latest"]);
   });
 
   it("P5 the window by the start of a name is never more than it is, nor less than a third", () => {
     const wrong = ALL.filter(({ name, window }) => {
-      const guessed = defaultContextWindow(name);
+      const guessed = guessContextWindow(name);
       return guessed > window * 1.05 || guessed * 3 < window;
     });
-    expect(wrong.map(({ name, window }) => `${name} ${window} ${defaultContextWindow(name)}`)).toEqual([]);
+    expect(wrong.map(({ name, window }) => `${name} ${window} ${guessContextWindow(name)}`)).toEqual([]);
   });
 });

@@ -12,13 +12,13 @@ export interface KnownModel {
 }
 
 /** What the table has about the model, whatever a service calls it; undefined for an unknown model. */
-export function knownModel(name: string): KnownModel | undefined {
-  const start = `${plainName(name)} `;
+export function findKnownModel(name: string): KnownModel | undefined {
+  const start = `${normalizeModelName(name)} `;
   const row = table.models.find((model) => model.startsWith(start));
   return row === undefined ? undefined : readRow(row);
 }
 
-export function knownModels(): KnownModel[] {
+export function listKnownModels(): KnownModel[] {
   return table.models.map(readRow);
 }
 
@@ -34,7 +34,7 @@ function readRow(row: string): KnownModel {
 }
 
 /** The name without maker, cloud, date and tags, and with one character for dots. */
-function plainName(name: string): string {
+function normalizeModelName(name: string): string {
   return name
     .trim()
     .toLowerCase()

@@ -1,9 +1,14 @@
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider, ServiceName } from "@burin/contract/settings/settings";
-import { chatCompletionsBody } from "../protocols/chat-completions-request.ts";
-import { openAiBase, type Protocol, type ServiceOptions, serviceModel } from "../protocols/service-model.ts";
-import { isShownImage } from "../request/user-items.ts";
+import { buildChatBody } from "../protocols/chat-completions-request.ts";
+import {
+  createServiceModel,
+  normalizeOpenAiBase,
+  type Protocol,
+  type ServiceOptions,
+} from "../protocols/service-model.ts";
+import { isSupportedImage } from "../request/user-items.ts";
 
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
@@ -20,35 +25,35 @@ export interface ModelChoice extends ServiceOptions {
 const CHAT_COMPLETIONS: Protocol = {
   name: "openai",
   dialect: "full",
-  root: openAiBase,
+  root: normalizeOpenAiBase,
   path: (root) => `${root}/chat/completions`,
-  carries: isShownImage,
+  carries: isSupportedImage,
   keyHeader: "authorization",
   body: async (model, request, quirks) => {
     const { tuning } = request;
-    if (!tuning) return chatCompletionsBody(model, request, quirks);
-    const { tunedChat } = await import("../request/tuning.ts");
-    const tune = (fields: JsonRecord) => tunedChat(fields, tuning, quirks);
-    return chatCompletionsBody(model, { ...request, tune }, quirks);
+    if (!tuning) return buildChatBody(model, request, quirks);
+    const { addChatTuning } = await import("../request/tuning.ts");
+    const tune = (fields: JsonRecord) => addChatTuning(fields, tuning, quirks);
+    return buildChatBody(model, { ...request, tune }, quirks);
   },
   reply: async (to) => new (await import("../protocols/chat-completions-reply.ts")).ChatCompletionsReply(to),
-  otherwise: responses,
+  otherwise: loadResponses,
 };
 
-async function responses(): Promise<Protocol> {
-  return (await import("../protocols/openai-responses.ts")).RESPONSES;
+async function loadResponses(): Promise<Protocol> {
+  return (await import("../protocols/openai-responses.ts")).OPENAI_RESPONSES;
 }
 
 /** The most common one is loaded at once; the others with their first request. */
 export const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>> = {
   openai: () => Promise.resolve(CHAT_COMPLETIONS),
-  "openai-responses": responses,
-  anthropic: async () => (await import("../protocols/anthropic.ts")).MESSAGES,
+  "openai-responses": loadResponses,
+  anthropic: async () => (await import("../protocols/anthropic.ts")).ANTHROPIC_MESSAGES,
   gemini: async () => (await import("../protocols/gemini.ts")).GENERATE_CONTENT,
 };
 
 export function openModel(choice: ModelChoice): ChatModel {
-  return serviceModel(PROTOCOLS[choice.provider], choice);
+  return createServiceModel(PROTOCOLS[choice.provider], choice);
 }
 
 /** A model of any service that offers streamed chat completions. */

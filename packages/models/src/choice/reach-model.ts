@@ -1,11 +1,11 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { innermost } from "@burin/net/connection-fault";
-import { httpRequest, startOfText } from "@burin/net/http-request";
-import { accessTo } from "../protocols/service-model.ts";
+import { findInnermostError } from "@burin/net/connection-fault";
+import { readTextStart, sendHttpRequest } from "@burin/net/http-request";
+import { resolveAccess } from "../protocols/service-model.ts";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 
 /** The result of asking a service for its models: an HTTP status and their names, or the reason why there is none. */
-export type Reached =
+export type ReachResult =
   | { readonly status: number; readonly models?: readonly string[] }
   | { readonly fault: string };
 
@@ -26,40 +26,40 @@ const WELL_KNOWN_PORTS: readonly LocalServerPort[] = [
   { name: "llama.cpp", port: 8080 },
   { name: "vLLM", port: 8000 },
 ];
-const MOST_WAIT_MS = 10_000;
-const MOST_LOCAL_WAIT_MS = 300;
-const MOST_LOCAL_MODELS = 5;
-const MOST_ANSWER_BYTES = 1_500_000;
+const MAX_WAIT_MS = 10_000;
+const MAX_LOCAL_WAIT_MS = 300;
+const MAX_LOCAL_MODELS = 5;
+const MAX_ANSWER_BYTES = 1_500_000;
 
 /** Asks the service for its models, with the key; that costs nothing. Never rejects. */
 export async function reachModel(
   choice: ModelChoice,
   signal: AbortSignal,
-  waitMs = MOST_WAIT_MS,
-): Promise<Reached> {
+  waitMs = MAX_WAIT_MS,
+): Promise<ReachResult> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   try {
     const protocol = await PROTOCOLS[choice.provider]();
     const url = new URL(choice.baseUrl.trim());
     url.pathname = `${protocol.root(url.pathname.replace(/\/+$/, ""))}/models`;
-    const access = await accessTo(protocol, choice);
+    const access = await resolveAccess(protocol, choice);
     const asked = { ...access, url, method: "GET" } as const;
     const headers = { ...access.headers, ...access.sign?.(asked) };
-    const { status, body } = await httpRequest({ ...asked, headers }, inTime);
-    const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
+    const { status, body } = await sendHttpRequest({ ...asked, headers }, inTime);
+    const models = readModelIds(parseJson(await readTextStart(body, MAX_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
   } catch (error) {
     if (inTime.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
-    return { fault: await faultOf(error, choice.baseUrl.trim()) };
+    return { fault: await describeReachFault(error, choice.baseUrl.trim()) };
   }
 }
 
 /** The same words as for a prompt; what has no code is not of the network, and says what to do. */
-async function faultOf(error: unknown, baseUrl: string): Promise<string> {
-  const { code, message } = innermost(error);
+async function describeReachFault(error: unknown, baseUrl: string): Promise<string> {
+  const { code, message } = findInnermostError(error);
   if (code === "" || !URL.canParse(baseUrl)) return message;
-  const { connectionFailure } = await import("../failures/service-failure.ts");
-  return connectionFailure(error, new URL(baseUrl)).message;
+  const { createConnectionFailure } = await import("../failures/service-failure.ts");
+  return createConnectionFailure(error, new URL(baseUrl)).message;
 }
 
 /** In the order of the list. Any program may use these ports: only one that answers like a model server counts. */
@@ -71,16 +71,16 @@ export async function findLocalServers(
     ports.map(async ({ name, port }): Promise<LocalServer[]> => {
       const baseUrl = `http://127.0.0.1:${port}/v1`;
       const choice: ModelChoice = { provider: "openai", name: "", baseUrl };
-      const reached = await reachModel(choice, signal, MOST_LOCAL_WAIT_MS);
+      const reached = await reachModel(choice, signal, MAX_LOCAL_WAIT_MS);
       if ("fault" in reached || reached.status !== 200 || !reached.models) return [];
-      return [{ name, baseUrl, models: reached.models.slice(0, MOST_LOCAL_MODELS) }];
+      return [{ name, baseUrl, models: reached.models.slice(0, MAX_LOCAL_MODELS) }];
     }),
   );
   return found.flat();
 }
 
 /** The names in a list of models, in the formats that services use. */
-function modelIds(answer: unknown): string[] | undefined {
+function readModelIds(answer: unknown): string[] | undefined {
   // Ollama without a single model returns null instead of an empty list.
   const isEmpty = isRecord(answer) && answer.data === null && answer.object === "list";
   const list = isEmpty ? [] : isRecord(answer) ? (answer.data ?? answer.models) : answer;

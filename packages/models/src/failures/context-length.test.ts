@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tooLongIn } from "./context-length.ts";
+import { readTooLong } from "./context-length.ts";
 
 describe("P5 a refusal because the request is too long", () => {
   it.each([
@@ -23,20 +23,20 @@ describe("P5 a refusal because the request is too long", () => {
     ['{"error":{"code":"context_length_exceeded"}}', undefined],
     ['{"error":{"message":"context overflow"}}', undefined],
   ])("%s", (answer, contextWindow) => {
-    expect(tooLongIn(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
+    expect(readTooLong(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
   });
 
   it("is not taken from other refusals", () => {
-    expect(tooLongIn(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
-    expect(tooLongIn(400, "messages: at least one is needed")).toBeUndefined();
-    expect(tooLongIn(429, "too many tokens per minute")).toBeUndefined();
+    expect(readTooLong(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
+    expect(readTooLong(400, "messages: at least one is needed")).toBeUndefined();
+    expect(readTooLong(429, "too many tokens per minute")).toBeUndefined();
     const link = "`max_tokens` must be greater than it, see https://example.org/thinking#context-window-size";
-    expect(tooLongIn(400, link)).toBeUndefined();
-    expect(tooLongIn(413, "")).toEqual({});
+    expect(readTooLong(400, link)).toBeUndefined();
+    expect(readTooLong(413, "")).toEqual({});
   });
 });
 
 it("P5 a refusal of digits without end is read once", () => {
   const refusal = (end: string) => `the prompt is too long: ${"7".repeat(400_000)} ${end}`;
-  expect(tooLongIn(400, refusal("tokens"))).toBeDefined();
+  expect(readTooLong(400, refusal("tokens"))).toBeDefined();
 });

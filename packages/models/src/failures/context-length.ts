@@ -1,4 +1,4 @@
-export interface TooLong {
+export interface TooLongDetails {
   readonly contextWindow?: number;
 }
 
@@ -54,7 +54,7 @@ const SIZES = [
 ];
 
 /** Whether a refusal means that the request is too long for the model; undefined when it means something else. */
-export function tooLongIn(status: number, answer: string): TooLong | undefined {
+export function readTooLong(status: number, answer: string): TooLongDetails | undefined {
   if (OTHER_STATUSES.has(status) && !(status === 403 && /context length/i.test(answer))) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;
   if (NO_TOKENS.test(answer)) return {};

@@ -3,7 +3,7 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 const STAY_MS = 300_000;
 
 /** When a model fails before it has said anything, the next one is asked, and stays first for a while. */
-export function fallbackChain(
+export function createFallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
   now = () => performance.now(),
 ): ChatModel {
@@ -21,7 +21,7 @@ export function fallbackChain(
     for (let step = 0; ; step += 1) {
       const model = at(begun + step);
       const onAnswer = () => stayAt((begun + step) % models.length);
-      const failure = yield* firstWord(model.stream(request, signal), onAnswer);
+      const failure = yield* passUntilAnswer(model.stream(request, signal), onAnswer);
       if (!failure) return;
       // A conversation that is too long is shortened, not sent to another model.
       const isOver = failure.type === "context_length" || step + 1 >= models.length;
@@ -34,7 +34,7 @@ export function fallbackChain(
 }
 
 /** Passes the events on; returns a failure that comes before the first text or call. */
-async function* firstWord(
+async function* passUntilAnswer(
   events: AsyncIterable<ModelEvent>,
   onAnswer: () => void,
 ): AsyncGenerator<ModelEvent, ModelFailure | undefined, undefined> {

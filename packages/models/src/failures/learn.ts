@@ -1,15 +1,15 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
-import { mapInnerSchemas, schemasInside } from "@burin/contract/messages/inner-schemas";
+import { collectSchemas, mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "../request/lessons.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
-import { learnedQuirk } from "../request/quirks.ts";
-import { EFFORTS, effortOf, MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
-import { wordSet } from "../request/word-set.ts";
+import { findQuirk } from "../request/quirks.ts";
+import { EFFORTS, MAX_OUTPUT_TOKENS, resolveEffort } from "../request/tuning.ts";
+import { createWordSet } from "../request/word-set.ts";
 
-export interface Lesson {
+export interface LessonContext {
   readonly lessons: Lessons;
   readonly sent: PreparedRequest;
   readonly model: string;
@@ -23,8 +23,8 @@ const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
 const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
 
 /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
-export function learn(
-  lesson: Lesson,
+export function learnFromRefusal(
+  lesson: LessonContext,
   { status, type, message, contextWindow }: ModelFailure,
   refusal: string | undefined,
 ): string | undefined {
@@ -32,23 +32,23 @@ export function learn(
   const reason = (refusal ?? message).replace(/(?<!\\)\\*"\w+\\*"\s*:\s*null\b/g, "");
   // OpenRouter wants the price of the longest reply in advance.
   const affordable = Number(/can only afford (\d+)/.exec(reason)?.[1]);
-  if (affordable >= LEAST_OUTPUT) return outputLesson(lesson, affordable, Number.POSITIVE_INFINITY);
+  if (affordable >= MIN_OUTPUT) return learnOutputLimit(lesson, affordable, Number.POSITIVE_INFINITY);
   if (OTHER_FAULTS.has(type) && !/reasoning summar/i.test(reason)) return undefined;
   const isRefusal = type === "bad_request" || (refusal !== undefined && REFUSALS.has(status));
   const isTooLarge = status === 413;
-  if (type === "context_length" && !isTooLarge) return outputLesson(lesson, (contextWindow ?? 0) / 4);
+  if (type === "context_length" && !isTooLarge) return learnOutputLimit(lesson, (contextWindow ?? 0) / 4);
   if (!isRefusal && !FAULTS.has(status)) return undefined;
-  const quirk = () => quirkLesson(lesson, isRefusal, reason);
+  const quirk = () => learnQuirk(lesson, isRefusal, reason);
   // Behind some gateways each request meets another key: then no reasoning goes back at all, if that is known to help.
   const isAgain = lesson.protocol === "openai-responses" && lesson.lessons.hasForeignSignatures;
   return (
-    imagesLesson(lesson, reason) ??
+    learnImages(lesson, reason) ??
     (isAgain ? quirk() : undefined) ??
-    signatureLesson(lesson, reason) ??
-    outputLesson(lesson, mostOutputIn(reason)) ??
-    effortLesson(lesson, reason) ??
+    learnSignatures(lesson, reason) ??
+    learnOutputLimit(lesson, readOutputLimit(reason)) ??
+    learnEffort(lesson, reason) ??
     quirk() ??
-    (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
+    (isRefusal ? (learnTool(lesson, reason) ?? learnMedia(lesson, isTooLarge, reason)) : undefined)
   );
 }
 
@@ -74,7 +74,7 @@ const NO_IMAGES = new RegExp(
 const ONE_PICTURE =
   /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
 
-function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
+function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
   if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
   if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
   lessons.showsNoImages = true;
@@ -85,25 +85,25 @@ const FOREIGN_SIGNATURE =
   /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|decode the compaction blob|item with id 'rs_/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
-function signatureLesson({ lessons, sent }: Lesson, reason: string) {
+function learnSignatures({ lessons, sent }: LessonContext, reason: string) {
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 
-const MOST_OUTPUT =
+const MAX_OUTPUT =
   /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|not exceed|(?:exceeds?|greater than) the (?:[\w']+ ){1,3}of|between \d+ and|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
 /** For less than this no work can be done. */
-const LEAST_OUTPUT = 1000;
+const MIN_OUTPUT = 1000;
 
-function mostOutputIn(reason: string): number {
-  const [, most, isBeyond] = MOST_OUTPUT.exec(reason) ?? [];
+function readOutputLimit(reason: string): number {
+  const [, most, isBeyond] = MAX_OUTPUT.exec(reason) ?? [];
   return Number(most) - (isBeyond ? 1 : 0);
 }
 
 /** What the reply may have is less than the service gives, and leaves most of a window to what is sent. */
-function outputLesson(
-  { lessons, sent, model, protocol }: Lesson,
+function learnOutputLimit(
+  { lessons, sent, model, protocol }: LessonContext,
   most: number,
-  given = protocol === "anthropic" ? MOST_OUTPUT_TOKENS : 0,
+  given = protocol === "anthropic" ? MAX_OUTPUT_TOKENS : 0,
 ): string | undefined {
   if (!(most >= 1 && most < (sent.tuning?.maxOutput ?? given))) return undefined;
   lessons.mostOutput = Math.floor(most);
@@ -115,9 +115,9 @@ const OF_EFFORT = /effort|\blevels?\b|reasoning|thinking|supported values are/i;
 const EFFORT_LIST = new RegExp(`(?:\\b(?:${EFFORTS.join("|")})\\b(?:\\W|\\band\\b|\\bor\\b)*){2,}`, "i");
 
 /** The greatest effort that the model has and that is no more than was asked for, else its least. */
-function effortLesson({ lessons, sent, model }: Lesson, reason: string): string | undefined {
+function learnEffort({ lessons, sent, model }: LessonContext, reason: string): string | undefined {
   const { reasoning } = sent.tuning ?? {};
-  const asked = reasoning === undefined ? -1 : EFFORTS.indexOf(effortOf(reasoning));
+  const asked = reasoning === undefined ? -1 : EFFORTS.indexOf(resolveEffort(reasoning));
   const list = OF_EFFORT.test(reason) ? EFFORT_LIST.exec(reason)?.[0] : undefined;
   const words = list?.match(/[a-z]+/gi) ?? [];
   const places = words.map((word) => EFFORTS.indexOf(word.toLowerCase())).filter((place) => place >= 0);
@@ -130,9 +130,9 @@ function effortLesson({ lessons, sent, model }: Lesson, reason: string): string 
 /** A chat template reports what it does not accept as a server error. */
 const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
 
-function quirkLesson({ lessons, sent, model, protocol }: Lesson, isRefusal: boolean, reason: string) {
+function learnQuirk({ lessons, sent, model, protocol }: LessonContext, isRefusal: boolean, reason: string) {
   if (!isRefusal && !TEMPLATE.test(reason)) return undefined;
-  const quirk = learnedQuirk(protocol, reason, lessons.quirks);
+  const quirk = findQuirk(protocol, reason, lessons.quirks);
   const option = quirk?.startsWith("without:") ? quirk.slice("without:".length) : undefined;
   if (quirk === undefined || (option !== undefined && !sent.tuning)) return undefined;
   lessons.quirks.add(quirk);
@@ -144,7 +144,7 @@ function quirkLesson({ lessons, sent, model, protocol }: Lesson, isRefusal: bool
 const DESCRIPTION = /\.description\b[^\n]{0,80}\bmaximum length (\d+)/i;
 const TOO_MANY = /\btools\b\W[^\n]{0,40}(?:array too long|number of (?:items|tools))\D{0,60}(\d+)/i;
 
-function toolLesson({ lessons, sent }: Lesson, reason: string) {
+function learnTool({ lessons, sent }: LessonContext, reason: string) {
   const longest = Number(DESCRIPTION.exec(reason)?.[1]);
   if (longest < lessons.mostDescription) {
     lessons.mostDescription = longest;
@@ -155,15 +155,15 @@ function toolLesson({ lessons, sent }: Lesson, reason: string) {
   for (const { name } of spare) lessons.tools.add(sent.ownName(name));
   if (spare.length > 0)
     return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
-  const named = refusedTool(sent, reason);
+  const named = findRefusedTool(sent, reason);
   const candidates = named ? [named] : /schema|grammar|keyword/i.test(reason) ? sent.tools : [];
   let isNew = false;
   for (const { name, parameters } of candidates) {
-    for (const keyword of refusedKeywords(reason, parameters)) {
+    for (const keyword of findRefusedKeywords(reason, parameters)) {
       isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
     }
   }
-  lessons.strip = withoutKeywords;
+  lessons.strip = removeKeywords;
   if (isNew) return "";
   if (named === undefined) return undefined;
   const tool = sent.ownName(named.name);
@@ -171,7 +171,7 @@ function toolLesson({ lessons, sent }: Lesson, reason: string) {
   return `The model's service refused the tool ${tool}; the work goes on without it.`;
 }
 
-function refusedTool({ tools }: PreparedRequest, reason: string) {
+function findRefusedTool({ tools }: PreparedRequest, reason: string) {
   const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
   const named = tools.find(({ name }) => new RegExp(`["'\`]${name}\\\\*["'\`]`).test(reason));
   return named ?? (place ? tools[Number(place[1])] : undefined);
@@ -184,7 +184,7 @@ const TOO_MANY_MEDIA =
   /too (?:many|much) [^\n]{0,20}(?:images|media|documents|files)|\d+ (?:images|documents|files)\b[^\n]{0,20}exceed|at most \d+ (?:image|document|file)|many-image/i;
 
 /** If a request with media is too large, the media are the reason, whatever service reports it. */
-function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
+function learnMedia({ lessons, sent }: LessonContext, isTooLarge: boolean, reason: string) {
   const files =
     isTooLarge || MEDIA_WORDS.test(reason)
       ? lessons.refuseMedia(sent.history, TOO_MANY_MEDIA.test(reason))
@@ -196,7 +196,7 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
 
 /** Some say only that a keyword has failed, or, as llama.cpp, the grammar that is made of all tools. */
 const UNNAMED = /\bgrammar\b|schema conversion failed|unsupported.?keyword|\bregex\b/i;
-const NARROWING = wordSet(
+const NARROWING = createWordSet(
   "pattern format minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum",
 );
 
@@ -204,8 +204,8 @@ const NARROWING = wordSet(
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
 
 /** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
-function refusedKeywords(reason: string, schema: JsonSchema): string[] {
-  const used = new Set(schemasInside(schema).flatMap(Object.keys));
+function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
+  const used = new Set(collectSchemas(schema).flatMap(Object.keys));
   return [...used].filter((keyword) => {
     if (CORE.has(keyword)) return false;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
@@ -216,7 +216,7 @@ function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   });
 }
 
-function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
+function removeKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
   const stripped = (inner: unknown): unknown => {
     if (!isRecord(inner)) return inner;
     const kept = Object.entries(inner).filter(([keyword]) => !keywords.has(keyword));

@@ -1,5 +1,5 @@
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { closeServers, delta, failureOf, raw, sse } from "@burin/testing/served-model";
+import { closeServers, delta, raw, readFailure, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { FINAL, google, openAi, PASSING, type Row, recorded } from "../../tests/recorded-failures.ts";
 
@@ -12,7 +12,7 @@ function refusal(status: number, body: unknown, headers: Record<string, string> 
 
 describe("P35 a limit that will be over", () => {
   it.each(PASSING)("$title", async ({ status, body, headers, retryAfterMs }) => {
-    const failure = await failureOf(refusal(status, body, headers));
+    const failure = await readFailure(refusal(status, body, headers));
     expect(failure).toMatchObject({ isPassing: true, status });
     expect(failure.retryAfterMs).toBe(retryAfterMs);
   });
@@ -20,7 +20,7 @@ describe("P35 a limit that will be over", () => {
 
 describe("P35 what cannot pass is not waited for, and the advice fits it:", () => {
   it.each(FINAL)("$title", async ({ status, body, headers, type, words }) => {
-    const failure = await failureOf(refusal(status, body, headers), { apiKey: "sk-a-long-key" });
+    const failure = await readFailure(refusal(status, body, headers), { apiKey: "sk-a-long-key" });
     expect(failure).toMatchObject({ type, status });
     expect(failure.isPassing).toBeUndefined();
     expect(failure.message).toMatch(words ?? "nothing");
@@ -29,7 +29,7 @@ describe("P35 what cannot pass is not waited for, and the advice fits it:", () =
 
 it("P35 the week of a plan that was hit is used up, whatever the status", async () => {
   const message = "You have hit your weekly limit. limit reached|1791291355";
-  expect(await failureOf(refusal(400, openAi(message)))).toMatchObject({ type: "quota" });
+  expect(await readFailure(refusal(400, openAi(message)))).toMatchObject({ type: "quota" });
 });
 
 const TOO_LONG = (
@@ -121,7 +121,7 @@ const TOO_LONG = (
 
 describe("P5 a request that is too long for the model, said by", () => {
   it.each(TOO_LONG)("$title", async ({ status, body, contextWindow }) => {
-    const failure = await failureOf(refusal(status, body));
+    const failure = await readFailure(refusal(status, body));
     expect(failure).toMatchObject({ type: "context_length", status });
     expect(failure.contextWindow).toBe(contextWindow);
     expect(failure.isPassing).toBeUndefined();
@@ -133,7 +133,7 @@ describe("P5 a request that is too long for the model, said by", () => {
     "tools: 130 items, more than the maximum of 128",
     "temperature is too large",
   ])("but not by %s", async (message) => {
-    expect((await failureOf(refusal(400, openAi(message)))).type).toBe("bad_request");
+    expect((await readFailure(refusal(400, openAi(message)))).type).toBe("bad_request");
   });
 });
 
@@ -163,14 +163,14 @@ describe("P35 what is not there is either the model or the address:", () => {
     ["a redirect to nowhere", 302, "", PATH],
     ["what is gone", 410, { error: { message: "This has been removed." } }, MODEL],
   ])("%s", async (...[_who, status, body, words]) => {
-    const failure = await failureOf(refusal(status, body), { apiKey: "sk-a-long-key" });
+    const failure = await readFailure(refusal(status, body), { apiKey: "sk-a-long-key" });
     expect(failure).toMatchObject({ type: "not_found", message: expect.stringMatching(words) });
   });
 
   it("LM Studio, address, under a success", async () => {
     const body = { error: "Unexpected endpoint or method. (POST /chat/completions)" };
     const message = expect.stringContaining("check the base URL, which usually ends in /v1");
-    expect(await failureOf(refusal(200, body))).toMatchObject({ type: "not_found", message });
+    expect(await readFailure(refusal(200, body))).toMatchObject({ type: "not_found", message });
   });
 });
 
@@ -179,7 +179,7 @@ describe("what is told of a failure", () => {
     const raws = [JSON.stringify({ error: { message: "bridge is out" } }), "bridge is out"];
     for (const raw of raws) {
       const error = { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } };
-      expect((await failureOf(refusal(400, { error }))).message).toContain(
+      expect((await readFailure(refusal(400, { error }))).message).toContain(
         "Provider returned error: bridge is out",
       );
     }
@@ -194,13 +194,13 @@ describe("what is told of a failure", () => {
     { title: "the bridge is out", status: 400 },
     { data: { errors: [{ message: "the bridge is out" }] } },
   ])("shows what a service says under a name of its own: %j", async (body) => {
-    expect((await failureOf(refusal(400, body))).message).toContain("the bridge is out");
+    expect((await readFailure(refusal(400, body))).message).toContain("the bridge is out");
   });
 
   it("takes a message that begins with <400> for no web page", async () => {
     const said = "<400> InternalError.Algo.InvalidParameter: the parameter is wrong";
-    expect((await failureOf(refusal(400, openAi(said)))).message).toContain(said);
-    expect((await failureOf(refusal(400, said))).message).toContain(said);
+    expect((await readFailure(refusal(400, openAi(said)))).message).toContain(said);
+    expect((await readFailure(refusal(400, said))).message).toContain(said);
   });
 
   it.each(["tool_use_failed", "output_parse_failed"])("P15 a %s may go better next time", async (code) => {
@@ -210,9 +210,9 @@ describe("what is told of a failure", () => {
       code,
       status_code: 400,
     };
-    const refused = await failureOf(refusal(400, { error }));
-    const streamed = await failureOf(raw(`event: error\n${sse({ error })}`));
-    const late = await failureOf(raw(sse(delta({ reasoning_content: "hm" }), { error })));
+    const refused = await readFailure(refusal(400, { error }));
+    const streamed = await readFailure(raw(`event: error\n${sse({ error })}`));
+    const late = await readFailure(raw(sse(delta({ reasoning_content: "hm" }), { error })));
     for (const failure of [refused, streamed, late]) {
       expect(failure).toMatchObject({ type: "bad_reply", isPassing: true });
     }
@@ -235,9 +235,9 @@ describe("P35 words that mean the same, whatever the status and the language:", 
 
   it.each(spent)("no money is left: %s", async (message) => {
     for (const status of [400, 403, 429, 500]) {
-      expect(await failureOf(refusal(status, openAi(message)))).toMatchObject({ type: "quota" });
+      expect(await readFailure(refusal(status, openAi(message)))).toMatchObject({ type: "quota" });
     }
-    const failure = await failureOf(raw(sse({ error: { message } })));
+    const failure = await readFailure(raw(sse({ error: { message } })));
     expect([failure.type, failure.isPassing]).toEqual(["quota", undefined]);
   });
 
@@ -246,7 +246,7 @@ describe("P35 words that mean the same, whatever the status and the language:", 
     async (message) => {
       const replies = [refusal(429, openAi(message)), refusal(403, openAi(message))];
       for (const reply of [...replies, raw(sse({ error: { message } }))]) {
-        expect(await failureOf(reply)).toMatchObject({ type: "rate_limited", isPassing: true });
+        expect(await readFailure(reply)).toMatchObject({ type: "rate_limited", isPassing: true });
       }
     },
   );
@@ -255,7 +255,7 @@ describe("P35 words that mean the same, whatever the status and the language:", 
     "too long: %s",
     async (message) => {
       for (const status of [400, 413, 422]) {
-        expect(await failureOf(refusal(status, openAi(message)))).toMatchObject({ type: "context_length" });
+        expect(await readFailure(refusal(status, openAi(message)))).toMatchObject({ type: "context_length" });
       }
     },
   );
@@ -314,7 +314,7 @@ describe("P35 words that mean the same, whatever the status and the language:", 
     ["bad_request", 400, "Invalid 'tools[0].function.name': string does not match pattern"],
     ["bad_request", 400, "The value of max_tokens is incorrect, it should be in [1, 8192]"],
   ])("%s: %i %s", async (type, status, message) => {
-    const failure = await failureOf(refusal(status, openAi(message)), { apiKey: "sk-a-long-key" });
+    const failure = await readFailure(refusal(status, openAi(message)), { apiKey: "sk-a-long-key" });
     expect([failure.type, failure.isPassing]).toEqual([type, undefined]);
   });
 
@@ -338,6 +338,6 @@ describe("P35 words that mean the same, whatever the status and the language:", 
     ["a gateway", { success: false, message: "Too many requests" }, "rate_limited"],
     ["a Spring server", { code: 401, msg: "令牌已过期或验证不正确" }, "unauthorized"],
   ])("a failure under a success, from %s", async (_who, body, type) => {
-    expect(await failureOf(refusal(200, body))).toMatchObject({ type });
+    expect(await readFailure(refusal(200, body))).toMatchObject({ type });
   });
 });

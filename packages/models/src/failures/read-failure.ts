@@ -1,8 +1,8 @@
 import { once } from "@burin/contract/async/once";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { endOfJson } from "../calls/call-arguments.ts";
-import { wordSet } from "../request/word-set.ts";
-import { type TooLong, tooLongIn } from "./context-length.ts";
+import { findJsonEnd } from "../calls/call-arguments.ts";
+import { createWordSet } from "../request/word-set.ts";
+import { readTooLong, type TooLongDetails } from "./context-length.ts";
 import codeRows from "./failure-codes.json" with { type: "json" };
 import wordRows from "./failure-words.json" with { type: "json" };
 
@@ -43,10 +43,10 @@ export type FailureKind =
 export interface ReadFailure {
   readonly kind: FailureKind;
   readonly isPassing: boolean;
-  readonly tooLong?: TooLong;
+  readonly tooLong?: TooLongDetails;
 }
 
-interface Told {
+interface RefusedAnswer {
   readonly status: number;
   /** The whole response: text, or what was parsed from it. */
   readonly answer: unknown;
@@ -71,16 +71,16 @@ interface FailureRow {
   readonly flags?: string;
 }
 
-export function patternOf({ says, flags = "i" }: FailureRow): RegExp {
+export function compilePattern({ says, flags = "i" }: FailureRow): RegExp {
   return new RegExp(says.replaceAll("{tools}", TOOLS).replaceAll("{not}", NOT), flags);
 }
 
 type Pattern = readonly [FailureKind, RegExp];
 
 /** The names of each kind: codes, types, reasons, of any service. */
-const codePatterns = once(() => codeRows.map((row) => [row.kind, patternOf(row)] as Pattern));
+const compileCodePatterns = once(() => codeRows.map((row) => [row.kind, compilePattern(row)] as Pattern));
 /** The message of a service; a code takes precedence. */
-const wordPatterns = once(() => wordRows.map((row) => [row.kind, patternOf(row)] as Pattern));
+const compileWordPatterns = once(() => wordRows.map((row) => [row.kind, compilePattern(row)] as Pattern));
 /** Only where nobody says when it will be over. */
 const SPENT = /(?:per[-_ ]?|\/ ?|By)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
 /** Where a limit of a minute would have another status. */
@@ -97,20 +97,20 @@ const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
 
 /** The one place that decides what a failure is: by codes and types first, then by words, then by the status. */
-export function readFailure(told: Told): ReadFailure {
+export function readFailure(told: RefusedAnswer): ReadFailure {
   const { retryAfterMs = FAR_MS, shouldRetry } = told;
-  const { codes, words } = saidIn(told.answer);
-  const status = statusBehind(told.status, words);
+  const { codes, words } = collectWords(told.answer);
+  const status = resolveStatus(told.status, words);
   // What is over only much later is the limit of a day, or of a plan.
   const hasHint = retryAfterMs < FAR_MS;
-  const coded = kindIn(codePatterns(), codes);
+  const coded = findKind(compileCodePatterns(), codes);
   // Use, unlike money, comes back by itself.
   const isSoonOver =
     coded === "quota" && hasHint && codes.some((code) => /usage|quota_exhausted/i.test(code));
   const named = NO_SHARE.test(words) ? "quota" : isSoonOver || PASSING_QUOTA.test(words) ? "limit" : coded;
-  const tooLong = tooLongOf({ ...told, status }, named, words);
+  const tooLong = findTooLong({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
-  const kind = named === "quota" ? "quota" : kindOf(status, named, { words, hasHint });
+  const kind = named === "quota" ? "quota" : classifyFailure(status, named, { words, hasHint });
   const passes = PASSING.has(kind) && (kind !== "server" || isPassingStatus(status));
   const isFinal = kind === "quota" || kind === "malformed_call";
   return { kind, isPassing: isFinal ? passes : (shouldRetry ?? passes) };
@@ -124,7 +124,7 @@ const BEHIND =
 /** How a gateway tells, under a status for what is refused, that the service behind it failed. */
 const FAULT_BEHIND = /\[server_error\]|upstream request failed: (?:model|endpoint) is unavailable/i;
 
-function statusBehind(status: number, words: string): number {
+function resolveStatus(status: number, words: string): number {
   if ((status === 400 || status === 403) && FAULT_BEHIND.test(words)) return 502;
   if (status === 404 && /\b(?:item|response) with id\b/i.test(words)) return 400;
   if (status !== 424 && status < 500) return status;
@@ -133,25 +133,25 @@ function statusBehind(status: number, words: string): number {
 
 const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "lost_model", "malformed_call", "server"]);
 
-function kindOf(
+function classifyFailure(
   status: number,
   named: FailureKind | undefined,
   { words, hasHint }: { readonly words: string; readonly hasHint: boolean },
 ): FailureKind {
-  const said = kindIn(wordPatterns(), [words]);
+  const said = findKind(compileWordPatterns(), [words]);
   const beats =
     said !== undefined &&
     said !== "limit" &&
     (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
-  if (beats && fits(said, status, hasHint)) return said;
+  if (beats && isPlausible(said, status, hasHint)) return said;
   if (status === 402 ? !hasHint : [401, 403].includes(status) && USED_UP.test(words)) return "quota";
   if (named === "account") return "account";
   if (named === "limit" || isLimit(status, said, hasHint))
     return !hasHint && SPENT.test(words) ? "quota" : "limit";
-  if (named !== undefined && fits(named, status, hasHint)) return named;
+  if (named !== undefined && isPlausible(named, status, hasHint)) return named;
   // The service refuses, in words of its own, and not because of the key.
   if (status === 403 && /(?:\w+\W+){4}\w/.test(words) && !OF_KEYS.test(words)) return "permission";
-  return kindOfStatus(status);
+  return classifyStatus(status);
 }
 
 function isLimit(status: number, said: FailureKind | undefined, hasHint: boolean): boolean {
@@ -172,7 +172,7 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   key: ["permission", "path"],
 };
 
-function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
+function isPlausible(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit also mentions the billing page.
   if (kind === "quota") return !hasHint;
   if (kind === "path" && status === 401) return false;
@@ -187,7 +187,7 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   return true;
 }
 
-function kindOfStatus(status: number): FailureKind {
+function classifyStatus(status: number): FailureKind {
   if (status === 401) return "key";
   // Also a proxy, or a network, that wants a login of its own.
   if ([403, 407, 511].includes(status)) return "refused";
@@ -201,36 +201,36 @@ function isPassingStatus(status: number): boolean {
   return status >= 500 && status !== 501 && status !== 505;
 }
 
-function tooLongOf({ status, answer }: Told, named: FailureKind | undefined, words: string) {
+function findTooLong({ status, answer }: RefusedAnswer, named: FailureKind | undefined, words: string) {
   const whole = typeof answer === "string" ? answer : `${JSON.stringify(answer)} ${words}`;
-  if (named === "context") return tooLongIn(400, `${whole} context_length_exceeded`);
+  if (named === "context") return readTooLong(400, `${whole} context_length_exceeded`);
   if (OVER_A_LIMIT.test(words) && [0, 413, 429].includes(status)) {
     const limit = Number(/\blimit:? (\d+)/i.exec(words)?.[1]);
     return limit > 0 ? { contextWindow: limit } : {};
   }
-  return VAGUE.has(named) ? tooLongIn(status || 400, whole) : undefined;
+  return VAGUE.has(named) ? readTooLong(status || 400, whole) : undefined;
 }
 
-function kindIn(table: readonly Pattern[], texts: readonly string[]): FailureKind | undefined {
+function findKind(table: readonly Pattern[], texts: readonly string[]): FailureKind | undefined {
   return table.find(([, pattern]) => texts.some((text) => pattern.test(text)))?.[0];
 }
 
-const CODE_KEYS = wordSet("code Code type status reason quotaId error error_code errorCode error_type");
-const MOST_NODES = 500;
+const CODE_KEYS = createWordSet("code Code type status reason quotaId error error_code errorCode error_type");
+const MAX_NODES = 500;
 
 /** The short names and the sentences in a response, at any depth, also those of a service behind the service. */
-function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly words: string } {
+function collectWords(answer: unknown): { readonly codes: readonly string[]; readonly words: string } {
   const codes: string[] = [];
   const words: string[] = [];
   const open: (readonly [string, unknown])[] = [["", answer]];
-  for (let seen = 0; open.length > 0 && seen < MOST_NODES; seen += 1) {
+  for (let seen = 0; open.length > 0 && seen < MAX_NODES; seen += 1) {
     const [key, value] = open.shift() ?? ["", undefined];
     const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? (parseJson(value) ?? value) : value;
     if (Array.isArray(inner)) open.push(...inner.map((item) => [key, item] as const));
     else if (isRecord(inner)) open.push(...Object.entries(inner));
     else if (typeof inner === "string" || typeof inner === "number") {
       const text = String(inner);
-      open.push(["", jsonWithin(text)?.value]);
+      open.push(["", findJson(text)?.value]);
       if (CODE_KEYS.has(key) && /^[\w.-]{1,80}$/.test(text)) codes.push(text);
       else words.push(text);
     }
@@ -239,9 +239,9 @@ function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly 
 }
 
 /** What a service behind a service has said, in the midst of a sentence. */
-export function jsonWithin(text: string) {
+export function findJson(text: string) {
   const start = text.search(/\{\s*"/);
-  const end = start === -1 ? undefined : endOfJson(text.slice(start));
+  const end = start === -1 ? undefined : findJsonEnd(text.slice(start));
   const value = end === undefined ? undefined : parseJson(text.slice(start, start + end));
   return isRecord(value) && end !== undefined ? { start, end: start + end, value } : undefined;
 }

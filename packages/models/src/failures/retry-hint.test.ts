@@ -1,4 +1,4 @@
-import { closeServers, failureOf, raw } from "@burin/testing/served-model";
+import { closeServers, raw, readFailure } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
 afterEach(closeServers);
@@ -64,7 +64,7 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
       {},
     ],
   ])("%s", async (_where, body, headers) => {
-    const { retryAfterMs = 0 } = await failureOf(raw(JSON.stringify(body), { status: 429, headers }));
+    const { retryAfterMs = 0 } = await readFailure(raw(JSON.stringify(body), { status: 429, headers }));
     expect(retryAfterMs).toBeGreaterThan(0);
     expect(retryAfterMs).toBeLessThanOrEqual(31_000);
   });
@@ -84,23 +84,23 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
     ["in Chinese", 429, { message: "请求过于频繁，请 30 秒后重试" }, 30_000],
   ])("also %s", async (...row) => {
     const [, status, body, pause] = row;
-    const failure = await failureOf(raw(JSON.stringify(body), { status }));
+    const failure = await readFailure(raw(JSON.stringify(body), { status }));
     expect(failure).toMatchObject({ isPassing: true, retryAfterMs: pause });
   });
 
   it("P35 a moment is no minute", async () => {
     const words = "Too many requests, please wait a moment and try again.";
-    expect(await failureOf(raw(words, { status: 429 }))).not.toHaveProperty("retryAfterMs");
+    expect(await readFailure(raw(words, { status: 429 }))).not.toHaveProperty("retryAfterMs");
   });
 
   it("of tokens that remain only in a refusal for a limit", async () => {
     const headers = { "x-ratelimit-remaining-tokens": "29998", "x-ratelimit-reset-tokens": "59s" };
-    expect(await failureOf(raw("{}", { status: 500, headers }))).not.toHaveProperty("retryAfterMs");
+    expect(await readFailure(raw("{}", { status: 500, headers }))).not.toHaveProperty("retryAfterMs");
   });
 
   it("with a unit in the header, or under a name of the service's own", async () => {
     for (const headers of [{ "retry-after": "20s" }, { "x-ms-retry-after-ms": "20000" }]) {
-      expect(await failureOf(raw("{}", { status: 429, headers }))).toMatchObject({ retryAfterMs: 20_000 });
+      expect(await readFailure(raw("{}", { status: 429, headers }))).toMatchObject({ retryAfterMs: 20_000 });
     }
   });
 
@@ -108,7 +108,7 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
     const dayOf = async (moment: number) => {
       const metadata = { headers: { "X-RateLimit-Reset": `${moment}` } };
       const error = { message: "free-models-per-day", metadata };
-      return failureOf(raw(JSON.stringify({ error }), { status: 429 }));
+      return readFailure(raw(JSON.stringify({ error }), { status: 429 }));
     };
     expect(await dayOf(RESETS - 60_000)).not.toHaveProperty("retryAfterMs");
     const failure = await dayOf(RESETS + 80_000_000);

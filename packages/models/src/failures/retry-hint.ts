@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { HttpAnswer } from "@burin/net/http-request";
+import type { HttpResponse } from "@burin/net/http-request";
 
 export interface RetryHint {
   readonly retryAfterMs?: number;
   readonly shouldRetry?: boolean;
 }
 
-type Head = Pick<HttpAnswer, "status" | "headers">;
+type ResponseHead = Pick<HttpResponse, "status" | "headers">;
 
 /** What the service says about another attempt, first in its headers, then in the response. */
-export function retryHint({ status, headers }: Head, answer: string): RetryHint {
-  const asked = ofHeaders(headers) ?? hintIn(answer) ?? ofResets(headers, status === 429);
+export function readRetryHint({ status, headers }: ResponseHead, answer: string): RetryHint {
+  const asked = readHeaderPause(headers) ?? findPause(answer) ?? readResetPause(headers, status === 429);
   const should = String(headers["x-should-retry"] ?? "").toLowerCase();
   return {
     ...(asked === undefined ? {} : { retryAfterMs: asked }),
@@ -19,37 +19,37 @@ export function retryHint({ status, headers }: Head, answer: string): RetryHint 
 }
 
 /** A proxy may add a header with a shorter time: the longer pause is the right one. */
-function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
+function readHeaderPause(headers: IncomingHttpHeaders): number | undefined {
   const named = Object.entries(headers).map(([name, value]) => [name, String(value).trim()] as const);
   const asked = named.flatMap(([name, value]) => {
     const [found, unit = "s"] = /retry-after(?:-(ms))?$/.exec(name) ?? [];
-    return found === undefined ? [] : (pauseOf(value, unit) ?? []);
+    return found === undefined ? [] : (parsePause(value, unit) ?? []);
   });
   if (asked.length > 0) return Math.max(...asked);
-  return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
+  return parseResetPause(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
 /** In the form of the IETF, also an older one: `"default";r=0;t=30`, `remaining=0, reset=30`. */
 const SPENT_LIMIT = /\b(?:r|remaining)=0\b[^"]*?\b(?:t|reset)=(\d+)/;
 
 /** Each limit has headers of its own; the pause is that of the limits of which nothing, or of tokens too few, remains. */
-function ofResets(headers: IncomingHttpHeaders, isLimited: boolean): number | undefined {
+function readResetPause(headers: IncomingHttpHeaders, isLimited: boolean): number | undefined {
   const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
   const spent = resets.filter((name) => Number(headers[name.replace("reset", "remaining")] ?? 1) <= 0);
   const short = isLimited && spent.length === 0 ? resets.filter((name) => name.includes("token")) : spent;
   const policies = SPENT_LIMIT.exec(String(headers.ratelimit))?.slice(1) ?? [];
   const told = [...policies, ...short.map((name) => String(headers[name]))];
-  const times = told.flatMap((moment) => untilReset(moment) ?? []);
+  const times = told.flatMap((moment) => parseResetPause(moment) ?? []);
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 
 /** What is far off is the end of a daily quota, which says nothing of another limit. */
-function untilReset(moment: string): number | undefined {
-  const left = pauseOf(moment) ?? 0;
-  return left > 0 && left <= MOST_TO_RESET_MS ? left : undefined;
+function parseResetPause(moment: string): number | undefined {
+  const left = parsePause(moment) ?? 0;
+  return left > 0 && left <= MAX_TO_RESET_MS ? left : undefined;
 }
 
-const MOST_TO_RESET_MS = 120_000;
+const MAX_TO_RESET_MS = 120_000;
 const UNITS: Readonly<Record<string, number>> = {
   ...{ ms: 1, mil: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 },
   ...{ 秒: 1000, 分: 60_000, 小: 3_600_000 },
@@ -68,22 +68,22 @@ const FIELD =
   /"(?:x-ratelimit-|quota_?)?(?:retry|resets?)[-_]?(?:after|delay|in|at|time(?:stamp)?)?[-_]?(ms|seconds)?"\s*:\s*"?([\w:.+-]+)/gi;
 
 /** The pause that a response asks for: in a field, or in a sentence such as "try again in 11s". */
-export function hintIn(answer: string): number | undefined {
+export function findPause(answer: string): number | undefined {
   for (const [, unit, value = ""] of answer.matchAll(FIELD)) {
-    const pause = pauseOf(value, unit?.toLowerCase() === "ms" ? "ms" : "s");
+    const pause = parsePause(value, unit?.toLowerCase() === "ms" ? "ms" : "s");
     if (pause) return pause;
   }
   const [, english, chinese] = TIMES.exec(answer) ?? [];
   const [, day, time] = DATE.exec(answer) ?? [];
   // What is past says nothing.
-  return pauseOf(english ?? chinese ?? (day ? `${day}T${time}Z` : "")) || undefined;
+  return parsePause(english ?? chinese ?? (day ? `${day}T${time}Z` : "")) || undefined;
 }
 
 /** A moment since 1970 or as a date, a time such as `1m12s`, or a number of units. */
-function pauseOf(value: string, unit = "s"): number | undefined {
-  if (/^\d{10}(?:\d{3})?$/.test(value)) return untilThen(Number(value.padEnd(13, "0")));
+function parsePause(value: string, unit = "s"): number | undefined {
+  if (/^\d{10}(?:\d{3})?$/.test(value)) return computePause(Number(value.padEnd(13, "0")));
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * (UNITS[unit] ?? 1);
-  if (/^(?:\d{4}-|[a-z]{3},? )/i.test(value)) return untilThen(Date.parse(value));
+  if (/^(?:\d{4}-|[a-z]{3},? )/i.test(value)) return computePause(Date.parse(value));
   const pieces = [...value.matchAll(/(\d+(?:\.\d+)?|\ban?\b|\bone\b)\s*(ms|mil|[dhms秒分小])/gi)];
   const lengths = pieces.map(
     ([, count, of = ""]) =>
@@ -92,6 +92,6 @@ function pauseOf(value: string, unit = "s"): number | undefined {
   return pieces.length > 0 ? Math.ceil(lengths.reduce((sum, one) => sum + one)) : undefined;
 }
 
-function untilThen(moment: number): number | undefined {
+function computePause(moment: number): number | undefined {
   return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
 }

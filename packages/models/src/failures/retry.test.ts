@@ -4,8 +4,8 @@ import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openAiCompatible } from "../choice/open-model.ts";
-import { fallbackChain } from "./fallback.ts";
-import { retrying } from "./retry.ts";
+import { createFallbackChain } from "./fallback.ts";
+import { withRetries } from "./retry.ts";
 
 afterEach(closeServers);
 
@@ -22,7 +22,7 @@ function refusal(status: number, headers: Record<string, string>, body = "{}"): 
 
 async function retried(replies: FakeReply[], firstDelayMs = 1): Promise<ModelEvent[]> {
   const { baseUrl } = await serve(...replies);
-  return readAll(retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs, mostAttempts: 3 }));
+  return readAll(withRetries(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs, mostAttempts: 3 }));
 }
 
 function notices(events: readonly ModelEvent[]): string[] {
@@ -31,7 +31,7 @@ function notices(events: readonly ModelEvent[]): string[] {
 
 describe("P35 a name that cannot be looked up", () => {
   it("is looked up again: a network may be coming up", async () => {
-    const model = retrying(openAiCompatible({ name: "m", baseUrl: "http://no-such-host.invalid/v1" }), {
+    const model = withRetries(openAiCompatible({ name: "m", baseUrl: "http://no-such-host.invalid/v1" }), {
       firstDelayMs: 1,
     });
     const events = await readAll(model);
@@ -106,7 +106,7 @@ describe("retries", () => {
   it("P11 an abort ends the waiting at once", async () => {
     const { baseUrl } = await serve({ error: { message: "down", status: 503 } });
     const controller = new AbortController();
-    const model = retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 600_000 });
+    const model = withRetries(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 600_000 });
     const events: ModelEvent[] = [];
     for await (const event of model.stream(REQUEST, controller.signal)) {
       events.push(event);
@@ -119,11 +119,11 @@ describe("retries", () => {
     const events = await retried([{ text: "so", error: { message: "boom" } }, { text: "again" }]);
     expect(notices(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ reason: "error" });
-    const gone = retrying(openAiCompatible({ name: "m", baseUrl: "http://127.0.0.1:9/v1" }), {
+    const gone = withRetries(openAiCompatible({ name: "m", baseUrl: "http://127.0.0.1:9/v1" }), {
       firstDelayMs: 1,
     });
     expect(notices(await readAll(gone))).toHaveLength(2);
-    const unknown = retrying(openAiCompatible({ name: "m", baseUrl: "http://nowhere.invalid/v1" }));
+    const unknown = withRetries(openAiCompatible({ name: "m", baseUrl: "http://nowhere.invalid/v1" }));
     expect(notices(await readAll(unknown)).length).toBeLessThan(3);
   });
 });
@@ -142,7 +142,7 @@ describe("a notice of another attempt", () => {
     const busy = await serve(overloaded, { text: "ok" });
     for (const url of [baseUrl, busy.baseUrl]) {
       const model = openAiCompatible({ name: "m", baseUrl: url, apiKey: "a" });
-      const [notice] = notices(await readAll(retrying(model, { firstDelayMs: 1 })));
+      const [notice] = notices(await readAll(withRetries(model, { firstDelayMs: 1 })));
       expect(notice).toMatch(/[.)] Attempt 2 of 6 follows/);
       expect(notice).not.toContain("[the API key]");
     }
@@ -176,7 +176,7 @@ describe("a proper end with nothing said", () => {
       { role: "model", parts: [{ functionCall }] },
       { role: "user", parts: [{ functionResponse }] },
     ];
-    const model = retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 1 });
+    const model = withRetries(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 1 });
     const events = await readAll(model, { ...REQUEST, history });
     expect(notices(events)).toHaveLength(told);
     expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe(text);
@@ -188,7 +188,7 @@ describe("a chain of models", () => {
   async function chain(first: FakeReply[], second: FakeReply[], now: () => number = Date.now) {
     const one = await serve(...first);
     const two = await serve(...second);
-    const model = fallbackChain(
+    const model = createFallbackChain(
       [
         openAiCompatible({ name: "one", baseUrl: one.baseUrl }),
         openAiCompatible({ name: "two", baseUrl: two.baseUrl }),

@@ -1,6 +1,15 @@
 import { createServer } from "node:net";
-import { type FakeReply, portOf } from "@burin/testing/fake-model-server";
-import { ask, closeServers, delta, failureIn, failureOf, raw, serve, sse } from "@burin/testing/served-model";
+import { type FakeReply, listenOnFreePort } from "@burin/testing/fake-model-server";
+import {
+  ask,
+  closeServers,
+  delta,
+  findFailure,
+  raw,
+  readFailure,
+  serve,
+  sse,
+} from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
 const KEY = "sk-very-secret-key";
@@ -16,7 +25,7 @@ describe("failures", () => {
       `{"error":"${"\\\\".repeat(30_000)}"}`,
       "thinking ".repeat(7000),
     ]) {
-      const { message } = await failureOf(raw(body, { status: 400, type: "application/json" }));
+      const { message } = await readFailure(raw(body, { status: 400, type: "application/json" }));
       expect(message.length).toBeLessThan(1000);
     }
   });
@@ -53,7 +62,7 @@ describe("failures", () => {
     ],
     ["a withheld reply", sse(delta({ content: "He" }, "content_filter")), ["bad_reply", /withheld/]],
   ])("%s", async (_title, body, [type, words]) => {
-    const failure = await failureOf(raw(body));
+    const failure = await readFailure(raw(body));
     expect(failure.type).toBe(type);
     expect(failure.message).toMatch(words);
   });
@@ -81,28 +90,28 @@ describe("failures", () => {
     [502, "", ["server_error", /side of the service/]],
     [529, "", ["server_error", /overloaded/]],
   ])("HTTP %i %s", async (status, body, [type, words]) => {
-    const failure = await failureOf(raw(body, { status, type: "text/plain" }), { apiKey: KEY });
+    const failure = await readFailure(raw(body, { status, type: "text/plain" }), { apiKey: KEY });
     expect(failure).toMatchObject({ type, status });
     expect(failure.message).toMatch(words);
   });
 
   it("bounds what a server says and never shows the key, even when the server quotes it", async () => {
-    const failure = await failureOf(raw(`bad key ${KEY} ${"x".repeat(100_000)}`, { status: 401 }), {
+    const failure = await readFailure(raw(`bad key ${KEY} ${"x".repeat(100_000)}`, { status: 401 }), {
       apiKey: ` ${KEY}\n`,
     });
     expect(failure.message.length).toBeLessThan(1000);
     expect(failure.message).toContain("bad key [the API key]");
     expect(JSON.stringify(failure)).not.toContain(KEY);
-    const inStream = await failureOf(raw(sse({ error: { message: `no ${KEY}` } })), { apiKey: KEY });
+    const inStream = await readFailure(raw(sse({ error: { message: `no ${KEY}` } })), { apiKey: KEY });
     expect(JSON.stringify(inStream)).not.toContain(KEY);
   });
 
   it("says that no key is set where none was sent", async () => {
-    expect((await failureOf(raw("", { status: 401 }))).message).toContain("none is set");
+    expect((await readFailure(raw("", { status: 401 }))).message).toContain("none is set");
   });
 
   it("does not follow a redirect but says where it leads", async () => {
-    const failure = await failureOf(
+    const failure = await readFailure(
       raw("", { status: 308, headers: { location: "https://other.example/v1?token=1" } }),
     );
     expect(failure).toMatchObject({
@@ -119,13 +128,13 @@ describe("failures", () => {
         response.write(sse(delta({ content: "Hel" })));
       },
     };
-    expect(await failureOf(silent, { silenceMs: 300 })).toMatchObject({ type: "timeout", isPassing: true });
+    expect(await readFailure(silent, { silenceMs: 300 })).toMatchObject({ type: "timeout", isPassing: true });
   });
 
   it("names host and port where nothing listens", async () => {
     const server = await serve();
     await server.close();
-    const failure = failureIn(await ask({ baseUrl: server.baseUrl }));
+    const failure = findFailure(await ask({ baseUrl: server.baseUrl }));
     const { port } = new URL(server.baseUrl);
     expect(failure.type).toBe("unreachable");
     expect(failure.message).toMatch(
@@ -134,21 +143,21 @@ describe("failures", () => {
   });
 
   it("names a host that does not exist", async () => {
-    const failure = failureIn(await ask({ baseUrl: "http://no-such-host.invalid/v1" }));
+    const failure = findFailure(await ask({ baseUrl: "http://no-such-host.invalid/v1" }));
     expect(failure.type).toBe("unreachable");
     expect(failure.message).toMatch(/no-such-host\.invalid:80 .*(ENOTFOUND|EAI_AGAIN)/);
   });
 
   it("says so when a plain server is asked over TLS, and when the other end speaks no HTTP", async () => {
     const { baseUrl } = await serve();
-    const tls = failureIn(await ask({ baseUrl: baseUrl.replace("http:", "https:") }));
+    const tls = findFailure(await ask({ baseUrl: baseUrl.replace("http:", "https:") }));
     expect(tls).toMatchObject({
       type: "unreachable",
       message: expect.stringMatching(/does not speak TLS.*http:\/\//),
     });
     const other = createServer((socket) => socket.end("SSH-2.0-x\r\n"));
-    const port = await portOf(other);
-    const failure = failureIn(await ask({ baseUrl: `http://127.0.0.1:${port}/v1` }));
+    const port = await listenOnFreePort(other);
+    const failure = findFailure(await ask({ baseUrl: `http://127.0.0.1:${port}/v1` }));
     other.close();
     expect(failure).toMatchObject({
       type: "unreachable",
@@ -159,7 +168,7 @@ describe("failures", () => {
   it.each(["", "nonsense", "localhost:1234/v1", "ftp://x/v1", "http://", "http://me:pw@host/v1"])(
     "base URL %j",
     async (baseUrl) => {
-      const failure = failureIn(await ask({ baseUrl }));
+      const failure = findFailure(await ask({ baseUrl }));
       expect(failure.type).toBe("bad_request");
       expect(failure.message).toMatch(/^The base URL /);
       expect(failure.message).not.toContain("pw");
@@ -167,7 +176,7 @@ describe("failures", () => {
   );
 
   it("refuses a key that cannot stand in a header, without showing it", async () => {
-    const failure = failureIn(await ask({ baseUrl: "http://127.0.0.1:9/v1", apiKey: `${KEY}\nnext` }));
+    const failure = findFailure(await ask({ baseUrl: "http://127.0.0.1:9/v1", apiKey: `${KEY}\nnext` }));
     expect(failure.type).toBe("unauthorized");
     expect(failure.message).not.toContain(KEY);
   });

@@ -1,42 +1,43 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { innermost, tlsFault } from "@burin/net/connection-fault";
-import { wordSet } from "../request/word-set.ts";
-import { type FailureKind, jsonWithin, type ReadFailure, readFailure } from "./read-failure.ts";
-import { hintIn, type RetryHint } from "./retry-hint.ts";
-import { shownUrl } from "./shown-url.ts";
+import { describeTlsFault, findInnermostError } from "@burin/net/connection-fault";
+import { createWordSet } from "../request/word-set.ts";
+import { type FailureKind, findJson, type ReadFailure, readFailure } from "./read-failure.ts";
+import { findPause, type RetryHint } from "./retry-hint.ts";
+import { formatUrl } from "./shown-url.ts";
 
 /** How much of the service's own words is shown; they may be a whole web page. */
-const MOST_DETAIL_CHARACTERS = 500;
+const MAX_DETAIL_CHARACTERS = 500;
 
-const DETAIL_KEYS = wordSet(
+const DETAIL_KEYS = createWordSet(
   "error errors choices message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
 /** What is read for itself. */
 const READ_KEYS: ReadonlySet<string> = new Set([...DETAIL_KEYS, "metadata", "param"]);
 /** What a service means to say is not deeper. */
-const MOST_LEVELS = 30;
+const MAX_LEVELS = 30;
 
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
-export function detailOf(answer: unknown, levels = MOST_LEVELS): string {
+export function readDetail(answer: unknown, levels = MAX_LEVELS): string {
   if (levels === 0) return "";
-  const inner = (value: unknown) => detailOf(value, levels - 1);
-  if (typeof answer === "string") return detailInText(answer, inner);
+  const inner = (value: unknown) => readDetail(value, levels - 1);
+  if (typeof answer === "string") return readTextDetail(answer, inner);
   if (Array.isArray(answer)) return inner(answer[0]);
-  return isRecord(answer) ? detailIn(answer, inner) : "";
+  return isRecord(answer) ? readRecordDetail(answer, inner) : "";
 }
 
-function detailInText(answer: string, inner: (value: unknown) => string): string {
+function readTextDetail(answer: string, inner: (value: unknown) => string): string {
   const parsed = parseJson(answer);
   if (typeof parsed === "object") return inner(parsed);
-  const within = jsonWithin(answer);
+  const within = findJson(answer);
   const told = within ? inner(within.value) : "";
-  if (within && told !== "") return bounded(answer.slice(0, within.start) + told + answer.slice(within.end));
-  return looksLikeHtml(answer) ? "" : bounded(answer);
+  if (within && told !== "")
+    return shortenLine(answer.slice(0, within.start) + told + answer.slice(within.end));
+  return isHtml(answer) ? "" : shortenLine(answer);
 }
 
-function detailIn(answer: JsonRecord, inner: (value: unknown) => string): string {
+function readRecordDetail(answer: JsonRecord, inner: (value: unknown) => string): string {
   const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
   // Where nothing has a name that is known, a service has put it into something of its own.
   const wrapped = Object.entries(answer).flatMap(([key, value]) =>
@@ -54,17 +55,17 @@ function detailIn(answer: JsonRecord, inner: (value: unknown) => string): string
   const name = typeof answer.code === "string" && /^[a-z]\w+$/i.test(answer.code) ? answer.code : "";
   // A gateway also says what the service behind it said.
   const behind = isRecord(answer.metadata) ? inner(answer.metadata.raw) : "";
-  return bounded([place, detail ?? name, field, behind].filter((text) => text !== "").join(": "));
+  return shortenLine([place, detail ?? name, field, behind].filter((text) => text !== "").join(": "));
 }
 
-export function looksLikeHtml(text: string): boolean {
+export function isHtml(text: string): boolean {
   return /^\s*<(?:!doctype|!--|\?xml|\/?[a-z][a-z0-9-]*[\s/>])/i.test(text);
 }
 
 /** One printable line: what a server says must not move the cursor of the terminal that shows it. */
-export function bounded(text: string): string {
+export function shortenLine(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
-  return line.length > MOST_DETAIL_CHARACTERS ? `${line.slice(0, MOST_DETAIL_CHARACTERS)} ...` : line;
+  return line.length > MAX_DETAIL_CHARACTERS ? `${line.slice(0, MAX_DETAIL_CHARACTERS)} ...` : line;
 }
 
 interface RefusedRequest {
@@ -79,18 +80,18 @@ interface RefusedRequest {
   readonly hint: RetryHint;
 }
 
-export function statusFailure(refused: RefusedRequest): ModelFailure {
+export function createStatusFailure(refused: RefusedRequest): ModelFailure {
   const { status, url, hint } = refused;
   const read = readFailure({
     status,
     // The words of a page are not the service's.
-    answer: looksLikeHtml(refused.answer) ? "" : refused.answer,
+    answer: isHtml(refused.answer) ? "" : refused.answer,
     retryAfterMs: hint.retryAfterMs,
     shouldRetry: hint.shouldRetry,
   });
-  const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
-  const message = `${ended(head)} ${adviceFor(read.kind, refused)}`.trim();
-  return failureOf(read, message, { status, retryAfterMs: hint.retryAfterMs });
+  const head = `${formatUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
+  const message = `${endSentence(head)} ${findAdvice(read.kind, refused)}`.trim();
+  return createFailure(read, message, { status, retryAfterMs: hint.retryAfterMs });
 }
 
 /** For each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
@@ -159,13 +160,17 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
 
 type Known = Readonly<Record<"status" | "retryAfterMs", number | undefined>>;
 
-function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string, known: Known): ModelFailure {
+function createFailure(
+  { kind, isPassing, tooLong }: ReadFailure,
+  message: string,
+  known: Known,
+): ModelFailure {
   const said = Object.entries(known).filter(([, value]) => value !== undefined);
   const failure = { type: KINDS[kind][0], message, ...tooLong, ...Object.fromEntries(said) };
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
-function adviceFor(kind: FailureKind, refused: RefusedRequest): string {
+function findAdvice(kind: FailureKind, refused: RefusedRequest): string {
   const { status, answer, model, keyFrom } = refused;
   if (keyFrom === undefined && ["key", "permission", "refused"].includes(kind)) {
     return "The service requires an API key, and none is set.";
@@ -179,28 +184,31 @@ function adviceFor(kind: FailureKind, refused: RefusedRequest): string {
 }
 
 /** A failure that the service reports inside a response that began as a success. */
-export function reportedFailure(error: unknown): ModelFailure {
-  const detail = detailOf(error) || "no reason given";
+export function createReportedFailure(error: unknown): ModelFailure {
+  const detail = readDetail(error) || "no reason given";
   const record = isRecord(error) ? error : {};
   const told = [record.code, record.status, record.status_code, record.http_code].map(Number);
   const status = told.find((code) => code >= 400 && code <= 599);
-  const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
+  const retryAfterMs = findPause(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, retryAfterMs });
   const head = `The service reported an error in its reply: ${detail}`;
   // The response does not name the model.
   const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");
-  return failureOf(read, advice === "" ? head : `${ended(head)} ${advice}`, { status, retryAfterMs });
+  return createFailure(read, advice === "" ? head : `${endSentence(head)} ${advice}`, {
+    status,
+    retryAfterMs,
+  });
 }
 
 /** A network error as a failure that names the host and the port and says what to check. */
-export function connectionFailure(error: unknown, url: URL): ModelFailure {
-  const { code, message } = innermost(error);
+export function createConnectionFailure(error: unknown, url: URL): ModelFailure {
+  const { code, message } = findInnermostError(error);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const place = `${url.hostname}:${port}`;
   const known = CODES.find(([codes]) => codes.test(code))?.[1].replace("PLACE", place);
-  const fault = tlsFault({ code, message }, place);
-  const secure = fault && ended(`No secure connection: ${fault}`);
-  const advice = known ?? secure ?? ended(`The request to ${place} failed: ${bounded(message)}`);
+  const fault = describeTlsFault({ code, message }, place);
+  const secure = fault && endSentence(`No secure connection: ${fault}`);
+  const advice = known ?? secure ?? endSentence(`The request to ${place} failed: ${shortenLine(message)}`);
   const failure = { type: "unreachable", message: code === "" ? advice : `${advice} (${code})` };
   return PASSING_CODES.test(code) ? { ...failure, isPassing: true } : failure;
 }
@@ -229,14 +237,14 @@ const CODES: readonly (readonly [codes: RegExp, advice: string])[] = [
   [/^HPE_/, "PLACE does not speak HTTP: check the port, and whether the base URL must start with https://."],
 ];
 
-export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
+export function createSilenceFailure(url: URL, silenceMs: number): ModelFailure {
   const seconds = Math.round(silenceMs / 100) / 10;
   const message =
-    `${shownUrl(url)} was silent for ${seconds} s, the limit: check its log, or raise ` +
+    `${formatUrl(url)} was silent for ${seconds} s, the limit: check its log, or raise ` +
     "model.timeoutSeconds in the settings.";
   return { type: "timeout", message, isPassing: true };
 }
 
-function ended(sentence: string): string {
+function endSentence(sentence: string): string {
   return /[.!?。！？]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -1,4 +1,4 @@
 /** The address for messages: no query, no user name, nothing secret. */
-export function shownUrl(url: URL): string {
+export function formatUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }

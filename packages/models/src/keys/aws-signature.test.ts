@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { chooseModel } from "../choice/choose-model.ts";
 import { openModel } from "../choice/open-model.ts";
-import { signedHeaders } from "./aws-signature.ts";
+import { signHeaders } from "./aws-signature.ts";
 
 afterEach(closeServers);
 
@@ -36,7 +36,7 @@ describe("P36 a request to Amazon's cloud is signed", () => {
   ])("as in the example %s", (...[, method, path, headers, text, signature]) => {
     const url = new URL(path, "https://example.amazonaws.com");
     const body = text === "" ? [] : [Buffer.from(text.slice(0, 4)), Buffer.from(text.slice(4))];
-    const { authorization } = signedHeaders({ url, method, headers, body }, KEYS, PLACE);
+    const { authorization } = signHeaders({ url, method, headers, body }, KEYS, PLACE);
     expect(authorization).toContain("Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ");
     expect(authorization?.split("Signature=")[1]).toBe(signature);
   });
@@ -66,7 +66,7 @@ describe("P54 Bedrock without a bearer token", () => {
   });
 
   it("signs with the keys of the named profile, before those of the environment", async () => {
-    const HOME = temporaryFolder();
+    const HOME = createTemporaryFolder();
     await mkdir(join(HOME, ".aws"));
     const profiles = ["default", "work"].map(
       (name) => `[${name}]\naws_access_key_id = AKID-${name}\naws_secret_access_key=s\n`,
@@ -80,7 +80,7 @@ describe("P54 Bedrock without a bearer token", () => {
   });
 
   it("says what to set where there are no keys, and sends nothing", async () => {
-    const { headers, last } = await ask({ HOME: temporaryFolder() });
+    const { headers, last } = await ask({ HOME: createTemporaryFolder() });
     expect(headers).toBeUndefined();
     expect(last).toMatchObject({ error: { type: "unauthorized" } });
     expect(JSON.stringify(last)).toContain("AWS_ACCESS_KEY_ID");

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { readNamedText } from "@burin/files/disk/regular-file";
+import { readUserText } from "@burin/files/disk/regular-file";
 
 export interface AwsKeys {
   readonly id: string;
@@ -18,24 +18,24 @@ export interface UnsignedRequest {
 
 export type Signer = (request: UnsignedRequest) => Record<string, string>;
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** These describe the content; other headers may be changed on the way. */
 const SIGNED = /^(?:content-type|host|x-amz-.*)$/;
 
 /** Signs for a service in a region with the current keys. Throws a message for the user when there are none. */
-export function awsSigner(environment: NodeJS.ProcessEnv, place: Omit<Place, "at">): Signer {
-  const keys = awsKeys(environment);
-  return (request) => signedHeaders(request, keys, { ...place, at: new Date() });
+export function createAwsSigner(environment: NodeJS.ProcessEnv, place: Omit<SigningScope, "at">): Signer {
+  const keys = readAwsKeys(environment);
+  return (request) => signHeaders(request, keys, { ...place, at: new Date() });
 }
 
 /** From the variables, otherwise from the profile in the file of Amazon's own tools. */
-function awsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
+function readAwsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
   if (id && secret && !environment.AWS_PROFILE) return { id, secret, token };
   const profile = environment.AWS_PROFILE || "default";
   const folder = join(environment.HOME || homedir(), ".aws");
   const file = environment.AWS_SHARED_CREDENTIALS_FILE || join(folder, "credentials");
-  const named = profileIn(readNamedText(file, MOST_BYTES) ?? "", profile);
+  const named = parseProfile(readUserText(file, MAX_BYTES) ?? "", profile);
   const { aws_access_key_id: key, aws_secret_access_key: hidden, aws_session_token } = named;
   if (key && hidden) return { id: key, secret: hidden, token: aws_session_token };
   throw new Error(
@@ -43,7 +43,7 @@ function awsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
   );
 }
 
-function profileIn(text: string, profile: string): Readonly<Record<string, string>> {
+function parseProfile(text: string, profile: string): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   let isNamed = false;
   for (const line of text.split(/\r?\n/)) {
@@ -55,17 +55,17 @@ function profileIn(text: string, profile: string): Readonly<Record<string, strin
   return found;
 }
 
-interface Place {
+interface SigningScope {
   readonly service: string;
   readonly region: string;
   readonly at: Date;
 }
 
 /** Returns the headers to add, by Signature Version 4. */
-export function signedHeaders(
+export function signHeaders(
   { url, method, headers, body = [] }: UnsignedRequest,
   { id, secret, token }: AwsKeys,
-  { service, region, at }: Place,
+  { service, region, at }: SigningScope,
 ): Record<string, string> {
   const time = at.toISOString().replace(/[-:]|\.\d+/g, "");
   const added: Record<string, string> = {
@@ -77,36 +77,39 @@ export function signedHeaders(
     .filter(([name]) => SIGNED.test(name))
     .sort(([one], [other]) => (one < other ? -1 : 1));
   const names = all.map(([name]) => name).join(";");
-  const query = [...url.searchParams].map((pair) => pair.map(encoded).join("="));
+  const query = [...url.searchParams].map((pair) => pair.map(encodeForAws).join("="));
   const canonical = [
     method,
-    url.pathname.split("/").map(encoded).join("/"),
+    url.pathname.split("/").map(encodeForAws).join("/"),
     query.sort().join("&"),
     ...all.map(([name, value]) => `${name}:${value}`),
     "",
     names,
-    hashOf(body),
+    hashPieces(body),
   ];
   const scope = [time.slice(0, 8), region, service, "aws4_request"];
-  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashOf([canonical.join("\n")])].join("\n");
-  const key = scope.reduce<string | Buffer>((before, part) => hmac(before, part).digest(), `AWS4${secret}`);
-  const signature = hmac(key, toSign).digest("hex");
+  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashPieces([canonical.join("\n")])].join("\n");
+  const key = scope.reduce<string | Buffer>(
+    (before, part) => computeHmac(before, part).digest(),
+    `AWS4${secret}`,
+  );
+  const signature = computeHmac(key, toSign).digest("hex");
   const authorization = `AWS4-HMAC-SHA256 Credential=${id}/${scope.join("/")}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...added, authorization };
 }
 
 /** Amazon escapes more characters than the standard. */
-function encoded(text: string): string {
+function encodeForAws(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/[!'()*]/g, hex);
 }
 
-function hashOf(pieces: readonly (string | Uint8Array)[]): string {
+function hashPieces(pieces: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
 }
 
-function hmac(key: string | Buffer, text: string) {
+function computeHmac(key: string | Buffer, text: string) {
   return createHmac("sha256", key).update(text);
 }

@@ -1,8 +1,15 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { ToolCallAssembly } from "../calls/tool-call-assembly.ts";
-import { cacheWrites, count, ReplyReader, reportedCost, thought, withheld } from "../replies/reply-reader.ts";
-import { ownedSignature } from "../request/thought-signature.ts";
+import {
+  createThoughtEvents,
+  createWithheldFailure,
+  ReplyReader,
+  readCacheWrites,
+  readCost,
+  readCount,
+} from "../replies/reply-reader.ts";
+import { tagSignature } from "../request/thought-signature.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
@@ -24,7 +31,7 @@ export class AnthropicReply extends ReplyReader {
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
-    if (this.finishReason === "refusal") return withheld("refusal", this.#explanation);
+    if (this.finishReason === "refusal") return createWithheldFailure("refusal", this.#explanation);
     return isEmpty && (this.finishReason === "" || this.isForCall) ? this.empty() : undefined;
   }
 
@@ -33,14 +40,14 @@ export class AnthropicReply extends ReplyReader {
     const usage = type === "message_start" && isRecord(message) ? message.usage : atEnd;
     if (!isRecord(usage)) return undefined;
     const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-    const cached = count(usage.cache_read_input_tokens);
-    const input = count(usage.input_tokens) + cached + count(usage.cache_creation_input_tokens);
+    const cached = readCount(usage.cache_read_input_tokens);
+    const input = readCount(usage.input_tokens) + cached + readCount(usage.cache_creation_input_tokens);
     return {
       inputTokens: Math.max(input, known.inputTokens),
-      outputTokens: count(usage.output_tokens) || known.outputTokens,
+      outputTokens: readCount(usage.output_tokens) || known.outputTokens,
       cachedTokens: cached || known.cachedTokens,
-      ...reportedCost(usage),
-      ...(cacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
+      ...readCost(usage),
+      ...(readCacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
     };
   }
 
@@ -90,7 +97,7 @@ export class AnthropicReply extends ReplyReader {
 
   /** What a message holds already; one that is empty says nothing of its end. */
   #readMessage(message: JsonRecord): ModelEvent[] {
-    const content = recordsIn(message.content);
+    const content = filterRecords(message.content);
     const events = content.flatMap((block, index) => {
       this.#index = index;
       return [...this.#beginBlock(block), ...this.#endBlock()];
@@ -115,12 +122,11 @@ export class AnthropicReply extends ReplyReader {
         return [];
       }
       case "redacted_thinking":
-        if (typeof block.data === "string")
-          this.#signature = ownedSignature("anthropic-redacted", block.data);
+        if (typeof block.data === "string") this.#signature = tagSignature("anthropic-redacted", block.data);
         return [];
       case "thinking":
         this.#sign(block.signature);
-        return thought(block.thinking);
+        return createThoughtEvents(block.thinking);
       default:
         return this.said(block.text);
     }
@@ -134,7 +140,7 @@ export class AnthropicReply extends ReplyReader {
         this.calls.add([{ index: this.#index, arguments: delta.partial_json }]);
         return [];
       case "thinking_delta":
-        return thought(delta.thinking);
+        return createThoughtEvents(delta.thinking);
       case "signature_delta":
         this.#sign(delta.signature);
         return [];
@@ -145,7 +151,7 @@ export class AnthropicReply extends ReplyReader {
 
   #sign(piece: unknown): void {
     if (typeof piece !== "string" || piece === "") return;
-    this.#signature = (this.#signature ?? ownedSignature("anthropic", "")) + piece;
+    this.#signature = (this.#signature ?? tagSignature("anthropic", "")) + piece;
   }
 
   #endBlock(): ModelEvent[] {

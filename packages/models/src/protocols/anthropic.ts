@@ -1,12 +1,12 @@
 import type { FunctionDeclaration, Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheMark } from "../request/cache-mark.ts";
+import { createCacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest, Tuning } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
-import { signatureOf } from "../request/thought-signature.ts";
-import { budgetOf, effortOf, MOST_OUTPUT_TOKENS, mergedBody } from "../request/tuning.ts";
-import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
-import { wireId, wireJson } from "../request/wire.ts";
+import { readSignature } from "../request/thought-signature.ts";
+import { MAX_OUTPUT_TOKENS, mergeBody, resolveEffort, resolveThinkingBudget } from "../request/tuning.ts";
+import { groupTurns, isSupportedImage, isSupportedMedia, listUserItems } from "../request/user-items.ts";
+import { serializeForWire, toWireId } from "../request/wire.ts";
 import type { Protocol } from "./service-model.ts";
 
 interface Block {
@@ -20,55 +20,55 @@ interface WireMessage {
 }
 
 /** Thinking counts as output; this much is left for the answer itself. */
-const LEAST_ANSWER_TOKENS = 8_000;
+const MIN_ANSWER_TOKENS = 8_000;
 
 /** Instructions, tools and the last two user messages get cache marks: the next request pays only for what is new. */
-function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, tuning = {} } = request;
-  const cache_control = cacheMark(request, quirks);
+  const cache_control = createCacheMark(request, quirks);
   const mark = cache_control === null ? {} : { cache_control };
-  const messages = wireMessages(request.history, quirks);
+  const messages = formatMessages(request.history, quirks);
   const body = {
     model,
-    ...generation(tuning, quirks, messages),
-    ...(tools.length > 0 ? { tools: wireTools(tools, system === "" ? mark : {}) } : {}),
+    ...buildGenerationOptions(tuning, quirks, messages),
+    ...(tools.length > 0 ? { tools: formatTools(tools, system === "" ? mark : {}) } : {}),
     ...(system === "" ? {} : { system: [{ type: "text", text: system, ...mark }] }),
     messages,
     stream: true,
   };
   if (cache_control !== null) markUserMessages(body.messages, mark);
-  return [wireJson(mergedBody(body, tuning.body, quirks))];
+  return [serializeForWire(mergeBody(body, tuning.body, quirks))];
 }
 
 /** The limits of output and thinking. While the model thinks, it accepts no sampling options. */
-function generation(
-  { reasoning, temperature, topP: top_p, maxOutput: max_tokens = MOST_OUTPUT_TOKENS }: Tuning,
+function buildGenerationOptions(
+  { reasoning, temperature, topP: top_p, maxOutput: max_tokens = MAX_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
   messages: readonly WireMessage[],
 ): JsonRecord {
   if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
-  const budget = budgetOf(reasoning);
+  const budget = resolveThinkingBudget(reasoning);
   if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };
   if ((typeof reasoning === "string" || quirks.has("no-budget")) && !quirks.has("no-adaptive")) {
-    const word = effortOf(reasoning);
+    const word = resolveEffort(reasoning);
     const effort = word === "minimal" ? "low" : word;
     return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
   }
-  if (beganWithoutThought(messages)) return { max_tokens, temperature, top_p };
-  const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));
+  if (hasStartedWithoutThinking(messages)) return { max_tokens, temperature, top_p };
+  const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - MIN_ANSWER_TOKENS));
   const thinking = { type: "enabled", budget_tokens };
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
 }
 
 /** Work that another model has begun is gone on with as it began: a budget for thinking is refused until the next prompt. */
-function beganWithoutThought(messages: readonly WireMessage[]): boolean {
+function hasStartedWithoutThinking(messages: readonly WireMessage[]): boolean {
   const isPrompt = ({ role, content }: WireMessage): boolean =>
     role === "user" && !content.some(({ type }) => type === "tool_result");
   const first = messages[messages.findLastIndex(isPrompt) + 1]?.content[0];
   return first !== undefined && !first.type.includes("thinking");
 }
 
-function wireTools(tools: readonly FunctionDeclaration[], mark: object): object[] {
+function formatTools(tools: readonly FunctionDeclaration[], mark: object): object[] {
   return tools.map(({ name, description, parameters }, index) => ({
     name,
     description,
@@ -85,33 +85,33 @@ function markUserMessages(messages: readonly WireMessage[], mark: object): void 
   }
 }
 
-function wireMessages(history: readonly Message[], quirks: Quirks): WireMessage[] {
+function formatMessages(history: readonly Message[], quirks: Quirks): WireMessage[] {
   const blocksOf = ({ role, parts }: Message): Block[] =>
-    role === "user" ? userBlocks(parts) : assistantBlocks(parts, quirks);
-  return inTurns(history, blocksOf).map(({ role, items }) => ({
+    role === "user" ? formatUserBlocks(parts) : formatAssistantBlocks(parts, quirks);
+  return groupTurns(history, blocksOf).map(({ role, items }) => ({
     role: role === "user" ? role : "assistant",
-    content: answersFirst(items),
+    content: moveAnswersFirst(items),
   }));
 }
 
 /** Tool results must be at the start of the message after the reply. */
-function answersFirst(content: readonly Block[]): Block[] {
+function moveAnswersFirst(content: readonly Block[]): Block[] {
   const isAnswer = (block: Block): boolean => block.type === "tool_result";
   return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
 }
 
-function userBlocks(parts: readonly Part[]): Block[] {
+function formatUserBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
   /** Where to put a file that came with the last result. */
   let beside = blocks;
-  for (const item of userItems(parts)) {
-    if (item.type === "text") blocks.push(...textBlocks(item.text));
-    else if (item.type === "media") (item.origin === "" ? blocks : beside).push(mediaBlock(item));
+  for (const item of listUserItems(parts)) {
+    if (item.type === "text") blocks.push(...formatTextBlocks(item.text));
+    else if (item.type === "media") (item.origin === "" ? blocks : beside).push(formatMediaBlock(item));
     else {
       const { id, isError, text } = item;
-      const content = textBlocks(isError && text.trim() === "" ? "The tool failed." : text);
+      const content = formatTextBlocks(isError && text.trim() === "" ? "The tool failed." : text);
       const failed = isError ? { is_error: true } : {};
-      blocks.push({ type: "tool_result", tool_use_id: wireId(id), content, ...failed });
+      blocks.push({ type: "tool_result", tool_use_id: toWireId(id), content, ...failed });
       // A failed result may contain text only.
       beside = isError ? blocks : content;
     }
@@ -119,27 +119,27 @@ function userBlocks(parts: readonly Part[]): Block[] {
   return blocks;
 }
 
-function mediaBlock({ mimeType, data }: { readonly mimeType: string; readonly data: string }): Block {
+function formatMediaBlock({ mimeType, data }: { readonly mimeType: string; readonly data: string }): Block {
   const source = { type: "base64", media_type: mimeType, data };
-  return { type: isShownImage(mimeType) ? "image" : "document", source };
+  return { type: isSupportedImage(mimeType) ? "image" : "document", source };
 }
 
 /** The whole request is refused if a text is only white space. */
-function textBlocks(text: string): Block[] {
+function formatTextBlocks(text: string): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function assistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
+function formatAssistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
   const isRefused = quirks.has("no-thinking");
   const isWanted = quirks.has("thinking-wanted") && !isRefused;
   const blocks = parts.flatMap((part): Block[] => {
     const { text = "", thought, functionCall } = part;
     if (functionCall) {
       const { id, name = "", args = {} } = functionCall;
-      return [{ type: "tool_use", id: wireId(id ?? name), name, input: args }];
+      return [{ type: "tool_use", id: toWireId(id ?? name), name, input: args }];
     }
-    if (!thought) return textBlocks(text);
-    return isRefused ? [] : thinkingBlocks(part, isWanted);
+    if (!thought) return formatTextBlocks(text);
+    return isRefused ? [] : formatThinkingBlocks(part, isWanted);
   });
   const lacksThoughts = !blocks.some(({ type }) => type.includes("thinking"));
   // One space: nothing at all is refused as well.
@@ -150,17 +150,17 @@ function assistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
 }
 
 /** Only what the service has signed is sent back, unless it wants all. */
-function thinkingBlocks(part: Part, isWanted: boolean): Block[] {
-  const data = signatureOf("anthropic-redacted", part);
+function formatThinkingBlocks(part: Part, isWanted: boolean): Block[] {
+  const data = readSignature("anthropic-redacted", part);
   if (data !== undefined) return [{ type: "redacted_thinking", data }];
-  const signature = signatureOf("anthropic", part);
+  const signature = readSignature("anthropic", part);
   const thinking = part.text ?? "";
   if (signature === undefined) return isWanted && thinking !== "" ? [{ type: "thinking", thinking }] : [];
   return [{ type: "thinking", thinking, signature }];
 }
 
 /** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
-export const MESSAGES: Protocol = {
+export const ANTHROPIC_MESSAGES: Protocol = {
   name: "anthropic",
   dialect: "full",
   root: (base) => {
@@ -169,9 +169,9 @@ export const MESSAGES: Protocol = {
   },
   path: (root, model) =>
     root.endsWith("/anthropic") ? `${root}/models/${model}:streamRawPredict` : `${root}/messages`,
-  carries: isShownImageOrPdf,
+  carries: isSupportedMedia,
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },
-  body: anthropicBody,
+  body: buildBody,
   reply: async (to) => new (await import("./anthropic-reply.ts")).AnthropicReply(to),
 };

@@ -1,7 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ask, closeServers, delta, failureIn, raw, replyTo, serve, sse } from "@burin/testing/served-model";
+import {
+  ask,
+  closeServers,
+  delta,
+  findFailure,
+  raw,
+  readReply,
+  serve,
+  sse,
+} from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
 const STOP: ModelEvent = { type: "end", reason: "stop" };
@@ -97,7 +106,7 @@ describe("replies as servers really send them", () => {
       [HELLO[0] ?? STOP, { type: "end", reason: "length" }],
     ],
   ])("%s", async (_title, body, events) => {
-    expect(await replyTo(raw(body))).toEqual(events);
+    expect(await readReply(raw(body))).toEqual(events);
   });
 
   it("reads a plain JSON answer from a server that ignores stream, whatever it calls it", async () => {
@@ -108,21 +117,21 @@ describe("replies as servers really send them", () => {
       2,
     );
     for (const type of ["application/json", "text/event-stream"]) {
-      expect(await replyTo(raw(body, { type }))).toEqual([
+      expect(await readReply(raw(body, { type }))).toEqual([
         HELLO[0],
         { type: "function_call", call: { id: "a", name: "ls", args: { path: "." } } },
         told,
         STOP,
       ]);
     }
-    expect(await replyTo(raw(sse(delta({ content: "Hello" })), { type: "text/plain" }))).toEqual(HELLO);
+    expect(await readReply(raw(sse(delta({ content: "Hello" })), { type: "text/plain" }))).toEqual(HELLO);
   });
 
   it("P9 a call that the output limit cut is given with the reason and without arguments", async () => {
     const cut = delta({
       tool_calls: [{ index: 0, id: "a", function: { name: "write_file", arguments: '{"content":"abc' } }],
     });
-    const events = await replyTo(raw(sse(cut, delta({}, "length"), "[DONE]")));
+    const events = await readReply(raw(sse(cut, delta({}, "length"), "[DONE]")));
     expect(events).toEqual([
       {
         type: "function_call",
@@ -136,7 +145,7 @@ describe("replies as servers really send them", () => {
     const begun = { index: 0, id: "a", function: { name: "write_file", arguments: '{"content":"abc' } };
     const rest = { index: 0, function: { arguments: 'ghi"}' } };
     const body = sse(delta({ tool_calls: [begun] }), "{bad", delta({ tool_calls: [rest] }, "tool_calls"));
-    const [event] = await replyTo(raw(body));
+    const [event] = await readReply(raw(body));
     expect(event).toMatchObject({ call: { id: "a", args: {}, argsError: expect.stringContaining("lost") } });
   });
 
@@ -149,11 +158,11 @@ describe("replies as servers really send them", () => {
         response.destroy();
       },
     });
-    expect(await replyTo(breaking(sse(delta({ content: "Hello" }, "stop"))))).toEqual(HELLO);
+    expect(await readReply(breaking(sse(delta({ content: "Hello" }, "stop"))))).toEqual(HELLO);
     const call = { index: 0, id: "a", function: { name: "ls", arguments: "{}" } };
-    const events = await replyTo(breaking(sse(delta({ content: "Hello", tool_calls: [call] }))));
+    const events = await readReply(breaking(sse(delta({ content: "Hello", tool_calls: [call] }))));
     expect(events).toHaveLength(2);
-    expect(failureIn(events)).toMatchObject({
+    expect(findFailure(events)).toMatchObject({
       type: "unreachable",
       message: expect.stringContaining("closed the connection"),
     });

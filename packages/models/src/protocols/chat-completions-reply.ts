@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { count, openAiUsage, ReplyReader, withheld } from "../replies/reply-reader.ts";
-import { ownedSignature } from "../request/thought-signature.ts";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { createWithheldFailure, ReplyReader, readCount, readOpenAiUsage } from "../replies/reply-reader.ts";
+import { tagSignature } from "../request/thought-signature.ts";
 
 const LIMITED = /^(?:\w*length|max_\w*(?:tokens?|output)|\w*token_limit|model_context_window_exceeded)$/;
 /** Also what other protocols call it; with a reason behind it. */
@@ -40,31 +40,33 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   protected override errorIn(chunk: JsonRecord): unknown {
-    const { error } = placesIn(chunk).find((place) => place.error) ?? {};
+    const { error } = listRecords(chunk).find((place) => place.error) ?? {};
     if (error || chunk.object === "error") return error ?? chunk;
     const { base_resp: minimax } = chunk;
-    return isRecord(minimax) && count(minimax.status_code) > 0 ? minimax : undefined;
+    return isRecord(minimax) && readCount(minimax.status_code) > 0 ? minimax : undefined;
   }
 
   protected usageIn(chunk: JsonRecord): Usage | undefined {
     const { prompt_eval_count: prompt_tokens, eval_count: completion_tokens } = chunk;
     const ollama = completion_tokens && { prompt_tokens, completion_tokens };
-    return openAiUsage([...placesIn(chunk).map(({ usage }) => usage), ollama].find(isRecord));
+    return readOpenAiUsage([...listRecords(chunk).map(({ usage }) => usage), ollama].find(isRecord));
   }
 
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
-    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [ollamaChoice(chunk)];
+    const choices: readonly unknown[] = Array.isArray(chunk.choices)
+      ? chunk.choices
+      : [readOllamaChoice(chunk)];
     this.#isUsageLast = isRecord(chunk.usage) && choices.length === 0;
     // Copilot spreads one whole reply over several choices.
-    const read = recordsIn(choices).filter(({ message }, place) => place === 0 || isRecord(message));
+    const read = filterRecords(choices).filter(({ message }, place) => place === 0 || isRecord(message));
     return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;
   }
 
   protected override afterText(): ModelEvent[] {
     const blocks = this.#blocks.filter(({ signature, data }) => signature || data);
     const isSigned = this.#summary.some(({ signature }) => signature);
-    const signature = signed({
+    const signature = signFields({
       content: isSigned ? [{ type: "reasoning", summary: this.#summary }] : undefined,
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
       thinking_blocks: blocks.length > 0 ? blocks : undefined,
@@ -75,30 +77,30 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   #readChoice(choice: JsonRecord): ModelEvent[] {
-    this.finishReason = reasonIn(choice) || this.finishReason;
+    this.finishReason = readFinishReason(choice) || this.finishReason;
     const isWhole = !isRecord(choice.delta);
     const { message = { content: choice.text } } = choice;
     const delta = isWhole ? message : choice.delta;
     if (!isRecord(delta)) return [];
     // After the pieces, some services send the whole text again.
     const isRepeated = isWhole && this.#isInPieces;
-    this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
+    this.#isInPieces ||= !isWhole && readText(delta.content) !== "";
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
     readDetails(delta.thinking_blocks, this.#blocks);
-    for (const part of recordsIn(delta.content)) readDetails(part.summary, this.#summary);
+    for (const part of filterRecords(delta.content)) readDetails(part.summary, this.#summary);
     const { reasoning_content, reasoning, reasoning_text, thinking } = delta;
     // Some services send the same reasoning in several fields.
-    const named = [reasoning_content, reasoning, reasoning_text, thinking].map(textIn).find(Boolean);
-    const thought = named ?? (thinkingIn(delta.content) || detailed);
+    const named = [reasoning_content, reasoning, reasoning_text, thinking].map(readText).find(Boolean);
+    const thought = named ?? (readThinking(delta.content) || detailed);
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
     this.#opaque = delta.reasoning_opaque ?? this.#opaque;
     // The words of a reply that is sound.
     const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
-    const text = textIn(delta.content) || textIn(delta.refusal) || textIn(spoken);
+    const text = readText(delta.content) || readText(delta.refusal) || readText(spoken);
     events.push(...this.said(isRepeated ? "" : text));
-    if (delta.tool_calls) this.calls.add(delta.tool_calls, signedCall);
+    if (delta.tool_calls) this.calls.add(delta.tool_calls, readCallSignature);
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     const { type, tool_use_id: id, name, input } = delta;
     // Snowflake's own form.
@@ -108,7 +110,7 @@ export class ChatCompletionsReply extends ReplyReader {
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
-    if (WITHHELD.test(reason)) return withheld(reason);
+    if (WITHHELD.test(reason)) return createWithheldFailure(reason);
     if (BROKEN.test(reason)) {
       const message = `The service broke off its reply (${reason}): try again.`;
       return { type: "server_error", message, isPassing: true };
@@ -120,39 +122,42 @@ export class ChatCompletionsReply extends ReplyReader {
 }
 
 /** Usage and errors stand beside the choices, in a choice (Moonshot), or in a part of their own (Groq). */
-function placesIn(chunk: JsonRecord): JsonRecord[] {
+function listRecords(chunk: JsonRecord): JsonRecord[] {
   const [choice]: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
-  return recordsIn([chunk, choice, chunk.x_groq]);
+  return filterRecords([chunk, choice, chunk.x_groq]);
 }
 
 /** A router may say "stop" where the service behind it has failed. */
-function reasonIn({ finish_reason: told, native_finish_reason: native }: JsonRecord): string {
+function readFinishReason({ finish_reason: told, native_finish_reason: native }: JsonRecord): string {
   const reason = typeof told === "string" ? told.toLowerCase() : "";
   const behind = String(native).toLowerCase();
   return reason !== "" && (BROKEN.test(behind) || WITHHELD.test(behind)) ? behind : reason;
 }
 
 /** The fields that the service wants back, if any. */
-function signed(fields: JsonRecord): string | undefined {
+function signFields(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
-  return given === "{}" ? undefined : ownedSignature("chat", given);
+  return given === "{}" ? undefined : tagSignature("chat", given);
 }
 
 /** Gemini's signature of a call, as it gives it itself and as LiteLLM passes it on. */
-function signedCall({ extra_content, provider_specific_fields: passed }: JsonRecord): string | undefined {
+function readCallSignature({
+  extra_content,
+  provider_specific_fields: passed,
+}: JsonRecord): string | undefined {
   const isSigned = isRecord(passed) && passed.thought_signature;
-  return signed({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
+  return signFields({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
 }
 
 /** Ollama's own chunk format, one per line; each has whole calls. */
-function ollamaChoice({
+function readOllamaChoice({
   message,
   done,
   done_reason: reason,
   created_at,
 }: JsonRecord): JsonRecord | undefined {
   if (!isRecord(message)) return undefined;
-  const calls = recordsIn(message.tool_calls).map((call, place) => ({
+  const calls = filterRecords(message.tool_calls).map((call, place) => ({
     ...call,
     index: `${created_at} ${place}`,
   }));
@@ -161,39 +166,39 @@ function ollamaChoice({
 }
 
 /** Content is a string, or a list of parts with text; some wrap thoughts into an object with content. */
-function textIn(content: unknown): string {
+function readText(content: unknown): string {
   if (typeof content === "string") return content;
-  if (isRecord(content)) return textIn([content]);
-  const texts = recordsIn(content).map(({ text, content: inner }) => text ?? inner);
+  if (isRecord(content)) return readText([content]);
+  const texts = filterRecords(content).map(({ text, content: inner }) => text ?? inner);
   return texts.filter((text) => typeof text === "string").join("");
 }
 
-function thinkingIn(content: unknown): string {
-  return recordsIn(content)
-    .map((part) => textIn(part.thinking ?? part.summary))
+function readThinking(content: unknown): string {
+  return filterRecords(content)
+    .map((part) => readText(part.thinking ?? part.summary))
     .join("");
 }
 
 function readDetails(given: unknown, known: Record<string, unknown>[]): string {
   let words = "";
-  for (const detail of recordsIn(given)) {
+  for (const detail of filterRecords(given)) {
     const said = detail.text ?? detail.summary;
     if (typeof said === "string") words += said;
     const last = known.at(-1);
-    if (last && continues(last, detail)) grow(last, detail);
+    if (last && isContinuation(last, detail)) appendDetail(last, detail);
     else known.push({ ...detail });
   }
   return words;
 }
 
-function continues(last: JsonRecord, { type, index, id }: JsonRecord): boolean {
+function isContinuation(last: JsonRecord, { type, index, id }: JsonRecord): boolean {
   const isSameId = (id ?? last.id ?? null) === (last.id ?? id ?? null);
   // What has neither place nor id ends with its signature.
   const isOver = /encrypted|redacted/.test(String(type)) || (index === undefined && Boolean(last.signature));
   return !isOver && last.type === type && last.index === index && isSameId;
 }
 
-function grow(last: Record<string, unknown>, detail: JsonRecord): void {
+function appendDetail(last: Record<string, unknown>, detail: JsonRecord): void {
   for (const [key, value] of Object.entries(detail)) {
     const before = last[key];
     const isText = typeof value === "string" && typeof before === "string";

@@ -3,14 +3,14 @@ import { chatCompletionsProtocol } from "@burin/testing/chat-completions-protoco
 import { describe, expect, it } from "vitest";
 import { Lessons } from "../request/lessons.ts";
 import { prepareRequest } from "../request/prepare-request.ts";
-import { isShownImage } from "../request/user-items.ts";
-import { chatCompletionsBody } from "./chat-completions-request.ts";
+import { isSupportedImage } from "../request/user-items.ts";
+import { buildChatBody } from "./chat-completions-request.ts";
 
 const PNG: Part = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
 const LS = { name: "ls", description: "lists", parameters: { type: "object" as const, properties: {} } };
 
 function body(history: readonly Message[], tools = [LS], system = "Be exact.") {
-  return JSON.parse(chatCompletionsBody("m", { system, history, tools }).join(""));
+  return JSON.parse(buildChatBody("m", { system, history, tools }).join(""));
 }
 
 function messages(...history: Message[]) {
@@ -71,7 +71,7 @@ describe("the body of a chat completions request", () => {
     const history = [user({ text: "hi" }), model({ text: "a" }, call("1")), user(answer("1"))];
     const longer = [...history, model({ text: "done" }), user({ text: "more" })];
     const write = (list: Message[]) =>
-      chatCompletionsBody("m", { system: "s", history: list, tools: [LS] }).join("");
+      buildChatBody("m", { system: "s", history: list, tools: [LS] }).join("");
     expect(write(history)).toBe(write(structuredClone(history)));
     const end = '],"stream":true,"stream_options":{"include_usage":true}}';
     expect(write(longer).startsWith(write(history).slice(0, -end.length))).toBe(true);
@@ -110,7 +110,7 @@ describe("the body of a chat completions request", () => {
       user(answer("2"), pdf),
       user({ text: "and now?" }),
     ];
-    const taker = { dialect: "full", carries: isShownImage } as const;
+    const taker = { dialect: "full", carries: isSupportedImage } as const;
     const prepared = await prepareRequest({ system: "", history, tools: [] }, new Lessons(), taker);
     const sent = messages(...prepared.history);
     expect(sent.slice(1)).toEqual([

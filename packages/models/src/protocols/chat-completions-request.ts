@@ -1,14 +1,14 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import { rememberResults } from "@burin/contract/async/remember-results";
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheMark } from "../request/cache-mark.ts";
+import { createCacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
-import { signatureOf } from "../request/thought-signature.ts";
-import { markedText, userItems } from "../request/user-items.ts";
-import { nineCharacters, SIGNED_ID, wireId, wireJson } from "../request/wire.ts";
+import { readSignature } from "../request/thought-signature.ts";
+import { formatAnswerText, listUserItems } from "../request/user-items.ts";
+import { SIGNED_ID_PATTERN, serializeForWire, toNineCharacters, toWireId } from "../request/wire.ts";
 
 type UserContent =
   | { readonly type: "text"; readonly text: string }
@@ -21,7 +21,7 @@ interface WireMessage {
 }
 
 /** In pieces. A longer history begins with the pieces of the shorter one, so that the service can use its cache. */
-export function chatCompletionsBody(
+export function buildChatBody(
   model: string,
   request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
   quirks: Quirks = new Set(),
@@ -31,44 +31,44 @@ export function chatCompletionsBody(
   const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
   // Gateways pass these marks on to Claude; all other models cache automatically.
-  const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
-  const pieces = writtenMessages(request, { quirks, mark });
+  const mark = /claude/i.test(model) ? createCacheMark(request, quirks) : null;
+  const pieces = serializeMessages(request, { quirks, mark });
   const [first = ""] = pieces;
-  pieces[0] = `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`;
-  pieces.push(`],${wireJson(request.tune?.(last) ?? last).slice(1)}`);
+  pieces[0] = `${serializeForWire({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`;
+  pieces.push(`],${serializeForWire(request.tune?.(last) ?? last).slice(1)}`);
   return pieces;
 }
 
 /** Messages that do not change any more, so that a long history is not serialized again for each request. */
-const writtenWith = rememberResults((_quirks: string) => new WeakMap<Message, string>());
+const selectMessageCache = rememberResults((_quirks: string) => new WeakMap<Message, string>());
 
-interface Writing {
+interface WritingOptions {
   readonly quirks: Quirks;
   /** Marks the end of what the service should cache for the next request; null where there are no such marks. */
   readonly mark: object | null;
 }
 
 /** Each with a comma before it. */
-function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Writing): string[] {
+function serializeMessages({ system, history }: ModelRequest, { quirks, mark }: WritingOptions): string[] {
   const hasSystem = system !== "" && !quirks.has("no-system");
   const instructions: WireMessage = { role: "system", content: system };
-  const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
-  const memory = writtenWith([...quirks].sort().join());
+  const written = hasSystem ? [`,${serializeForWire(markMessage(instructions, mark))}`] : [];
+  const memory = selectMessageCache([...quirks].sort().join());
   const asking = history.filter(({ role }) => role === "user");
   const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];
   let turn: readonly Message[] = [];
   const writeTurn = (): string => {
     const before = opening !== undefined && turn[0] === opening ? system : "";
-    const wire = userMessages(turn, before, quirks);
+    const wire = formatUserMessages(turn, before, quirks);
     const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
-    return joined(last ? [...wire, marked(last, mark)] : wire);
+    return joinJson(last ? [...wire, markMessage(last, mark)] : wire);
   };
-  const writeAnswer = ({ parts }: Message): string => joined(assistantMessages(parts, quirks));
+  const writeAnswer = ({ parts }: Message): string => joinJson(formatAssistantMessages(parts, quirks));
   const writeOnce = (message: Message, write: (message: Message) => string): string => {
     // The last one may grow by more of the reply, or by the prompt after a request that failed.
     const isOwn = toMark.has(message) || message === opening || message === history.at(-1);
-    return isOwn ? write(message) : onceFor(memory, message, write);
+    return isOwn ? write(message) : getOrCreate(memory, message, write);
   };
   const takeTurn = (): string => {
     const [first] = turn;
@@ -91,12 +91,12 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
   return written;
 }
 
-function joined(wire: readonly object[]): string {
-  return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
+function joinJson(wire: readonly object[]): string {
+  return wire.length === 0 ? "" : `,${serializeForWire(wire).slice(1, -1)}`;
 }
 
 /** The message with a mark at its end: everything up to it should be cached for the next request. */
-function marked(message: WireMessage, mark: object | null): object {
+function markMessage(message: WireMessage, mark: object | null): object {
   const { content } = message;
   // An empty text takes no mark.
   if (mark === null || content === "") return message;
@@ -107,15 +107,15 @@ function marked(message: WireMessage, mark: object | null): object {
 }
 
 /** `before` are instructions without a message of their own. Media come after the results, which are text only. */
-function userMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
+function formatUserMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
   const answers: WireMessage[] = [];
   const content: UserContent[] = before === "" ? [] : [{ type: "text", text: `${before}\n` }];
-  for (const item of turn.flatMap(({ parts }) => userItems(parts))) {
+  for (const item of turn.flatMap(({ parts }) => listUserItems(parts))) {
     if (item.type === "answer") {
-      const text = markedText(item);
+      const text = formatAnswerText(item);
       const said = text === "" && quirks.has("content-wanted") ? "(empty)" : text;
       const named = quirks.has("named-answers") ? { name: item.name } : {};
-      answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), ...named, content: said });
+      answers.push({ role: "tool", tool_call_id: formatCallId(item.id, quirks), ...named, content: said });
     } else if (item.type === "media") {
       const { mimeType, data, origin } = item;
       if (origin !== "") content.push({ type: "text", text: `Image from ${origin}:` });
@@ -125,11 +125,11 @@ function userMessages(turn: readonly Message[], before: string, quirks: Quirks):
   if (content.length === 0) return answers;
   const isBridged = answers.length > 0 && quirks.has("reply-before-user");
   const bridge: WireMessage[] = isBridged ? [{ role: "assistant", content: "I have read the results." }] : [];
-  return [...answers, ...bridge, { role: "user", content: withTextsJoined(content) }];
+  return [...answers, ...bridge, { role: "user", content: joinTexts(content) }];
 }
 
 /** Text alone is a string, which every server accepts; a list is used only with an image. */
-function withTextsJoined(content: readonly UserContent[]): string | UserContent[] {
+function joinTexts(content: readonly UserContent[]): string | UserContent[] {
   const joined: UserContent[] = [];
   for (const item of content) {
     const last = joined.at(-1);
@@ -147,7 +147,7 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
 const UNSIGNED = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
 
 /** None for a reply with neither text nor calls, which services refuse. */
-function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
+function formatAssistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
   let text = "";
   let thoughts = "";
   const calls: object[] = [];
@@ -157,10 +157,10 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
     if (functionCall) {
       // Of the calls of one reply only the first one is signed.
       const standIn = calls.length === 0 && quirks.has("signature-wanted") ? UNSIGNED : {};
-      calls.push({ ...wireCall(functionCall, quirks), ...standIn, ...extraOf(part, quirks) });
+      calls.push({ ...formatCall(functionCall, quirks), ...standIn, ...readExtraFields(part, quirks) });
     } else if (thought) {
       thoughts += piece;
-      Object.assign(extras, extraOf(part, quirks));
+      Object.assign(extras, readExtraFields(part, quirks));
     } else text += piece;
   }
   if (calls.length === 0 && text === "") return [];
@@ -170,31 +170,33 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
   // Wanted of every reply, also of one that another model gave; DeepSeek V4 Pro refuses an empty text.
   const reasoning = withReasoning ? { reasoning_content: thoughts.padEnd(1) } : {};
   const made = calls.length > 0 ? { tool_calls: calls } : {};
-  const content = withThoughts(spoken, extras.content);
+  const content = prependThoughts(spoken, extras.content);
   return [{ role: "assistant", ...reasoning, ...extras, content, ...made }];
 }
 
 /** Databricks has Claude's signed thoughts as the first part of the content. */
-function withThoughts(spoken: string | null, parts: unknown): WireMessage["content"] {
+function prependThoughts(spoken: string | null, parts: unknown): WireMessage["content"] {
   if (!Array.isArray(parts)) return spoken;
   return spoken === null ? parts : [...parts, { type: "text", text: spoken }];
 }
 
 /** The fields that the service sent with this part to get them back. */
-function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
-  const given = quirks.has("no-extras") ? undefined : signatureOf("chat", part);
+function readExtraFields(part: Part, quirks: Quirks): Record<string, unknown> {
+  const given = quirks.has("no-extras") ? undefined : readSignature("chat", part);
   return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
 }
 
-function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]>, quirks: Quirks): object {
+function formatCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]>, quirks: Quirks): object {
   const called = { name, arguments: JSON.stringify(args) };
-  return { id: chatId(id ?? name, quirks), type: "function", function: called };
+  return { id: formatCallId(id ?? name, quirks), type: "function", function: called };
 }
 
-const MOST_ID_CHARACTERS = 40;
+const MAX_ID_CHARACTERS = 40;
 
 /** Always the same for the same id, in a format that the service accepts: another model may have made it. */
-function chatId(id: string, quirks: Quirks): string {
-  if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
-  return id.length <= MOST_ID_CHARACTERS || id.includes(SIGNED_ID) ? id : wireId(id, MOST_ID_CHARACTERS);
+function formatCallId(id: string, quirks: Quirks): string {
+  if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : toNineCharacters(id);
+  return id.length <= MAX_ID_CHARACTERS || id.includes(SIGNED_ID_PATTERN)
+    ? id
+    : toWireId(id, MAX_ID_CHARACTERS);
 }

@@ -1,11 +1,17 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { count, ReplyReader, reasonWith, thought, withheld } from "../replies/reply-reader.ts";
-import { wordSet } from "../request/word-set.ts";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import {
+  createThoughtEvents,
+  createWithheldFailure,
+  formatReason,
+  ReplyReader,
+  readCount,
+} from "../replies/reply-reader.ts";
+import { createWordSet } from "../request/word-set.ts";
 
-const FINE_REASONS = wordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
+const FINE_REASONS = createWordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
 /** The model tried to make a call and failed; asking again often helps. */
-const FAILED_CALLS = wordSet(
+const FAILED_CALLS = createWordSet(
   "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE",
 );
 
@@ -23,24 +29,24 @@ export class GeminiReply extends ReplyReader {
   }
 
   protected override errorIn(chunk: JsonRecord): unknown {
-    return inner(chunk).error;
+    return unwrapChunk(chunk).error;
   }
 
   protected usageIn(chunk: JsonRecord): Usage | undefined {
-    const { usageMetadata: usage } = inner(chunk);
+    const { usageMetadata: usage } = unwrapChunk(chunk);
     if (!isRecord(usage)) return undefined;
     return {
-      inputTokens: count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
-      outputTokens: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
-      cachedTokens: count(usage.cachedContentTokenCount),
+      inputTokens: readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount),
+      outputTokens: readCount(usage.candidatesTokenCount) + readCount(usage.thoughtsTokenCount),
+      cachedTokens: readCount(usage.cachedContentTokenCount),
     };
   }
 
   protected readChunk(wrapped: JsonRecord): ModelEvent[] | undefined {
-    const chunk = inner(wrapped);
+    const chunk = unwrapChunk(wrapped);
     const { promptFeedback: feedback } = chunk;
     if (isRecord(feedback) && typeof feedback.blockReason === "string") {
-      this.failure = withheld(feedback.blockReason, feedback.blockReasonMessage);
+      this.failure = createWithheldFailure(feedback.blockReason, feedback.blockReasonMessage);
       return [];
     }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
@@ -48,7 +54,7 @@ export class GeminiReply extends ReplyReader {
     if (typeof candidate.finishReason === "string") this.finishReason = candidate.finishReason;
     this.#why = candidate.finishMessage;
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
-    return recordsIn(parts).flatMap((part) => this.#readPart(part));
+    return filterRecords(parts).flatMap((part) => this.#readPart(part));
   }
 
   #readPart(part: JsonRecord): ModelEvent[] {
@@ -60,7 +66,7 @@ export class GeminiReply extends ReplyReader {
       this.#addCall(functionCall, signature);
       return [];
     }
-    const events = part.thought === true ? thought(text) : this.said(text);
+    const events = part.thought === true ? createThoughtEvents(text) : this.said(text);
     // That of a tool of the service means nothing without the part it came with.
     if (signature !== undefined && typeof text === "string")
       events.push({ type: "thought", text: "", signature });
@@ -78,7 +84,7 @@ export class GeminiReply extends ReplyReader {
       this.calls.add({ index: this.#calls, id, name, arguments: isGrowing ? "" : whole }, () => signature);
     }
     const growing = this.#growing.get(this.#calls);
-    if (growing) for (const piece of recordsIn(pieces)) grow(growing, piece);
+    if (growing) for (const piece of filterRecords(pieces)) setPiece(growing, piece);
     else if (name === undefined && whole) this.calls.add({ index: this.#calls, arguments: whole });
   }
 
@@ -100,37 +106,37 @@ export class GeminiReply extends ReplyReader {
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
     if (FAILED_CALLS.has(reason)) {
-      const message = `The model failed to write its call in a valid form (${reasonWith(reason, this.#why)}).`;
+      const message = `The model failed to write its call in a valid form (${formatReason(reason, this.#why)}).`;
       return { type: "bad_reply", message, isPassing: true };
     }
-    if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason, this.#why);
+    if (reason !== "" && !FINE_REASONS.has(reason)) return createWithheldFailure(reason, this.#why);
     // The service is known to end normally without saying anything.
     if (!isEmpty || reason === "MAX_TOKENS") return undefined;
-    const message = `The service ended its reply with nothing in it (${reasonWith(reason, this.#why)}).`;
+    const message = `The service ended its reply with nothing in it (${formatReason(reason, this.#why)}).`;
     return this.#why === undefined ? this.empty() : { type: "bad_reply", message, isPassing: true };
   }
 }
 
 /** Takes one piece, `{jsonPath: "$.list[0].name", stringValue: "more of it"}`, into the arguments. */
-function grow(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
+function setPiece(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
   const keys = String(jsonPath).match(/[^.[\]'"$]+/g) ?? [];
   let place: Record<string, unknown> = args;
   for (const [depth, key] of keys.entries()) {
     const [known, next] = [Object.hasOwn(place, key) ? place[key] : undefined, keys[depth + 1]];
     // A list grows by one.
     if (Array.isArray(place) && !(Number(key) <= place.length)) return;
-    if (next === undefined) place[key] = grownValue(known, piece);
+    if (next === undefined) place[key] = appendValue(known, piece);
     else if (typeof known === "object" && known !== null) place = known as Record<string, unknown>;
     else place = place[key] = (/^\d+$/.test(next) ? [] : {}) as Record<string, unknown>;
   }
 }
 
-function grownValue(known: unknown, { stringValue: text, numberValue, boolValue }: JsonRecord): unknown {
+function appendValue(known: unknown, { stringValue: text, numberValue, boolValue }: JsonRecord): unknown {
   if (typeof text !== "string") return numberValue ?? boolValue ?? null;
   return typeof known === "string" ? known + text : text;
 }
 
 /** Some gateways wrap the service's response. */
-function inner(chunk: JsonRecord): JsonRecord {
+function unwrapChunk(chunk: JsonRecord): JsonRecord {
   return isRecord(chunk.response) ? chunk.response : chunk;
 }

@@ -3,10 +3,10 @@ import type { FunctionDeclaration, Message, Part } from "@burin/contract/message
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
-import { geminiSignatureOf } from "../request/thought-signature.ts";
-import { budgetOf, mergedBody } from "../request/tuning.ts";
-import { inTurns, isShownImage } from "../request/user-items.ts";
-import { wireJson } from "../request/wire.ts";
+import { readGeminiSignature } from "../request/thought-signature.ts";
+import { mergeBody, resolveThinkingBudget } from "../request/tuning.ts";
+import { groupTurns, isSupportedImage } from "../request/user-items.ts";
+import { serializeForWire } from "../request/wire.ts";
 import type { Protocol } from "./service-model.ts";
 
 /** What the service documents for calls that another model made, in the place of a signature it would check. */
@@ -14,47 +14,52 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
 
 /** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
-function geminiBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const hasSystem = system !== "" && !quirks.has("no-system");
   const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
-  const declarations = tools.map((tool) => declaration(tool, quirks.has("old-parameters")));
+  const declarations = tools.map((tool) => formatDeclaration(tool, quirks.has("old-parameters")));
   const { maxOutput: maxOutputTokens, reasoning, temperature, topP, body } = tuning;
-  const thinkingConfig = reasoning === undefined ? undefined : thinking(model, reasoning);
-  const generationConfig = mergedBody({ maxOutputTokens, temperature, topP, thinkingConfig }, {}, quirks);
+  const thinkingConfig = reasoning === undefined ? undefined : formatThinking(model, reasoning);
+  const generationConfig = mergeBody({ maxOutputTokens, temperature, topP, thinkingConfig }, {}, quirks);
   const isTuned = Object.values(generationConfig).some((value) => value !== undefined);
   const own = {
     ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
-    contents: contents([...opening, ...history], {
+    contents: formatContents([...opening, ...history], {
       standsIn: quirks.has("signature-wanted"),
       hasIds: !quirks.has("no-call-ids"),
     }),
     ...(isTuned ? { generationConfig } : {}),
   };
-  return [wireJson(mergedBody(own, body))];
+  return [serializeForWire(mergeBody(own, body))];
 }
 
 /** Models before Gemini 3 accept only numbers, later ones words. */
-function thinking(model: string, reasoning: Reasoning): JsonRecord {
+function formatThinking(model: string, reasoning: Reasoning): JsonRecord {
   const isOld = /gemini-(?:1|2)\b/.test(model);
   const told =
     typeof reasoning === "number" || isOld || reasoning === "off" || reasoning === "none"
-      ? { thinkingBudget: budgetOf(reasoning) }
-      : { thinkingLevel: budgetOf(reasoning) > budgetOf("high") ? "HIGH" : reasoning.toUpperCase() };
-  return { ...told, includeThoughts: budgetOf(reasoning) > 0 };
+      ? { thinkingBudget: resolveThinkingBudget(reasoning) }
+      : {
+          thinkingLevel:
+            resolveThinkingBudget(reasoning) > resolveThinkingBudget("high")
+              ? "HIGH"
+              : reasoning.toUpperCase(),
+        };
+  return { ...told, includeThoughts: resolveThinkingBudget(reasoning) > 0 };
 }
 
-function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
+function formatDeclaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
   // A tool without parameters is declared without a schema: an object without properties is refused.
   if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
-  const schema = isOld ? { parameters: olderSchema(parameters) } : { parametersJsonSchema: parameters };
+  const schema = isOld ? { parameters: toOlderSchema(parameters) } : { parametersJsonSchema: parameters };
   return { name, description, ...schema };
 }
 
 /** Under its older name a schema has one type, and only words to choose from. */
-function olderSchema(schema: JsonRecord): JsonRecord {
-  const inner = (value: unknown) => (isRecord(value) ? olderSchema(value) : value);
+function toOlderSchema(schema: JsonRecord): JsonRecord {
+  const inner = (value: unknown) => (isRecord(value) ? toOlderSchema(value) : value);
   const { type, enum: values, ...rest } = mapInnerSchemas(schema, inner);
   const types = [type].flat();
   const only = types.find((one) => one !== "null");
@@ -69,15 +74,15 @@ function olderSchema(schema: JsonRecord): JsonRecord {
 }
 
 /** Whether calls without a signature get a placeholder, and calls have ids. */
-type Signing = Readonly<Record<"standsIn" | "hasIds", boolean>>;
+type SigningOptions = Readonly<Record<"standsIn" | "hasIds", boolean>>;
 
-function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
+function formatContents(history: readonly Message[], signing: SigningOptions): JsonRecord[] {
   const partsOf = ({ role, parts }: Message): JsonRecord[] =>
-    role === "user" ? userParts(parts, signing) : modelParts(parts, signing);
-  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
+    role === "user" ? formatUserParts(parts, signing) : formatModelParts(parts, signing);
+  return groupTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
 }
 
-function userParts(parts: readonly Part[], { hasIds }: Signing): JsonRecord[] {
+function formatUserParts(parts: readonly Part[], { hasIds }: SigningOptions): JsonRecord[] {
   return parts.flatMap(({ text, inlineData, functionResponse }): JsonRecord[] => {
     if (functionResponse) {
       const { id, name = "", response = {} } = functionResponse;
@@ -88,13 +93,13 @@ function userParts(parts: readonly Part[], { hasIds }: Signing): JsonRecord[] {
   });
 }
 
-function modelParts(parts: readonly Part[], { standsIn, hasIds }: Signing): JsonRecord[] {
+function formatModelParts(parts: readonly Part[], { standsIn, hasIds }: SigningOptions): JsonRecord[] {
   // Of the calls of one reply only the first one is signed.
   const firstCall = parts.find((part) => part.functionCall);
   return parts.flatMap((part): JsonRecord[] => {
     const { text = "", thought, functionCall } = part;
     const standIn = standsIn && part === firstCall ? NO_SIGNATURE : undefined;
-    const thoughtSignature = geminiSignatureOf(part) ?? standIn;
+    const thoughtSignature = readGeminiSignature(part) ?? standIn;
     if (functionCall) {
       const { id, name = "", args = {} } = functionCall;
       return [{ functionCall: { id: hasIds ? id : undefined, name, args }, thoughtSignature }];
@@ -112,9 +117,9 @@ export const GENERATE_CONTENT: Protocol = {
   dialect: "plain",
   root: (base) => (/\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`),
   path: (root, model) => `${root}/${model.includes("/") ? "" : "models/"}${model}:streamGenerateContent`,
-  carries: (mimeType) => isShownImage(mimeType) || MORE_MEDIA.test(mimeType),
+  carries: (mimeType) => isSupportedImage(mimeType) || MORE_MEDIA.test(mimeType),
   query: "alt=sse",
   keyHeader: "x-goog-api-key",
-  body: geminiBody,
+  body: buildBody,
   reply: async (to) => new (await import("./gemini-reply.ts")).GeminiReply(to),
 };

@@ -1,12 +1,18 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { reportedFailure } from "../failures/service-failure.ts";
-import { openAiUsage, ReplyReader, type ReplyTo, thought, withheld } from "../replies/reply-reader.ts";
-import { ownedSignature } from "../request/thought-signature.ts";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { createReportedFailure } from "../failures/service-failure.ts";
+import {
+  createThoughtEvents,
+  createWithheldFailure,
+  ReplyReader,
+  type ReplyTo,
+  readOpenAiUsage,
+} from "../replies/reply-reader.ts";
+import { tagSignature } from "../request/thought-signature.ts";
 
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
-class Item {
+class ResponseItem {
   /** Its position in the output, if an event has named it. */
   index: unknown;
   callId: unknown;
@@ -20,7 +26,7 @@ class Item {
 }
 
 export class ResponsesReply extends ReplyReader {
-  readonly #items = new Map<string, Item>();
+  readonly #items = new Map<string, ResponseItem>();
   readonly #mayBeSilent: boolean;
   protected isLimited = false;
   #hasBegun = false;
@@ -41,7 +47,7 @@ export class ResponsesReply extends ReplyReader {
   }
 
   protected usageIn({ response, usage }: JsonRecord): Usage | undefined {
-    return openAiUsage(isRecord(response) ? response.usage : usage);
+    return readOpenAiUsage(isRecord(response) ? response.usage : usage);
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
@@ -77,7 +83,7 @@ export class ResponsesReply extends ReplyReader {
     return isEmpty && !isOver ? this.empty() : undefined;
   }
 
-  get #calls(): Item[] {
+  get #calls(): ResponseItem[] {
     return [...new Set(this.#items.values())].filter((item) => item.isCall);
   }
 
@@ -109,16 +115,16 @@ export class ResponsesReply extends ReplyReader {
         return this.#text(item, event.delta);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        return thoughtOf(item, event.delta);
+        return createThought(item, event.delta);
       case "response.reasoning_summary_part.added":
-        return item.hasText ? thoughtOf(item, "\n\n") : [];
+        return item.hasText ? createThought(item, "\n\n") : [];
       default:
         return [];
     }
   }
 
   /** An event names its item by position, by id, or not at all: then it is the last one. */
-  #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
+  #itemOf({ output_index: index, item_id: id, item }: JsonRecord): ResponseItem {
     // llama.cpp names the call where others name the item.
     const inner = isRecord(item) ? (item.id ?? item.call_id) : undefined;
     const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
@@ -129,14 +135,14 @@ export class ResponsesReply extends ReplyReader {
     const named = keys.map((key) => this.#items.get(key));
     const known =
       named.find((one, at) => one && (at === 0 || index === undefined || one.index === undefined)) ??
-      new Item();
+      new ResponseItem();
     known.index ??= index;
     for (const key of keys) this.#items.set(key, known);
     return known;
   }
 
   /** What an item says of its call, at its start and once more at its end. */
-  #takeCall(item: Item, { type, call_id: callId, id, name, arguments: whole }: JsonRecord): void {
+  #takeCall(item: ResponseItem, { type, call_id: callId, id, name, arguments: whole }: JsonRecord): void {
     if (type !== "function_call") return;
     item.isCall = true;
     item.callId = callId ?? item.callId ?? id;
@@ -145,24 +151,24 @@ export class ResponsesReply extends ReplyReader {
     else if (isRecord(whole)) item.arguments = JSON.stringify(whole);
   }
 
-  #complete(item: Item, given: JsonRecord): ModelEvent[] {
+  #complete(item: ResponseItem, given: JsonRecord): ModelEvent[] {
     this.#takeCall(item, given);
     item.isWhole ||= item.isCall && given.status !== "incomplete";
     if (given.type === "message") {
-      const text = item.hasText ? [] : this.#text(item, textsOf(given.content, ""));
-      return [...text, ...phaseOf(given)];
+      const text = item.hasText ? [] : this.#text(item, joinTexts(given.content, ""));
+      return [...text, ...createPhase(given)];
     }
     if (given.type !== "reasoning") return [];
-    const summary = textsOf(given.summary, "\n\n") || textsOf(given.content, "\n\n");
-    return [...(item.hasText ? [] : thoughtOf(item, summary)), ...signed(given)];
+    const summary = joinTexts(given.summary, "\n\n") || joinTexts(given.content, "\n\n");
+    return [...(item.hasText ? [] : createThought(item, summary)), ...createSignature(given)];
   }
 
   /** The complete response, which ends the stream. Supplies whatever has not come before. */
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
-      if (response.error) this.failure = reportedFailure(response.error);
-      else this.#unexplained = reportedFailure(response);
+      if (response.error) this.failure = createReportedFailure(response.error);
+      else this.#unexplained = createReportedFailure(response);
       return [];
     }
     if (type === "response.cancelled" || response.status === "cancelled") {
@@ -173,14 +179,14 @@ export class ResponsesReply extends ReplyReader {
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
     const reason = typeof details.reason === "string" ? details.reason : "";
     if (type === "response.incomplete" || response.status === "incomplete") {
-      if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
+      if (/filter|safety/i.test(reason)) this.failure = createWithheldFailure(reason);
       else this.isLimited = true;
     }
-    const output = recordsIn(response.output);
+    const output = filterRecords(response.output);
     if ([...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText)) {
       this.#supplyCalls(output.filter(({ type: kind }) => kind === "function_call"));
       const messages = this.isEmpty ? output.filter(({ type: kind }) => kind === "message") : [];
-      return messages.flatMap((given) => this.#complete(new Item(), given));
+      return messages.flatMap((given) => this.#complete(new ResponseItem(), given));
     }
     return output.flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
   }
@@ -195,34 +201,34 @@ export class ResponsesReply extends ReplyReader {
     }
   }
 
-  #text(item: Item, text: unknown): ModelEvent[] {
+  #text(item: ResponseItem, text: unknown): ModelEvent[] {
     item.hasText ||= text !== undefined && text !== "";
     return this.said(text);
   }
 }
 
-function thoughtOf(item: Item, text: unknown): ModelEvent[] {
-  const events = thought(text);
+function createThought(item: ResponseItem, text: unknown): ModelEvent[] {
+  const events = createThoughtEvents(text);
   item.hasText ||= events.length > 0;
   return events;
 }
 
 /** Reasoning can be sent back only if the service has sent it in encrypted form. */
-function signed({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
+function createSignature({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
   if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
   const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
-  return [{ type: "thought", text: "", signature: ownedSignature("openai-responses", JSON.stringify(item)) }];
+  return [{ type: "thought", text: "", signature: tagSignature("openai-responses", JSON.stringify(item)) }];
 }
 
 /** Whether the text was a comment or the answer; the service wants that back. */
-function phaseOf({ phase }: JsonRecord): ModelEvent[] {
+function createPhase({ phase }: JsonRecord): ModelEvent[] {
   if (typeof phase !== "string" || phase === "") return [];
-  const signature = ownedSignature("openai-responses-message", JSON.stringify({ phase }));
+  const signature = tagSignature("openai-responses-message", JSON.stringify({ phase }));
   return [{ type: "thought", text: "", signature }];
 }
 
-function textsOf(parts: unknown, separator: string): string {
+function joinTexts(parts: unknown, separator: string): string {
   if (typeof parts === "string") return parts;
-  const texts = recordsIn(parts).map((part) => part.text ?? part.refusal);
+  const texts = filterRecords(parts).map((part) => part.text ?? part.refusal);
   return texts.filter((text) => typeof text === "string").join(separator);
 }

@@ -2,14 +2,19 @@ import type { Part } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
-import { signatureOf } from "../request/thought-signature.ts";
-import { effortOf, mergedBody } from "../request/tuning.ts";
-import { isShownImage, isShownImageOrPdf, markedText, userItems } from "../request/user-items.ts";
-import { wireId, wireJson } from "../request/wire.ts";
-import { openAiBase, type Protocol } from "./service-model.ts";
+import { readSignature } from "../request/thought-signature.ts";
+import { mergeBody, resolveEffort } from "../request/tuning.ts";
+import {
+  formatAnswerText,
+  isSupportedImage,
+  isSupportedMedia,
+  listUserItems,
+} from "../request/user-items.ts";
+import { serializeForWire, toWireId } from "../request/wire.ts";
+import { normalizeOpenAiBase, type Protocol } from "./service-model.ts";
 
 /** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */
-function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
   const summary = quirks.has("no-summary") ? undefined : "auto";
@@ -18,34 +23,38 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     instructions: system || undefined,
     tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
     input: history.flatMap(({ role, parts }) =>
-      role === "user" ? inputOf(parts) : modelItems(parts, quirks),
+      role === "user" ? formatInput(parts) : formatModelItems(parts, quirks),
     ),
     stream: true,
     store: false,
     max_output_tokens,
-    reasoning: reasoning === undefined ? undefined : { effort: effortOf(reasoning), summary },
+    reasoning: reasoning === undefined ? undefined : { effort: resolveEffort(reasoning), summary },
     temperature,
     top_p,
     prompt_cache_retention: cache === "24h" ? cache : undefined,
     include: quirks.has("no-include") ? undefined : ["reasoning.encrypted_content"],
   };
-  return [wireJson(mergedBody(body, tuning.body, quirks))];
+  return [serializeForWire(mergeBody(body, tuning.body, quirks))];
 }
 
 /** The results first; media belong in the user message after them. */
-function inputOf(parts: readonly Part[]): JsonRecord[] {
+function formatInput(parts: readonly Part[]): JsonRecord[] {
   const answers: JsonRecord[] = [];
   const content: JsonRecord[] = [];
-  for (const item of userItems(parts)) {
+  for (const item of listUserItems(parts)) {
     if (item.type === "answer") {
-      answers.push({ type: "function_call_output", call_id: wireId(item.id), output: markedText(item) });
+      answers.push({
+        type: "function_call_output",
+        call_id: toWireId(item.id),
+        output: formatAnswerText(item),
+      });
     } else if (item.type === "text") content.push({ type: "input_text", text: item.text });
     else {
       const { mimeType, data, origin } = item;
       const url = `data:${mimeType};base64,${data}`;
       if (origin !== "") content.push({ type: "input_text", text: `File from ${origin}:` });
       content.push(
-        isShownImage(mimeType)
+        isSupportedImage(mimeType)
           ? { type: "input_image", image_url: url, detail: "auto" }
           : { type: "input_file", filename: "document.pdf", file_data: url },
       );
@@ -54,19 +63,19 @@ function inputOf(parts: readonly Part[]): JsonRecord[] {
   return content.length === 0 ? answers : [...answers, { type: "message", role: "user", content }];
 }
 
-function modelItems(parts: readonly Part[], quirks: Quirks): JsonRecord[] {
+function formatModelItems(parts: readonly Part[], quirks: Quirks): JsonRecord[] {
   const items: JsonRecord[] = [];
   for (const part of parts) {
     const { text = "", thought, functionCall } = part;
-    const told = parseJson(signatureOf("openai-responses-message", part) ?? "");
+    const told = parseJson(readSignature("openai-responses-message", part) ?? "");
     const last = items.at(-1);
     if (functionCall) {
       const { id, name = "", args = {} } = functionCall;
-      const call_id = wireId(id ?? name);
+      const call_id = toWireId(id ?? name);
       items.push({ type: "function_call", call_id, name, arguments: JSON.stringify(args) });
     } else if (isRecord(told)) {
       if (last?.type === "message" && !quirks.has("no-phase")) items[items.length - 1] = { ...last, ...told };
-    } else if (thought) items.push(...(quirks.has("no-reasoning") ? [] : reasoningItem(part)));
+    } else if (thought) items.push(...(quirks.has("no-reasoning") ? [] : parseReasoningItem(part)));
     // As text: a list would also need the id that the service has given it.
     else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
   }
@@ -75,19 +84,19 @@ function modelItems(parts: readonly Part[], quirks: Quirks): JsonRecord[] {
   return items;
 }
 
-function reasoningItem(part: Part): JsonRecord[] {
-  const item = parseJson(signatureOf("openai-responses", part) ?? "");
+function parseReasoningItem(part: Part): JsonRecord[] {
+  const item = parseJson(readSignature("openai-responses", part) ?? "");
   return isRecord(item) ? [{ type: "reasoning", ...item }] : [];
 }
 
 /** OpenAI's Responses API. The base URL usually ends in `/v1`. */
-export const RESPONSES: Protocol = {
+export const OPENAI_RESPONSES: Protocol = {
   name: "openai-responses",
   dialect: "full",
-  root: openAiBase,
+  root: normalizeOpenAiBase,
   path: (root) => `${root}/responses`,
-  carries: isShownImageOrPdf,
+  carries: isSupportedMedia,
   keyHeader: "authorization",
-  body: responsesBody,
+  body: buildBody,
   reply: async (to) => new (await import("./openai-responses-reply.ts")).ResponsesReply(to),
 };

@@ -1,18 +1,23 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Part } from "@burin/contract/messages/message";
 import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest, SilenceWatch } from "@burin/net/http-request";
-import { shownUrl } from "../failures/shown-url.ts";
+import { describeError } from "@burin/contract/text/error-message";
+import { SilenceWatch, sendHttpRequest } from "@burin/net/http-request";
+import { formatUrl } from "../failures/shown-url.ts";
 import type { Signer } from "../keys/aws-signature.ts";
-import type { CertificatePlace } from "../keys/key-source.ts";
-import { costOf } from "../replies/price.ts";
-import type { AnswerEvent, Ending, readAnswer } from "../replies/read-answer.ts";
+import type { CertificateSource } from "../keys/key-source.ts";
+import { computeCost } from "../replies/price.ts";
+import type { AnswerEvent, ReplyEnding, readAnswer } from "../replies/read-answer.ts";
 import { ReplyLimit } from "../replies/reply-limit.ts";
 import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
-import { BodyBytes } from "../request/body-bytes.ts";
+import { BodyEncoder } from "../request/body-bytes.ts";
 import { Lessons } from "../request/lessons.ts";
-import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "../request/prepare-request.ts";
+import {
+  type MediaSupport,
+  type PreparedRequest,
+  prepareRequest,
+  type Tuning,
+} from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 
 /** A model at a service, in any protocol. */
@@ -32,7 +37,7 @@ export interface ServiceOptions {
   readonly keyHeader?: string | undefined;
   /** Signs each request if no key is sent. */
   readonly signer?: (() => Promise<Signer>) | undefined;
-  readonly certificate?: CertificatePlace | undefined;
+  readonly certificate?: CertificateSource | undefined;
   /** Sent with each request; they replace the protocol's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False: the model accepts no images, and gets a description instead. */
@@ -50,7 +55,7 @@ export interface ServiceOptions {
   readonly callsInText?: CallsInText | undefined;
 }
 
-export interface Protocol extends Taker {
+export interface Protocol extends MediaSupport {
   readonly name: ModelProvider;
   /** The path above `models`, from the path of the base URL without slashes at its end. */
   root(basePath: string): string;
@@ -77,22 +82,22 @@ const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 /** Local servers may take minutes for a long prompt before the first byte. */
 const DEFAULT_SILENCE_MS = 600_000;
 /** The most requirements that are learned from one request. */
-const MOST_LESSONS = 8;
+const MAX_LESSONS = 8;
 
 /** The model of a service. Opens nothing before `stream` is read, and loads its protocol only then. */
-export function serviceModel(protocol: () => Promise<Protocol>, options: ServiceOptions): ChatModel {
+export function createServiceModel(protocol: () => Promise<Protocol>, options: ServiceOptions): ChatModel {
   const service = new Service(protocol, options);
   return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
 }
 
 /** One request, ready to be sent. */
-interface Asking {
+interface OpenRequest {
   readonly protocol: Protocol;
   readonly endpoint: Endpoint;
   readonly prepared: PreparedRequest;
   readonly silence: SilenceWatch;
   /** How the reply has ended. */
-  ending: Ending;
+  ending: ReplyEnding;
 }
 
 /** The requests for one reply: the latest, and what they have taught. */
@@ -101,7 +106,7 @@ interface Tries {
   isKeyRefused: boolean;
   /** The last event was passed on. */
   isOver: boolean;
-  asking?: Asking;
+  asking?: OpenRequest;
   readonly limit: ReplyLimit;
   readonly connection: AbortController;
   readonly signal: AbortSignal;
@@ -111,7 +116,7 @@ class Service {
   readonly #options: ServiceOptions;
   readonly #load: () => Promise<Protocol>;
   readonly #lessons = new Lessons();
-  readonly #bytes = new BodyBytes();
+  readonly #bytes = new BodyEncoder();
   #protocol: Protocol | undefined;
 
   constructor(load: () => Promise<Protocol>, options: ServiceOptions) {
@@ -137,7 +142,7 @@ class Service {
     try {
       for (;;) {
         const asking = await this.#prepare(request, tries);
-        if ("type" in asking) return yield failed(asking);
+        if ("type" in asking) return yield createFailedEnding(asking);
         for await (const event of await this.#ask(asking, connection)) {
           for (const one of await this.#heard(event, asking, tries)) yield one;
           if (tries.isOver) return;
@@ -155,20 +160,21 @@ class Service {
     }
   }
 
-  async #failedBy(error: unknown, asking: Asking | undefined, signal: AbortSignal): Promise<ModelEvent> {
+  async #failedBy(error: unknown, asking: OpenRequest | undefined, signal: AbortSignal): Promise<ModelEvent> {
     if (signal.aborted) return CANCELLED;
-    const { connectionFailure, silenceFailure } = await import("../failures/service-failure.ts");
+    const { createConnectionFailure, createSilenceFailure } = await import("../failures/service-failure.ts");
     const { baseUrl, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
-    if (asking?.silence.isOver) return failed(silenceFailure(asking.endpoint.url, silenceMs));
-    return failed(connectionFailure(error, new URL(baseUrl.trim())));
+    if (asking?.silence.isOver)
+      return createFailedEnding(createSilenceFailure(asking.endpoint.url, silenceMs));
+    return createFailedEnding(createConnectionFailure(error, new URL(baseUrl.trim())));
   }
 
-  async #prepare(request: ModelRequest, tries: Tries): Promise<Asking | ModelFailure> {
+  async #prepare(request: ModelRequest, tries: Tries): Promise<OpenRequest | ModelFailure> {
     const { tools, tuning, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
     this.#protocol ??= await this.#load();
     const protocol = this.#protocol;
-    const endpoint = await endpointOf(protocol, this.#options, tries.isKeyRefused);
+    const endpoint = await resolveEndpoint(protocol, this.#options, tries.isKeyRefused);
     if ("type" in endpoint) return endpoint;
     const prepared = await prepareRequest(offered, this.#lessons, protocol);
     tries.asking?.silence.stop();
@@ -178,9 +184,9 @@ class Service {
   }
 
   /** What a refusal teaches, as a notice that may be empty; undefined when asking again is of no use. */
-  async #lessonOf(asking: Asking, tries: Tries): Promise<string | undefined> {
+  async #lessonOf(asking: OpenRequest, tries: Tries): Promise<string | undefined> {
     const { ending } = asking;
-    const mayLearn = tries.limit.isUntouched && tries.learned < MOST_LESSONS;
+    const mayLearn = tries.limit.isUntouched && tries.learned < MAX_LESSONS;
     if (ending.reason !== "error" || !mayLearn) return undefined;
     tries.learned += 1;
     const isGot = typeof this.#options.apiKey === "function";
@@ -191,9 +197,9 @@ class Service {
     return this.#learn(asking.protocol, asking.prepared, ending);
   }
 
-  #endOf({ prepared, endpoint, ending }: Asking, signal: AbortSignal): ModelEvent {
+  #endOf({ prepared, endpoint, ending }: OpenRequest, signal: AbortSignal): ModelEvent {
     if (signal.aborted) return CANCELLED;
-    if (ending.reason === "error") return failed(withoutKey(ending.error, endpoint.key));
+    if (ending.reason === "error") return createFailedEnding(hideKey(ending.error, endpoint.key));
     this.#lessons.noteTaken(prepared.history);
     return ending;
   }
@@ -202,20 +208,20 @@ class Service {
   async #learn(
     protocol: Protocol,
     sent: PreparedRequest,
-    { error, refusal }: Extract<Ending, { reason: "error" }>,
+    { error, refusal }: Extract<ReplyEnding, { reason: "error" }>,
   ): Promise<string | undefined> {
     const { name: model } = this.#options;
     if (error.type === "wrong_protocol" && protocol.otherwise) {
       this.#protocol = await protocol.otherwise();
       return `${model} speaks only the Responses protocol, so that is used. Set model.provider to openai-responses to start with it.`;
     }
-    const { learn } = await import("../failures/learn.ts");
-    return learn({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
+    const { learnFromRefusal } = await import("../failures/learn.ts");
+    return learnFromRefusal({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
   }
 
   /** Sends the request and returns the events of its streamed reply. Both throw network errors. */
   async #ask(
-    { protocol, endpoint, prepared, silence }: Asking,
+    { protocol, endpoint, prepared, silence }: OpenRequest,
     connection: AbortController,
   ): Promise<Awaited<ReturnType<typeof readAnswer>>> {
     const { name: model, environment } = this.#options;
@@ -225,16 +231,16 @@ class Service {
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
     const headers = { ...endpoint.headers, ...sign?.({ ...endpoint, method: "POST", body }) };
-    const asked = httpRequest(
+    const asked = sendHttpRequest(
       { url, method: "POST", headers, body, environment, certificate, onSent },
       connection.signal,
     );
-    const reading = whileWaiting(() =>
+    const reading = waitForLoad(() =>
       Promise.all([
         import("../replies/read-answer.ts"),
         protocol.reply({
           request: prepared,
-          takenIds: callIds(prepared),
+          takenIds: collectCallIds(prepared),
           isWriter: this.#mayWriteCalls(prepared),
         }),
       ]),
@@ -249,7 +255,7 @@ class Service {
   }
 
   /** What to pass on; the end is kept for later. */
-  async #heard(event: AnswerEvent, asking: Asking, tries: Tries): Promise<readonly ModelEvent[]> {
+  async #heard(event: AnswerEvent, asking: OpenRequest, tries: Tries): Promise<readonly ModelEvent[]> {
     if (tries.signal.aborted) {
       tries.isOver = true;
       return [CANCELLED];
@@ -264,15 +270,15 @@ class Service {
   }
 
   /** The event for the session: a call with the tool's own name, a usage with its price. */
-  async #known(event: Exclude<AnswerEvent, Ending>, prepared: PreparedRequest): Promise<ModelEvent> {
+  async #known(event: Exclude<AnswerEvent, ReplyEnding>, prepared: PreparedRequest): Promise<ModelEvent> {
     if (event.type === "usage") {
-      const cost = costOf(event.usage, this.#options.price);
+      const cost = computeCost(event.usage, this.#options.price);
       return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };
     }
     if (event.type !== "function_call") return event;
-    this.#lessons.makesCalls ||= !isWritten(event.call.id);
-    const { ownCall } = await import("../calls/own-call.ts");
-    return { type: "function_call", call: ownCall(event.call, prepared) };
+    this.#lessons.makesCalls ||= !isTextCallId(event.call.id);
+    const { resolveCall } = await import("../calls/own-call.ts");
+    return { type: "function_call", call: resolveCall(event.call, prepared) };
   }
 
   /** Whether calls in the model's text count: by default if it has never made one in the protocol's own way. */
@@ -280,7 +286,7 @@ class Service {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
     const isMade = ({ functionCall }: Part): boolean =>
-      functionCall !== undefined && !isWritten(functionCall.id);
+      functionCall !== undefined && !isTextCallId(functionCall.id);
     return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
   }
 }
@@ -288,14 +294,14 @@ class Service {
 const CANCELLED: ModelEvent = { type: "end", reason: "cancelled" };
 
 /** Loads the code that reads the response only after the request was sent: nothing may delay its first byte. */
-function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
+function waitForLoad<T>(load: () => Promise<T>): Promise<T> {
   const loading = new Promise((resolve) => setImmediate(resolve)).then(load);
   // If the request fails first, this error has no other handler.
   loading.catch(() => {});
   return loading;
 }
 
-function failed(error: ModelFailure): Ending {
+function createFailedEnding(error: ModelFailure): ReplyEnding {
   return { type: "end", reason: "error", error };
 }
 
@@ -303,14 +309,14 @@ function failed(error: ModelFailure): Ending {
 const SHORTEST_KEY = 8;
 
 /** Services like to quote the key that they refuse; it must not reach a screen or a log. */
-function withoutKey(failure: ModelFailure, key: string): ModelFailure {
+function hideKey(failure: ModelFailure, key: string): ModelFailure {
   if (key.length < SHORTEST_KEY) return failure;
   return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
 }
 
-type Endpoint = Awaited<ReturnType<typeof accessTo>> & { readonly url: URL };
+type Endpoint = Awaited<ReturnType<typeof resolveAccess>> & { readonly url: URL };
 
-async function endpointOf(
+async function resolveEndpoint(
   protocol: Protocol,
   options: ServiceOptions,
   isKeyRefused: boolean,
@@ -322,7 +328,7 @@ async function endpointOf(
     return { type: "bad_request", message };
   }
   if (url.username !== "" || url.password !== "") {
-    const message = `The base URL of ${shownUrl(url)} holds a user name or password: set an API key instead.`;
+    const message = `The base URL of ${formatUrl(url)} holds a user name or password: set an API key instead.`;
     return { type: "bad_request", message };
   }
   url.pathname = protocol.path(protocol.root(url.pathname.replace(/\/+$/, "")), options.name);
@@ -330,44 +336,44 @@ async function endpointOf(
   if (protocol.query)
     url.search = [url.search.slice(1), protocol.query].filter((part) => part !== "").join("&");
   try {
-    const access = await accessTo(protocol, options, isKeyRefused);
+    const access = await resolveAccess(protocol, options, isKeyRefused);
     const accept = "text/event-stream, application/json";
     return { url, ...access, headers: { "content-type": "application/json", accept, ...access.headers } };
   } catch (error) {
-    return { type: "unauthorized", message: messageOf(error) };
+    return { type: "unauthorized", message: describeError(error) };
   }
 }
 
 /** Some users copy the full address of an endpoint, with its path. */
-export function openAiBase(base: string): string {
+export function normalizeOpenAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
 /** What opens a service. Throws a message for the user where something is missing. */
-export async function accessTo(protocol: Protocol, options: ServiceOptions, isRefused = false) {
+export async function resolveAccess(protocol: Protocol, options: ServiceOptions, isRefused = false) {
   const { apiKey = "", certificate: place, environment = process.env, signer } = options;
   const got = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));
-  const key = (await orFault("There is no API key", got)).trim();
+  const key = (await catchFault("There is no API key", got)).trim();
   if (/[^\x21-\x7e]|["']/.test(key))
     throw new Error("The API key holds a space, a quote or a character that no key has: set it again.");
   const certificate =
     place &&
-    (await orFault("There is no client certificate", async () =>
-      (await import("../keys/key-source.ts")).certificateFrom(place, environment),
+    (await catchFault("There is no client certificate", async () =>
+      (await import("../keys/key-source.ts")).readCertificate(place, environment),
     ));
-  const sign = signer && (await orFault("There is no key to sign with", signer));
-  return { headers: serviceHeaders(protocol, options, key), key, certificate, sign };
+  const sign = signer && (await catchFault("There is no key to sign with", signer));
+  return { headers: buildHeaders(protocol, options, key), key, certificate, sign };
 }
 
-async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
+async function catchFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
-    throw new Error(`${what}: ${messageOf(error)}`);
+    throw new Error(`${what}: ${describeError(error)}`);
   }
 }
 
-function serviceHeaders(protocol: Protocol, options: ServiceOptions, key: string): Record<string, string> {
+function buildHeaders(protocol: Protocol, options: ServiceOptions, key: string): Record<string, string> {
   const { keyHeader = protocol.keyHeader, headers = {} } = options;
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {
@@ -378,13 +384,13 @@ function serviceHeaders(protocol: Protocol, options: ServiceOptions, key: string
   };
 }
 
-/** The ids of calls that were found in text begin like this; see `freshCallId`. */
-function isWritten(id = ""): boolean {
+/** The ids of calls that were found in text begin like this; see `createCallId`. */
+function isTextCallId(id = ""): boolean {
   return /^text\d{5,}$/.test(id);
 }
 
 /** Plain loops, as everywhere that each part of a history is visited: it may have thousands of turns. */
-function callIds({ history }: ModelRequest): ReadonlySet<string> {
+function collectCallIds({ history }: ModelRequest): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { parts } of history) {
     for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);

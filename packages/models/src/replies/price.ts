@@ -7,7 +7,7 @@ const SHORT_WRITE = 0.25;
 const HOUR_WRITE = 1;
 
 /** The cost; the service's own number takes precedence. */
-export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined {
+export function computeCost(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (usage.cost !== undefined || price === undefined) return usage.cost;
   const cached = Math.min(usage.cachedTokens, usage.inputTokens);
   const { tokens = 0, hour = 0 } = usage.cacheWrites ?? {};

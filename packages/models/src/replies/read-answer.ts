@@ -1,16 +1,16 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
-import { type HttpAnswer, startOfText } from "@burin/net/http-request";
-import { retryHint } from "../failures/retry-hint.ts";
-import { bounded, detailOf, looksLikeHtml, statusFailure } from "../failures/service-failure.ts";
-import { shownUrl } from "../failures/shown-url.ts";
+import { type HttpResponse, readTextStart } from "@burin/net/http-request";
+import { readRetryHint } from "../failures/retry-hint.ts";
+import { createStatusFailure, isHtml, readDetail, shortenLine } from "../failures/service-failure.ts";
+import { formatUrl } from "../failures/shown-url.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { EventSplitter } from "./sse.ts";
 
 /** How long the connection may stay open after the service has finished, to be used again. */
 const CLOSING_TIME_MS = 100;
-const MOST_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
-interface Asked {
+interface AnswerOptions {
   readonly url: URL;
   readonly model: string;
   readonly keyFrom: string | undefined;
@@ -18,29 +18,29 @@ interface Asked {
 }
 
 /** How one request ended, with the service's full reason if it was refused. */
-export type Ending = Extract<ModelEvent, { type: "end" }> & { readonly refusal?: string };
+export type ReplyEnding = Extract<ModelEvent, { type: "end" }> & { readonly refusal?: string };
 
-export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | Ending;
+export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | ReplyEnding;
 
 /** The events of a response. Both throw network errors. */
 export async function readAnswer(
-  answer: HttpAnswer,
-  asked: Asked,
+  answer: HttpResponse,
+  asked: AnswerOptions,
   reply: ReplyReader,
-): Promise<AsyncIterable<AnswerEvent> | readonly Ending[]> {
+): Promise<AsyncIterable<AnswerEvent> | readonly ReplyEnding[]> {
   const { status, headers } = answer;
   const packed = headers["content-encoding"] ?? "identity";
   // It was not requested to be compressed, but some gateways do it.
   const body =
     packed === "identity"
       ? answer.body
-      : (await import("@burin/net/read-body")).unpacked(answer.body, packed);
-  if (status < 200 || status > 299) return [await refused({ status, headers, body }, asked)];
+      : (await import("@burin/net/read-body")).decompressBody(answer.body, packed);
+  if (status < 200 || status > 299) return [await readRefusal({ status, headers, body }, asked)];
   return readBody(body, reply, asked.connection);
 }
 
 async function* readBody(
-  body: HttpAnswer["body"],
+  body: HttpResponse["body"],
   reply: ReplyReader,
   connection: AbortController,
 ): AsyncGenerator<ModelEvent, void, undefined> {
@@ -83,26 +83,29 @@ class Closing {
   }
 }
 
-async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Ending> {
+async function readRefusal(
+  { status, headers, body }: HttpResponse,
+  asked: AnswerOptions,
+): Promise<ReplyEnding> {
   const { connection: _, ...about } = asked;
   const { url } = about;
   const { location } = headers;
   // Redirects are not followed: they would send the conversation to a host that the user did not choose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
-    const target = shownUrl(new URL(location, url));
-    const message = `${shownUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;
+    const target = formatUrl(new URL(location, url));
+    const message = `${formatUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;
     return { type: "end", reason: "error", error: { type: "not_found", message, status } };
   }
   // A gateway that was to stream wraps what went wrong into an event.
-  const answer = (await startOfText(body, MOST_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
-  const detail = looksLikeHtml(answer) ? pageIn(answer) : detailOf(answer);
-  const hint = retryHint({ status, headers }, answer);
-  const error = statusFailure({ ...about, status, detail, answer, hint });
+  const answer = (await readTextStart(body, MAX_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
+  const detail = isHtml(answer) ? readPageText(answer) : readDetail(answer);
+  const hint = readRetryHint({ status, headers }, answer);
+  const error = createStatusFailure({ ...about, status, detail, answer, hint });
   return { type: "end", reason: "error", error, refusal: answer };
 }
 
 /** What stands above a page is often all that it says. */
-function pageIn(html: string): string {
-  const title = bounded(/<title>([^<]{1,200})/i.exec(html)?.[1] ?? "");
+function readPageText(html: string): string {
+  const title = shortenLine(/<title>([^<]{1,200})/i.exec(html)?.[1] ?? "");
   return `a web page${title === "" ? "" : ` ("${title}")`}, not a model service`;
 }

@@ -1,16 +1,16 @@
 import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
 
 /** Several times what any model can say at once: text, thoughts and arguments of calls together. */
-export const MOST_REPLY_CHARACTERS = 4 * 1024 * 1024;
+export const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
-export const TOO_LONG: ModelFailure = {
+export const REPLY_TOO_LONG: ModelFailure = {
   type: "reply_too_long",
-  message: `The reply had more than ${MOST_REPLY_CHARACTERS} characters without an end, so it was ended there. What came of it is kept.`,
+  message: `The reply had more than ${MAX_REPLY_CHARACTERS} characters without an end, so it was ended there. What came of it is kept.`,
 };
 
 /** Ends a reply that does not end by itself. */
 export class ReplyLimit {
-  #left = MOST_REPLY_CHARACTERS;
+  #left = MAX_REPLY_CHARACTERS;
   /** No event was passed on. */
   isUntouched = true;
 
@@ -22,9 +22,9 @@ export class ReplyLimit {
   take(event: ModelEvent): readonly ModelEvent[] {
     this.isUntouched = false;
     const room = this.#left;
-    this.#left -= charactersOf(event);
+    this.#left -= countCharacters(event);
     if (this.#left >= 0 || event.type === "end") return [event];
-    const end: ModelEvent = { type: "end", reason: "error", error: TOO_LONG };
+    const end: ModelEvent = { type: "end", reason: "error", error: REPLY_TOO_LONG };
     const isText = event.type === "text" || event.type === "thought";
     return isText && room > 0 ? [{ type: event.type, text: event.text.slice(0, room) }, end] : [end];
   }
@@ -33,7 +33,7 @@ export class ReplyLimit {
 /** What an event takes that says nothing. */
 const OF_EVENT = 100;
 
-function charactersOf(event: ModelEvent): number {
+function countCharacters(event: ModelEvent): number {
   if (event.type === "text") return event.text.length;
   if (event.type === "thought") return event.text.length + (event.signature?.length ?? 0);
   if (event.type === "function_call") return JSON.stringify(event.call.args).length;

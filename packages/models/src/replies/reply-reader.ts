@@ -1,13 +1,13 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { endOfJson } from "../calls/call-arguments.ts";
-import { isToldAlready } from "../calls/repeated-call.ts";
+import { findJsonEnd } from "../calls/call-arguments.ts";
+import { isAlreadyInHistory } from "../calls/repeated-call.ts";
 import { TextCalls } from "../calls/text-calls.ts";
 import { type SignedCall, ToolCallAssembly } from "../calls/tool-call-assembly.ts";
-import { bounded, detailOf, looksLikeHtml, reportedFailure } from "../failures/service-failure.ts";
+import { createReportedFailure, isHtml, readDetail, shortenLine } from "../failures/service-failure.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
-import { MOST_REPLY_CHARACTERS, TOO_LONG } from "./reply-limit.ts";
+import { MAX_REPLY_CHARACTERS, REPLY_TOO_LONG } from "./reply-limit.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 
 /** What a reply answers. */
@@ -51,7 +51,8 @@ export abstract class ReplyReader {
   constructor({ request, takenIds, isWriter }: ReplyTo) {
     this.#takenIds = takenIds;
     const offered = new Set(isWriter ? request.tools.map(({ name }) => name) : []);
-    this.#textCalls = () => new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
+    this.#textCalls = () =>
+      new TextCalls(offered, (call, written) => isAlreadyInHistory(call, written, request));
     this.#text = this.#textCalls();
   }
 
@@ -77,7 +78,7 @@ export abstract class ReplyReader {
     this.hadMore = chunks.length > 0;
     const events = chunks.flatMap((chunk) => this.#readChunk(chunk, data));
     for (const event of events) if (event.type === "thought") this.#characters += event.text.length;
-    if (this.#characters + this.calls.characters > MOST_REPLY_CHARACTERS) this.failure ??= TOO_LONG;
+    if (this.#characters + this.calls.characters > MAX_REPLY_CHARACTERS) this.failure ??= REPLY_TOO_LONG;
     if (this.finishReason !== "") this.#ending ??= text;
     return events;
   }
@@ -93,12 +94,13 @@ export abstract class ReplyReader {
     const structured = made.map(({ call }) => call);
     const { text, calls } = this.#text.finish(structured, failure === undefined && !isLimited, takenIds);
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
-    const told = calls.length > 0 ? notice(writtenNotice(calls)) : [];
+    const told = calls.length > 0 ? createNotice(describeWrittenCalls(calls)) : [];
     const all = [...made, ...calls.map((call) => ({ call }))];
     const isCallMissing = this.isForCall && all.length === 0;
-    const fault = failure ?? (isCallMissing ? broken("ended for a call, and there is none.") : undefined);
+    const fault =
+      failure ?? (isCallMissing ? createBrokenFailure("ended for a call, and there is none.") : undefined);
     const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
-    const gap = lost === undefined ? [] : notice(`${MISSING}: ${bounded(lost)}`);
+    const gap = lost === undefined ? [] : createNotice(`${MISSING}: ${shortenLine(lost)}`);
     return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
   }
 
@@ -191,13 +193,15 @@ export abstract class ReplyReader {
   /** A reply without content. */
   protected empty(): ModelFailure {
     const { unreadable } = this;
-    if (unreadable === undefined) return broken("was empty: no text and no call.");
-    if (looksLikeHtml(unreadable)) {
+    if (unreadable === undefined) return createBrokenFailure("was empty: no text and no call.");
+    if (isHtml(unreadable)) {
       const message =
         "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
       return { type: "bad_reply", message };
     }
-    return toldIn(unreadable) ?? broken(`could not be read: ${bounded(unreadable)}`);
+    return (
+      readToldFailure(unreadable) ?? createBrokenFailure(`could not be read: ${shortenLine(unreadable)}`)
+    );
   }
 
   #readChunk(chunk: unknown, data: string): ModelEvent[] {
@@ -215,14 +219,14 @@ export abstract class ReplyReader {
     // An error after the limit has cut the reply is not another failure.
     if (error && !this.isLimited) {
       // A mere sign that it is one; the words stand beside it.
-      this.failure = reportedFailure(error === true ? chunk : error);
+      this.failure = createReportedFailure(error === true ? chunk : error);
       return [];
     }
     const events = this.readChunk(chunk);
     this.#isLastUnreadable = events === undefined;
     // An error in a form of the service's own, where the protocol has another.
-    if (events === undefined && chunk.code !== undefined && detailOf(chunk) !== "") {
-      this.failure = reportedFailure(chunk);
+    if (events === undefined && chunk.code !== undefined && readDetail(chunk) !== "") {
+      this.failure = createReportedFailure(chunk);
     } else if (events === undefined) this.unreadable ??= data;
     return events ?? [];
   }
@@ -237,56 +241,56 @@ export abstract class ReplyReader {
   #brokenOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
-    return toldIn(this.unreadable) ?? broken("broke off.");
+    return readToldFailure(this.unreadable) ?? createBrokenFailure("broke off.");
   }
 }
 
 /** Asked again, the service may do better. */
-function broken(how: string): ModelFailure {
+function createBrokenFailure(how: string): ModelFailure {
   return { type: "bad_reply", message: `The reply of the service ${how}`, isPassing: true };
 }
 
-export function thought(text: unknown): ModelEvent[] {
+export function createThoughtEvents(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }
 
 const MISSING = "A piece of the reply could not be read and is missing from it";
 
-function notice(message: string): ModelEvent[] {
+function createNotice(message: string): ModelEvent[] {
   return [{ type: "notice", message }];
 }
 
-function writtenNotice(calls: readonly FunctionCall[]): string {
+function describeWrittenCalls(calls: readonly FunctionCall[]): string {
   const names = calls.map(({ name }) => name).join(", ");
   return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
 /** The failure that JSON of an unknown shape, or a sentence, reports, if any. */
-function toldIn(unreadable = ""): ModelFailure | undefined {
+function readToldFailure(unreadable = ""): ModelFailure | undefined {
   // A gateway may have written an event of its own behind it.
-  const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, endOfJson(unreadable)));
-  if (detailOf(told) !== "") return reportedFailure(told);
+  const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, findJsonEnd(unreadable)));
+  if (readDetail(told) !== "") return createReportedFailure(told);
   // Mere words, if they name a reason.
-  const inWords = reportedFailure(unreadable);
+  const inWords = createReportedFailure(unreadable);
   return /^[{[<]/.test(unreadable) || inWords.type === "server_error" ? undefined : inWords;
 }
 
 /** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
-export function withheld(reason: string, more?: unknown): ModelFailure {
-  const why = reasonWith(reason, more);
+export function createWithheldFailure(reason: string, more?: unknown): ModelFailure {
+  const why = formatReason(reason, more);
   const message = `The service withheld the rest of the reply (${why}): say it in other words, or choose another model.`;
   return { type: "bad_reply", message };
 }
 
 /** The service's name for a reason, with its words if there are any. */
-export function reasonWith(reason: string, words: unknown): string {
-  return bounded(typeof words === "string" && words !== "" ? `${reason}: ${words}` : reason);
+export function formatReason(reason: string, words: unknown): string {
+  return shortenLine(typeof words === "string" && words !== "" ? `${reason}: ${words}` : reason);
 }
 
 /** Routers say what they take for a request, in whatever protocol. */
-export function reportedCost(usage: JsonRecord): Pick<Usage, "cost"> {
+export function readCost(usage: JsonRecord): Pick<Usage, "cost"> {
   const { cost, cost_in_usd_ticks: ticks, is_byok: hasOwnKey, cost_details: parts } = usage;
-  if (count(ticks) > 0) return { cost: count(ticks) / 1e10 };
+  if (readCount(ticks) > 0) return { cost: readCount(ticks) / 1e10 };
   const total = isRecord(cost) ? cost.total_cost : cost;
   // With a key of the user's own, the service behind takes its part from the user itself.
   const behind = hasOwnKey === true && isRecord(parts) ? Number(parts.upstream_inference_cost) : 0;
@@ -294,35 +298,37 @@ export function reportedCost(usage: JsonRecord): Pick<Usage, "cost"> {
 }
 
 /** Usage as OpenAI says it, under the names of chat completions or of Responses. */
-export function openAiUsage(value: unknown): Usage | undefined {
+export function readOpenAiUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const given = value.prompt_tokens_details ?? value.input_tokens_details;
   const details = isRecord(given) ? given : {};
-  const inputTokens = count(value.prompt_tokens ?? value.input_tokens);
+  const inputTokens = readCount(value.prompt_tokens ?? value.input_tokens);
   const thoughts = value.completion_tokens_details ?? value.output_tokens_details;
-  const thought = isRecord(thoughts) ? count(thoughts.reasoning_tokens) : 0;
+  const thought = isRecord(thoughts) ? readCount(thoughts.reasoning_tokens) : 0;
   // Some (Vercel's gateway) count thoughts beside the output, not in it.
-  const said = Math.max(count(value.completion_tokens ?? value.output_tokens), thought);
+  const said = Math.max(readCount(value.completion_tokens ?? value.output_tokens), thought);
   return {
     inputTokens,
     // Some (xAI, Gemini) count thoughts only in the total.
-    outputTokens: inputTokens === 0 ? said : Math.max(said, count(value.total_tokens) - inputTokens),
+    outputTokens: inputTokens === 0 ? said : Math.max(said, readCount(value.total_tokens) - inputTokens),
     cachedTokens:
-      count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
-    ...cacheWrites({ ...value, ...details }),
-    ...reportedCost(value),
+      readCount(details.cached_tokens) ||
+      readCount(value.cached_tokens) ||
+      readCount(value.prompt_cache_hit_tokens),
+    ...readCacheWrites({ ...value, ...details }),
+    ...readCost(value),
   };
 }
 
 /** How much was written to a cache, as reported by Anthropic and its gateways; undefined if nothing was. */
-export function cacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
-  const tokens = count(usage.cache_creation_input_tokens) || count(usage.cache_write_tokens);
+export function readCacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
+  const tokens = readCount(usage.cache_creation_input_tokens) || readCount(usage.cache_write_tokens);
   if (tokens === 0) return undefined;
   const kinds = usage.cache_creation ?? usage.cache_creation_token_details;
   if (!isRecord(kinds)) return { cacheWrites: { tokens } };
-  return { cacheWrites: { tokens, hour: Math.min(count(kinds.ephemeral_1h_input_tokens), tokens) } };
+  return { cacheWrites: { tokens, hour: Math.min(readCount(kinds.ephemeral_1h_input_tokens), tokens) } };
 }
 
-export function count(value: unknown): number {
+export function readCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 }

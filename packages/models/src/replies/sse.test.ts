@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { httpRequest } from "@burin/net/http-request";
-import { portOf } from "@burin/testing/fake-model-server";
+import { sendHttpRequest } from "@burin/net/http-request";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EventSplitter } from "./sse.ts";
@@ -36,7 +36,7 @@ async function withServer<T>(
   use: (url: string) => Promise<T>,
 ): Promise<T> {
   const server = createServer((_request, response) => void answer(response));
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   try {
     return await use(`http://127.0.0.1:${port}/`);
   } finally {
@@ -49,7 +49,7 @@ async function bodyOf(
   url: string,
   signal = new AbortController().signal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  return (await httpRequest({ url: new URL(url), method: "GET", headers: {} }, signal)).body;
+  return (await sendHttpRequest({ url: new URL(url), method: "GET", headers: {} }, signal)).body;
 }
 
 function streamOf(pieces: readonly Uint8Array[]): Parameters<typeof readServerSentEvents>[0] {

@@ -2,7 +2,7 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 /** A server that never ends a line or an event must not fill the memory. */
-const MOST_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
+const MAX_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
 
 /** A line with a whole document, and no empty line behind it. */
 const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
@@ -22,10 +22,10 @@ export class EventSplitter {
   #hasEvents = false;
   #hasFirstLine = false;
   readonly #parser = createParser({
-    maxBufferSize: MOST_BUFFERED_CHARACTERS,
+    maxBufferSize: MAX_BUFFERED_CHARACTERS,
     onEvent: (event) => {
       this.#hasEvents = true;
-      this.#ready.push(typed(event));
+      this.#ready.push(addEventType(event));
     },
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") this.#isBroken = true;
@@ -33,7 +33,8 @@ export class EventSplitter {
       // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
       // A failure in words, or of something in between, as JSON or as a web page.
-      else if (!this.#hasEvents || kindOf(error.line ?? "") === "whole") this.#ready.push(error.line ?? "");
+      else if (!this.#hasEvents || detectBodyKind(error.line ?? "") === "whole")
+        this.#ready.push(error.line ?? "");
     },
   });
 
@@ -52,11 +53,11 @@ export class EventSplitter {
   }
 
   #add(text: string): void {
-    if (this.#kind === "unknown") this.#kind = kindOf(text);
+    if (this.#kind === "unknown") this.#kind = detectBodyKind(text);
     if (this.#kind === "whole") this.#keep(text);
     else if (this.#kind !== "unknown") this.#takeLines(text);
-    if (this.#isBroken || this.#rest.length > MOST_BUFFERED_CHARACTERS) {
-      throw new Error(`The answer has more than ${MOST_BUFFERED_CHARACTERS} characters without an end`);
+    if (this.#isBroken || this.#rest.length > MAX_BUFFERED_CHARACTERS) {
+      throw new Error(`The answer has more than ${MAX_BUFFERED_CHARACTERS} characters without an end`);
     }
   }
 
@@ -93,14 +94,14 @@ export class EventSplitter {
 }
 
 /** Some tell the type of an event only outside its data, where Anthropic and Responses have it inside as well. */
-function typed({ event = "", data }: EventSourceMessage): string {
+function addEventType({ event = "", data }: EventSourceMessage): string {
   if (data.startsWith('{"type"') || !/^(?:response\.|message_|content_block_)/.test(event)) return data;
   const body = parseJson(data);
   return isRecord(body) && body.type === undefined ? JSON.stringify({ type: event, ...body }) : data;
 }
 
 /** No field of an event stream starts with one of these, and JSON and web pages always do. */
-function kindOf(text: string): "unknown" | "events" | "whole" {
+function detectBodyKind(text: string): "unknown" | "events" | "whole" {
   const start = text.trimStart();
   if (start === "") return "unknown";
   return /^[{[<]/.test(start) ? "whole" : "events";

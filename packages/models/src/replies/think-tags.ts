@@ -15,7 +15,7 @@ const OPENINGS = [
   ...CHANNELS,
 ];
 /** Behind more empty space no tag is waited for: some models write line ends without end. */
-const MOST_BLANK = 1000;
+const MAX_BLANK = 1000;
 /** Alone at an end of a line: an answer may speak of the tag, too. */
 const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;
 
@@ -63,7 +63,7 @@ export class ThinkTags {
       this.#pending = start.slice(opening.length).replace(/^\r?\n/, "");
       return [];
     }
-    if (!isWhole && this.#pending.length < MOST_BLANK && OPENINGS.some((tag) => tag.startsWith(start)))
+    if (!isWhole && this.#pending.length < MAX_BLANK && OPENINGS.some((tag) => tag.startsWith(start)))
       return [];
     // The blank lines behind a thought belong to it.
     if (this.#closing !== "") this.#pending = start;
@@ -79,7 +79,7 @@ export class ThinkTags {
       this.#state = "start";
       return [{ text, isThought: true }];
     }
-    return [{ text: this.#pass(isWhole ? 0 : beginningOf(this.#closing, this.#pending)), isThought: true }];
+    return [{ text: this.#pass(isWhole ? 0 : findTagStart(this.#closing, this.#pending)), isThought: true }];
   }
 
   #speak(isWhole: boolean): ContentPiece[] {
@@ -87,32 +87,32 @@ export class ThinkTags {
     const whole = this.#before + this.#pending + (isWhole ? "\n" : "");
     const found = this.#mayBeLone ? LONE.exec(whole) : null;
     const text = found ? this.#pending.slice(0, found.index - length) : "";
-    if (found && (this.#ticks + ticksIn(text)) % 2 === 0) {
+    if (found && (this.#ticks + countTicks(text)) % 2 === 0) {
       this.#pending = this.#pending.slice(found.index - length + found[0].length).trimStart();
       this.#mayBeLone = false;
       return [{ text, isThought: true, takesText: true }];
     }
     // The tag, and the text on both sides of it, must be complete.
     const tags = this.#mayBeLone && !isWhole ? ["\n</think>\n", "\n</mm:think>\n"] : [];
-    const kept = Math.max(0, ...tags.map((tag) => beginningOf(tag, this.#pending)));
+    const kept = Math.max(0, ...tags.map((tag) => findTagStart(tag, this.#pending)));
     return [{ text: this.#pass(kept), isThought: false }];
   }
 
   #pass(kept: number): string {
     const text = this.#pending.slice(0, this.#pending.length - kept);
     this.#pending = this.#pending.slice(text.length);
-    this.#ticks += ticksIn(text);
+    this.#ticks += countTicks(text);
     this.#before = text.slice(-1) || this.#before;
     return text;
   }
 }
 
-function ticksIn(text: string): number {
+function countTicks(text: string): number {
   return text.split("`").length - 1;
 }
 
 /** How much of the end may be the beginning of the tag, with or without the line break before it. */
-function beginningOf(tag: string, text: string): number {
+function findTagStart(tag: string, text: string): number {
   const forms = tag.startsWith("\n") ? [tag, tag.slice(1)] : [tag];
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1) {
     if (forms.some((form) => form.length > length && form.startsWith(text.slice(-length)))) return length;

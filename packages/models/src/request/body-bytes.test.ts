@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { BodyBytes } from "./body-bytes.ts";
+import { BodyEncoder } from "./body-bytes.ts";
 
 const text = (pieces: readonly Uint8Array[]) => Buffer.concat(pieces).toString();
 const line = (index: number) => `${index}: ${"grüße 😀 ".repeat(1500)}\n`;
 
 describe("the bytes of bodies", () => {
   it("P7 a longer body shares those of the shorter one, and both are right", () => {
-    const bytes = new BodyBytes();
+    const bytes = new BodyEncoder();
     const conversation = {};
     let before: Uint8Array[] = [];
     let shared = 0;
@@ -21,7 +21,7 @@ describe("the bytes of bodies", () => {
   });
 
   it("a body that begins otherwise leaves the one that is being sent alone", () => {
-    const bytes = new BodyBytes();
+    const bytes = new BodyEncoder();
     const conversation = {};
     const pieces = Array.from({ length: 30 }, (_, index) => line(index));
     const sending = bytes.of(conversation, pieces);

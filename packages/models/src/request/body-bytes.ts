@@ -7,11 +7,11 @@ interface Segment {
 }
 
 /** Encodes bodies; one that begins like the one before it shares the bytes of that beginning, however long it is. */
-export class BodyBytes {
+export class BodyEncoder {
   readonly #known = new WeakMap<object, readonly Segment[]>();
 
   of(conversation: object, pieces: readonly string[]): Uint8Array[] {
-    if (pieces.length === 1) return [bytesOf(pieces)];
+    if (pieces.length === 1) return [encodePieces(pieces)];
     const segments: Segment[] = [];
     let start = 0;
     for (const segment of this.#known.get(conversation) ?? []) {
@@ -24,15 +24,15 @@ export class BodyBytes {
       characters += pieces[at]?.length ?? 0;
       if (characters < SEGMENT_CHARACTERS) continue;
       const run = pieces.slice(start, at + 1);
-      segments.push({ pieces: run, bytes: bytesOf(run) });
+      segments.push({ pieces: run, bytes: encodePieces(run) });
       start = at + 1;
       characters = 0;
     }
     this.#known.set(conversation, segments);
-    return [...segments.map(({ bytes }) => bytes), bytesOf(pieces.slice(start))];
+    return [...segments.map(({ bytes }) => bytes), encodePieces(pieces.slice(start))];
   }
 }
 
-function bytesOf(pieces: readonly string[]): Uint8Array {
+function encodePieces(pieces: readonly string[]): Uint8Array {
   return Buffer.from(pieces.join(""));
 }

@@ -2,7 +2,7 @@ import type { TunedRequest } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** The mark at the end of what Claude should cache, for five minutes or an hour; null without caching. */
-export function cacheMark(
+export function createCacheMark(
   { tuning: { cache } = {}, isPauseLikely }: TunedRequest,
   quirks: Quirks,
 ): object | null {

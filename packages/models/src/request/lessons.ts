@@ -1,7 +1,7 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import type { InlineData, JsonSchema, Message, Part } from "@burin/contract/messages/message";
 import type { Quirk } from "./quirks.ts";
-import { isShownImage } from "./user-items.ts";
+import { isSupportedImage } from "./user-items.ts";
 
 /** What a service has refused once, so that the same model object never sends it again. */
 export class Lessons {
@@ -49,7 +49,7 @@ export class Lessons {
 
   /** Returns whether that was new. */
   leaveOut(tool: string, keyword: string): boolean {
-    const known = onceFor(this.#refusedKeywords, tool, () => new Set());
+    const known = getOrCreate(this.#refusedKeywords, tool, () => new Set());
     const { size } = known;
     return known.add(keyword).size > size;
   }
@@ -61,13 +61,13 @@ export class Lessons {
 
   /** Whether the media include images that it has never accepted, and none that it has. */
   showsNewImages(history: readonly Message[]): boolean {
-    const images = mediaIn(history).filter(({ mimeType }) => isShownImage(mimeType));
+    const images = collectMedia(history).filter(({ mimeType }) => isSupportedImage(mimeType));
     return images.length > 0 && !images.some(({ data = "" }) => this.#takenMedia.has(data));
   }
 
   /** The service has accepted a request with this history, so nothing in it is wrong by itself. */
   noteTaken(history: readonly Message[]): void {
-    for (const { data = "" } of mediaIn(history)) this.#takenMedia.add(data);
+    for (const { data = "" } of collectMedia(history)) this.#takenMedia.add(data);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Lessons {
    * has accepted each one before, or says so, there are too many, and the older half is left out. Returns how many.
    */
   refuseMedia(history: readonly Message[], areTooMany: boolean): number {
-    const all = new Set(mediaIn(history).map(({ data = "" }) => data));
+    const all = new Set(collectMedia(history).map(({ data = "" }) => data));
     const sent = [...all].filter((data) => !this.#refusedMedia.has(data));
     const unknown = sent.filter((data) => !this.#takenMedia.has(data));
     const blamed = unknown.length > 0 && !areTooMany ? unknown : sent.slice(0, Math.ceil(sent.length / 2));
@@ -84,7 +84,7 @@ export class Lessons {
   }
 }
 
-function mediaIn(history: readonly Message[]): InlineData[] {
+function collectMedia(history: readonly Message[]): InlineData[] {
   const found: InlineData[] = [];
   for (const { parts } of history) {
     for (const { inlineData } of parts) if (inlineData?.data) found.push(inlineData);

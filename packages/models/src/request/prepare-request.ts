@@ -11,9 +11,9 @@ import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelEntry } from "@burin/contract/settings/settings";
 import type { Lessons } from "./lessons.ts";
 import type { SchemaDialect } from "./tool-schema.ts";
-import { isShownImage } from "./user-items.ts";
-import { WIRE_KEY, wireName } from "./wire.ts";
-import { wordSet } from "./word-set.ts";
+import { isSupportedImage } from "./user-items.ts";
+import { toWireName, WIRE_KEY_PATTERN } from "./wire.ts";
+import { createWordSet } from "./word-set.ts";
 
 /** Options for the model; the service decides about those that are not set. */
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
@@ -30,11 +30,11 @@ export interface PreparedRequest extends TunedRequest {
   readonly conversation: object;
 }
 
-const PLAIN_KEYWORDS = wordSet(
+const PLAIN_KEYWORDS = createWordSet(
   "type description properties required items enum minimum maximum minItems maxItems minLength maxLength default additionalProperties",
 );
 
-const PLAIN_TYPES = wordSet("string number integer boolean object array");
+const PLAIN_TYPES = createWordSet("string number integer boolean object array");
 
 /** Whether every service accepts the schema unchanged, so that no code has to be loaded to rewrite it. */
 function isPlain(schema: unknown, isTop = true): boolean {
@@ -43,14 +43,14 @@ function isPlain(schema: unknown, isTop = true): boolean {
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
     return false;
   if (isTop && (type !== "object" || schema.enum !== undefined || !schema.properties)) return false;
-  if (isTop && !Object.keys(properties ?? {}).every((key) => WIRE_KEY.test(key))) return false;
+  if (isTop && !Object.keys(properties ?? {}).every((key) => WIRE_KEY_PATTERN.test(key))) return false;
   if (type === "array" ? !isPlain(items, false) : items !== undefined) return false;
   if (!isRecord(properties) || !Array.isArray(required)) return false;
   const isKnown = (name: unknown): boolean => Object.hasOwn(properties, String(name));
   return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
 }
 
-export interface Taker {
+export interface MediaSupport {
   readonly dialect: SchemaDialect;
   carries(mimeType: string): boolean;
 }
@@ -59,20 +59,20 @@ export interface Taker {
 export async function prepareRequest(
   request: TunedRequest,
   lessons: Lessons,
-  taker: Taker,
+  taker: MediaSupport,
 ): Promise<PreparedRequest> {
-  const written = await schemaWriter(taker, request);
+  const written = await createSchemaWriter(taker, request);
   const ownNames = new Map<string, string>();
   const tools: FunctionDeclaration[] = [];
   for (const tool of request.tools) {
-    const name = wireName(tool.name);
+    const name = toWireName(tool.name);
     // With two tools of the same name the service would refuse all tools; the first one keeps it.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters)) as ObjectSchema;
     tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
-  const history = request.history.map((message) => preparedMessage(message, lessons, taker));
+  const history = request.history.map((message) => prepareMessage(message, lessons, taker));
   const { mostOutput: maxOutput, effort: reasoning } = lessons;
   const learned = { ...(maxOutput && { maxOutput }), ...(reasoning && { reasoning }) };
   const tuning = maxOutput || reasoning ? { tuning: { ...request.tuning, ...learned } } : {};
@@ -88,27 +88,27 @@ export async function prepareRequest(
 }
 
 /** The schemas of our own tools need no change for most services. */
-async function schemaWriter(
-  { dialect }: Taker,
+async function createSchemaWriter(
+  { dialect }: MediaSupport,
   { tools }: ModelRequest,
 ): Promise<(schema: JsonSchema) => JsonSchema> {
   if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
-  const { toolSchema } = await import("./tool-schema.ts");
-  return (schema) => (dialect === "full" && isPlain(schema) ? schema : toolSchema(schema, dialect));
+  const { formatToolSchema } = await import("./tool-schema.ts");
+  return (schema) => (dialect === "full" && isPlain(schema) ? schema : formatToolSchema(schema, dialect));
 }
 
 /** The same object when nothing changes, which is nearly always. */
-function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Message {
+function prepareMessage(message: Message, lessons: Lessons, taker: MediaSupport): Message {
   // Services refuse a message without words, and one that is left out would put two replies side by side.
-  if (message.role === "user" && !message.parts.some(isSaid))
+  if (message.role === "user" && !message.parts.some(hasContent))
     return { ...message, parts: [{ text: "(empty)" }] };
   let origin = "";
   let changed: Part[] | undefined;
   for (const [index, part] of message.parts.entries()) {
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
     const prepared = part.inlineData
-      ? preparedMedia(part, reasonToLeaveOut(part.inlineData, lessons, taker), origin)
-      : withWireName(lessons.signed(part));
+      ? prepareMedia(part, findReasonToOmit(part.inlineData, lessons, taker), origin)
+      : useWireName(lessons.signed(part));
     if (prepared === part) continue;
     changed ??= [...message.parts];
     changed[index] = prepared;
@@ -116,21 +116,21 @@ function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Mess
   return changed ? { role: message.role, parts: changed } : message;
 }
 
-function isSaid({ text = "", inlineData, functionResponse }: Part): boolean {
+function hasContent({ text = "", inlineData, functionResponse }: Part): boolean {
   return functionResponse !== undefined || inlineData !== undefined || /\S/.test(text);
 }
 
-function withWireName(part: Part): Part {
+function useWireName(part: Part): Part {
   const { functionCall, functionResponse } = part;
   const { name = "" } = functionCall ?? functionResponse ?? {};
-  const wire = functionCall || functionResponse ? wireName(name) : name;
+  const wire = functionCall || functionResponse ? toWireName(name) : name;
   if (wire === name) return part;
   return functionCall
     ? { ...part, functionCall: { ...functionCall, name: wire } }
     : { ...part, functionResponse: { ...functionResponse, name: wire } };
 }
 
-function preparedMedia(part: Part, why: string | undefined, origin: string): Part {
+function prepareMedia(part: Part, why: string | undefined, origin: string): Part {
   if (why === undefined) return part;
   const from = origin === "" ? "" : ` from ${origin}`;
   const { mimeType = "" } = part.inlineData ?? {};
@@ -138,11 +138,11 @@ function preparedMedia(part: Part, why: string | undefined, origin: string): Par
   return { text: `[A file${from} of type ${mimeType} ${why} and is left out.]`, inlineData: { mimeType } };
 }
 
-function reasonToLeaveOut(media: InlineData, lessons: Lessons, taker: Taker): string | undefined {
+function findReasonToOmit(media: InlineData, lessons: Lessons, taker: MediaSupport): string | undefined {
   const { mimeType = "", data } = media;
   if (!data) return "was empty";
   if (lessons.isRefused(media)) return "was refused by the model's service";
-  if (lessons.showsNoImages && isShownImage(mimeType)) return "cannot be seen by this model";
+  if (lessons.showsNoImages && isSupportedImage(mimeType)) return "cannot be seen by this model";
   if (taker.carries(mimeType)) return undefined;
   return `of ${Buffer.byteLength(data, "base64")} bytes cannot be sent to this model`;
 }

@@ -96,7 +96,7 @@ const ROWS = {
 export type Quirk = (typeof ROWS)[ModelProvider][number][0];
 export type Quirks = ReadonlySet<Quirk>;
 
-export function learnedQuirk(protocol: ModelProvider, refusal: string, known: Quirks): Quirk | undefined {
+export function findQuirk(protocol: ModelProvider, refusal: string, known: Quirks): Quirk | undefined {
   for (const [quirk, pattern] of ROWS[protocol]) {
     const found = pattern.exec(refusal);
     const learned = quirk.replace("$1", found?.[1] ?? "") as Quirk;

@@ -11,18 +11,18 @@ type SignatureOwner =
   | "chat";
 
 /** What a provider wants back, marked as its own: it must not be sent to any other provider. */
-export function ownedSignature(owner: SignatureOwner, value: string): string {
+export function tagSignature(owner: SignatureOwner, value: string): string {
   return `${owner}:${value}`;
 }
 
 /** What that provider once sent with the part, unchanged. */
-export function signatureOf(owner: SignatureOwner, part: Part): string | undefined {
+export function readSignature(owner: SignatureOwner, part: Part): string | undefined {
   const { thoughtSignature: signature } = part;
   return signature?.startsWith(`${owner}:`) ? signature.slice(owner.length + 1) : undefined;
 }
 
 /** Gemini's signatures have no mark, as in @google/genai, whose parts these are. */
-export function geminiSignatureOf(part: Part): string | undefined {
+export function readGeminiSignature(part: Part): string | undefined {
   const { thoughtSignature: signature } = part;
   return !signature || signature.includes(":") ? undefined : signature;
 }

@@ -1,12 +1,12 @@
 import type { JsonSchema } from "@burin/contract/messages/message";
 import { describe, expect, it } from "vitest";
-import { schemaFor, toolSchema } from "./tool-schema.ts";
-import { wireId, wireName } from "./wire.ts";
+import { formatToolSchema, simplifySchema } from "./tool-schema.ts";
+import { toWireId, toWireName } from "./wire.ts";
 
 const string = { type: "string" };
 
 function both(schema: JsonSchema): [JsonSchema, JsonSchema] {
-  return [schemaFor(schema, "full"), schemaFor(schema, "plain")];
+  return [simplifySchema(schema, "full"), simplifySchema(schema, "plain")];
 }
 
 function object(properties: Record<string, unknown>, more: object = {}): JsonSchema {
@@ -185,31 +185,31 @@ describe("P16 the plain dialect", () => {
       string,
     ],
   ])("says %s in words that are known", (_title, given, wanted) => {
-    expect(schemaFor(object({ p: given }), "plain").properties?.p).toEqual(wanted);
+    expect(simplifySchema(object({ p: given }), "plain").properties?.p).toEqual(wanted);
   });
 
   it("is cut where it goes too deep, and the full one keeps all its words", () => {
     let deep: unknown = string;
     for (let level = 0; level < 40; level += 1) deep = object({ a: deep });
-    expect(JSON.stringify(schemaFor(deep as JsonSchema, "plain")).match(/properties/g)?.length).toBeLessThan(
-      15,
-    );
+    expect(
+      JSON.stringify(simplifySchema(deep as JsonSchema, "plain")).match(/properties/g)?.length,
+    ).toBeLessThan(15);
     const rich = object(
       { a: { type: "string", pattern: "^a", format: "uri", const: "a" }, b: { anyOf: [string] } },
       { additionalProperties: false },
     );
-    expect(schemaFor(rich, "full")).toEqual(rich);
+    expect(simplifySchema(rich, "full")).toEqual(rich);
   });
 
   it("is the same object for the same schema, so that it costs nothing twice", () => {
     const schema = object({ a: string });
-    expect(toolSchema(schema, "plain")).toBe(toolSchema(schema, "plain"));
+    expect(formatToolSchema(schema, "plain")).toBe(formatToolSchema(schema, "plain"));
   });
 });
 
 describe("P16 names", () => {
   it.each(["read_file", "a", "github__create-issue", "_x", "A".repeat(64)])("that fit stay: %s", (name) => {
-    expect(wireName(name)).toBe(name);
+    expect(toWireName(name)).toBe(name);
   });
 
   it("that do not fit are changed, the same way each time, and never to the same", () => {
@@ -229,17 +229,17 @@ describe("P16 names", () => {
       `${long}z`,
       "a:b",
     ];
-    const changed = names.map(wireName);
+    const changed = names.map(toWireName);
     for (const name of changed) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
     expect(new Set(changed).size).toBe(names.length);
-    expect(names.map(wireName)).toEqual(changed);
-    expect(wireName("a.b")).toBe("a_b_108bf50c957f");
+    expect(names.map(toWireName)).toEqual(changed);
+    expect(toWireName("a.b")).toBe("a_b_108bf50c957f");
   });
 
   it("ids of calls keep to what strict services take", () => {
-    expect(wireId("call_1")).toBe("call_1");
-    expect(wireId("functions.ls:0")).toMatch(/^functions_ls_0_[0-9a-f]{12}$/);
-    expect(wireId("x".repeat(65))).toHaveLength(64);
+    expect(toWireId("call_1")).toBe("call_1");
+    expect(toWireId("functions.ls:0")).toMatch(/^functions_ls_0_[0-9a-f]{12}$/);
+    expect(toWireId("x".repeat(65))).toHaveLength(64);
   });
 });
 
@@ -248,7 +248,7 @@ describe("P16 patterns that only JavaScript knows", () => {
   it.each(['^(?!__.*__$)[^\\p{Cc}"]{1,200}$', "(?<year>\\d{4})-\\k<year>", "\\u{1F600}", "a\\cJ"])(
     "are left out, since services compile them with Python: %s",
     (pattern) => {
-      expect(toolSchema(object({ a: { ...string, pattern } }), "full").properties?.a).toEqual(string);
+      expect(formatToolSchema(object({ a: { ...string, pattern } }), "full").properties?.a).toEqual(string);
     },
   );
 
@@ -256,7 +256,7 @@ describe("P16 patterns that only JavaScript knows", () => {
     "are others than %s",
     (pattern) => {
       const a = { ...string, pattern };
-      expect(toolSchema(object({ a }), "full").properties?.a).toEqual(a);
+      expect(formatToolSchema(object({ a }), "full").properties?.a).toEqual(a);
     },
   );
 });
@@ -268,5 +268,5 @@ it("P16 a long chain of references is cut, like one that never ends", () => {
     $defs: Object.fromEntries(chain),
     properties: { a: { $ref: "#/$defs/d0" } },
   };
-  expect(schemaFor(schema as JsonSchema, "full")).toMatchObject({ properties: { a: {} } });
+  expect(simplifySchema(schema as JsonSchema, "full")).toMatchObject({ properties: { a: {} } });
 });

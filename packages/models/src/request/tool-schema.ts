@@ -1,10 +1,10 @@
-import { onceFor } from "@burin/contract/async/once";
+import { getOrCreate } from "@burin/contract/async/once";
 import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/message";
-import { schemaAt } from "@burin/contract/messages/schema-faults";
-import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { wireKey } from "./wire.ts";
-import { wordSet } from "./word-set.ts";
+import { resolveReference } from "@burin/contract/messages/schema-faults";
+import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { toWireKey } from "./wire.ts";
+import { createWordSet } from "./word-set.ts";
 
 /**
  * What a provider accepts. `full`: JSON Schema without references and with a plain object at the top. `plain`: only
@@ -13,18 +13,18 @@ import { wordSet } from "./word-set.ts";
 export type SchemaDialect = "full" | "plain";
 
 /** References can be nested so that a small schema expands to a huge one. */
-const MOST_NODES = 3000;
-const MOST_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
+const MAX_NODES = 3000;
+const MAX_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
 
-const DROPPED = wordSet(
+const DROPPED = createWordSet(
   "$ref $defs definitions $schema $id id $comment $anchor $dynamicAnchor $dynamicRef $vocabulary",
 );
-const PLAIN = wordSet(
+const PLAIN = createWordSet(
   "type description required enum minimum maximum minItems maxItems nullable items properties anyOf",
 );
-const PLAIN_FORMATS: ReadonlySet<unknown> = wordSet("date-time date time int32 int64 float double");
+const PLAIN_FORMATS: ReadonlySet<unknown> = createWordSet("date-time date time int32 int64 float double");
 /** Keywords that no provider accepts at the top of the parameters. */
-const NOT_AT_TOP = wordSet("not if then else enum const nullable type");
+const NOT_AT_TOP = createWordSet("not if then else enum const nullable type");
 
 const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> = {
   full: new WeakMap(),
@@ -32,20 +32,20 @@ const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> 
 };
 
 /** The parameters of a tool in a form that services with this dialect accept; the same for the same schema. */
-export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  return onceFor(WRITTEN[dialect], schema, () => {
-    const clean = schemaFor(schema, dialect);
-    return withWireKeys(dialect === "plain" ? clean : narrowed(clean)) as JsonSchema;
+export function formatToolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
+  return getOrCreate(WRITTEN[dialect], schema, () => {
+    const clean = simplifySchema(schema, dialect);
+    return useWireKeys(dialect === "plain" ? clean : narrowSchema(clean)) as JsonSchema;
   });
 }
 
 /** Providers check the names at the top only. */
-function withWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord {
+function useWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord {
   const named = Object.entries(isRecord(properties) ? properties : {}).map(([key, value]) => [
-    wireKey(key),
+    toWireKey(key),
     value,
   ]);
-  const asked = required === undefined ? {} : { required: names(required).map(wireKey) };
+  const asked = required === undefined ? {} : { required: listNames(required).map(toWireKey) };
   return { ...rest, properties: Object.fromEntries(named), ...asked };
 }
 
@@ -54,13 +54,13 @@ function withWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord
  * an object at the top. Arguments are still checked against the tool's own schema, so what is left out here is only
  * not shown to the model.
  */
-export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  const start = { root: schema, levels: MOST_DEPTH[dialect], via: ["#"], budget: { nodes: MOST_NODES } };
-  const whole = unfolded(schema, start);
-  return atTop(dialect === "plain" ? plain(whole) : whole);
+export function simplifySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
+  const start = { root: schema, levels: MAX_DEPTH[dialect], via: ["#"], budget: { nodes: MAX_NODES } };
+  const whole = unfoldSchema(schema, start);
+  return toTopLevel(dialect === "plain" ? toPlainSchema(whole) : whole);
 }
 
-interface Place {
+interface UnfoldPosition {
   readonly root: JsonSchema;
   readonly levels: number;
   readonly via: readonly string[];
@@ -68,31 +68,33 @@ interface Place {
   readonly budget: { nodes: number };
 }
 
-function unfolded(schema: unknown, place: Place): JsonRecord {
+function unfoldSchema(schema: unknown, place: UnfoldPosition): JsonRecord {
   const { levels, via, budget } = place;
   budget.nodes -= 1;
   if (!isRecord(schema)) return schema === false ? { not: {} } : {};
-  if (typeof schema.$ref === "string") return followed(schema, schema.$ref, place);
-  if (levels < 0 || budget.nodes < 0) return outline(schema);
-  const kept = Object.entries(schema).filter(([key, value]) => !DROPPED.has(key) && isSound(key, value));
+  if (typeof schema.$ref === "string") return followReference(schema, schema.$ref, place);
+  if (levels < 0 || budget.nodes < 0) return outlineSchema(schema);
+  const kept = Object.entries(schema).filter(
+    ([key, value]) => !DROPPED.has(key) && isValidKeyword(key, value),
+  );
   const nameOf = (key: string, value: unknown) =>
     key === "items" && Array.isArray(value) ? "prefixItems" : key;
   const told = kept.map(([key, value]) => [nameOf(key, value), value]);
   const clean = mapInnerSchemas(Object.fromEntries(told), (inner) =>
-    unfolded(inner, { ...place, levels: levels - 1, via }),
+    unfoldSchema(inner, { ...place, levels: levels - 1, via }),
   );
   const { anyOf, type, items } = clean;
   // Where a value may be left out, some offer what nothing can be.
-  const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !isNever(part)) } : {};
+  const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !acceptsNothing(part)) } : {};
   return { ...clean, ...parts, ...(type === "array" && !isRecord(items) ? { items: {} } : {}) };
 }
 
-const TYPES = wordSet("string number integer boolean object array null");
+const TYPES = createWordSet("string number integer boolean object array null");
 /** Services compile patterns with Python, which does not have all that JavaScript has. */
 const NOT_IN_PYTHON = /(?:^|[^\\])(?:\\\\)*(?:\\(?![AbBdDsSwWZafnrtvxuUN])[A-Za-z]|\\u\{|\(\?<[^=!])/;
 
 /** For an invalid value, as older drafts and careless servers have them, a service refuses the whole tool. */
-function isSound(keyword: string, value: unknown): boolean {
+function isValidKeyword(keyword: string, value: unknown): boolean {
   if (keyword === "type") return [value].flat().every((type) => typeof type === "string" && TYPES.has(type));
   if (keyword === "required" || keyword === "enum") return Array.isArray(value) && String(value) !== "";
   if (keyword === "pattern") return typeof value === "string" && !NOT_IN_PYTHON.test(value);
@@ -102,29 +104,29 @@ function isSound(keyword: string, value: unknown): boolean {
   return keyword !== "additionalProperties" || JSON.stringify(value) !== "{}";
 }
 
-function isNever(schema: unknown): boolean {
+function acceptsNothing(schema: unknown): boolean {
   return JSON.stringify(schema) === '{"not":{}}';
 }
 
-function followed(schema: JsonRecord, reference: string, place: Place): JsonRecord {
-  const target = schemaAt(place.root, reference);
+function followReference(schema: JsonRecord, reference: string, place: UnfoldPosition): JsonRecord {
+  const target = resolveReference(place.root, reference);
   const { $ref: _, ...own } = schema;
-  if (place.via.length > MOST_DEPTH.full || place.via.includes(reference) || !isRecord(target)) {
-    return { ...(isRecord(target) ? outline(target) : {}), ...outline(own) };
+  if (place.via.length > MAX_DEPTH.full || place.via.includes(reference) || !isRecord(target)) {
+    return { ...(isRecord(target) ? outlineSchema(target) : {}), ...outlineSchema(own) };
   }
-  const clean = unfolded(target, { ...place, via: [...place.via, reference] });
-  return mergedSchemas(clean, unfolded(own, place));
+  const clean = unfoldSchema(target, { ...place, via: [...place.via, reference] });
+  return mergeSchemas(clean, unfoldSchema(own, place));
 }
 
-function outline({ type, description, title }: JsonRecord): JsonRecord {
+function outlineSchema({ type, description, title }: JsonRecord): JsonRecord {
   const told = [description, title].find((text) => typeof text === "string");
   return { ...(type === undefined ? {} : { type }), ...(told === undefined ? {} : { description: told }) };
 }
 
 /** The schema in the plain dialect, which writes some keywords differently and lacks others. */
-function plain(schema: unknown): JsonRecord {
+function toPlainSchema(schema: unknown): JsonRecord {
   if (!isRecord(schema)) return {};
-  const { allOf, oneOf, prefixItems, ...own } = mapInnerSchemas(schema, plain);
+  const { allOf, oneOf, prefixItems, ...own } = mapInnerSchemas(schema, toPlainSchema);
   const named = {
     ...own,
     ...(Array.isArray(oneOf) ? { anyOf: oneOf } : {}),
@@ -133,7 +135,7 @@ function plain(schema: unknown): JsonRecord {
   const kept = Object.entries(named).filter(
     ([key, value]) => PLAIN.has(key) || (key === "format" && PLAIN_FORMATS.has(value)),
   );
-  const whole = recordsIn(allOf).reduce<JsonRecord>(mergedSchemas, Object.fromEntries(kept));
+  const whole = filterRecords(allOf).reduce<JsonRecord>(mergeSchemas, Object.fromEntries(kept));
   const { nullable, enum: values, required, ...rest } = whole;
   const result: Record<string, unknown> = rest;
   const choices = schema.const === undefined ? values : [schema.const];
@@ -145,67 +147,67 @@ function plain(schema: unknown): JsonRecord {
   if (nullable === true && typeof result.type === "string") result.type = [result.type, "null"];
   // There, requiring a property without a description is an error.
   const isWhole = rest.properties !== undefined || rest.type === "object";
-  const asked = isWhole ? knownNames(required, rest.properties) : names(required);
+  const asked = isWhole ? filterKnownNames(required, rest.properties) : listNames(required);
   return asked.length > 0 ? { ...result, required: asked } : result;
 }
 
 /** The parameters as one plain object, with the properties of all alternatives in it. */
-function atTop(clean: JsonRecord): JsonSchema {
+function toTopLevel(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
   // Each part may be made of parts itself.
-  const partsOf = (choice: unknown) => recordsIn(choice).map(atTop);
+  const partsOf = (choice: unknown) => filterRecords(choice).map(toTopLevel);
   const whole = [
-    partsOf(allOf).reduce(mergedSchemas, {}),
-    unitedSchemas(partsOf(anyOf)),
-    unitedSchemas(partsOf(oneOf)),
-  ].reduce<JsonRecord>(mergedSchemas, rest);
+    partsOf(allOf).reduce(mergeSchemas, {}),
+    uniteSchemas(partsOf(anyOf)),
+    uniteSchemas(partsOf(oneOf)),
+  ].reduce<JsonRecord>(mergeSchemas, rest);
   const kept = Object.entries(whole).filter(([key]) => !NOT_AT_TOP.has(key));
   const { properties, ...others } = Object.fromEntries(kept);
   return { type: "object", properties: isRecord(properties) ? properties : {}, ...others } as JsonSchema;
 }
 
 /** Both schemas at once, as `allOf` means it; where they differ, the second one counts. */
-function mergedSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
+function mergeSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
   const merged: Record<string, unknown> = { ...first, ...second };
   if (isRecord(first.properties) && isRecord(second.properties)) {
     merged.properties = { ...first.properties, ...second.properties };
   }
-  const required = [...names(first.required), ...names(second.required)];
+  const required = [...listNames(first.required), ...listNames(second.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
   return merged;
 }
 
 /** One object instead of several in an `anyOf`: it has all their properties, and requires only what all require. */
-function unitedSchemas(choices: readonly JsonRecord[]): JsonRecord {
+function uniteSchemas(choices: readonly JsonRecord[]): JsonRecord {
   const properties = new Map<string, unknown[]>();
   for (const choice of choices) {
     for (const [name, schema] of Object.entries(isRecord(choice.properties) ? choice.properties : {})) {
       properties.set(name, [...(properties.get(name) ?? []), schema]);
     }
   }
-  const asked = choices.map((choice) => names(choice.required));
+  const asked = choices.map((choice) => listNames(choice.required));
   const required = [...new Set(asked[0])].filter((name) => asked.every((list) => list.includes(name)));
   return {
-    ...(properties.size > 0 ? { properties: Object.fromEntries([...properties].map(unitedProperty)) } : {}),
+    ...(properties.size > 0 ? { properties: Object.fromEntries([...properties].map(uniteProperty)) } : {}),
     ...(required.length > 0 ? { required } : {}),
   };
 }
 
-function unitedProperty([name, schemas]: [string, unknown[]]): [string, unknown] {
+function uniteProperty([name, schemas]: [string, unknown[]]): [string, unknown] {
   const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   return [name, different.length === 1 ? different[0] : { anyOf: different }];
 }
 
-function names(required: unknown): string[] {
+function listNames(required: unknown): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
 /** Keywords that imply a type if `type` is missing. */
 const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
-  object: wordSet("properties additionalProperties"),
-  array: wordSet("items prefixItems minItems"),
-  string: wordSet("pattern format minLength maxLength"),
-  number: wordSet("minimum maximum"),
+  object: createWordSet("properties additionalProperties"),
+  array: createWordSet("items prefixItems minItems"),
+  string: createWordSet("pattern format minLength maxLength"),
+  number: createWordSet("minimum maximum"),
 };
 const SAYS_TYPE = ["type", "anyOf", "oneOf", "allOf", "not", "$ref", "if"];
 /** Any value, written for restrictive services. */
@@ -218,38 +220,40 @@ const ANYTHING = [
 ];
 
 /** The same for narrow services: everything has a type, and only described properties are required. */
-function narrowed(schema: JsonRecord): JsonRecord {
+function narrowSchema(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
-    return keyword === "properties" || keyword === "items" ? typed(narrowed(inner)) : narrowed(inner);
+    return keyword === "properties" || keyword === "items"
+      ? addType(narrowSchema(inner))
+      : narrowSchema(inner);
   });
   // That exactly one matches is still checked later; narrow services have no keyword for it.
   const choices = anyOf ?? oneOf;
-  if (!Array.isArray(choices)) return withKnownRequired(rest);
+  if (!Array.isArray(choices)) return keepKnownRequired(rest);
   const { type, ...others } = rest;
   const parts = choices.filter(isRecord).map((part) => {
-    const whole = withParentsProperties(part, rest);
-    return type === undefined ? typed(whole) : withKnownRequired({ type, ...whole });
+    const whole = inheritProperties(part, rest);
+    return type === undefined ? addType(whole) : keepKnownRequired({ type, ...whole });
   });
   const both = anyOf !== undefined && oneOf !== undefined ? { oneOf } : {};
-  return { ...withKnownRequired(others), anyOf: parts, ...both };
+  return { ...keepKnownRequired(others), anyOf: parts, ...both };
 }
 
 /** A part of a choice that only has `required` gets the descriptions of those properties. */
-function withParentsProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
+function inheritProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
   if (part.properties !== undefined || !Array.isArray(part.required) || !isRecord(described)) return part;
-  const entries = knownNames(part.required, described).map((name) => [name, described[name]]);
+  const entries = filterKnownNames(part.required, described).map((name) => [name, described[name]]);
   return { ...part, properties: Object.fromEntries(entries) };
 }
 
-function withKnownRequired(schema: JsonRecord): JsonRecord {
+function keepKnownRequired(schema: JsonRecord): JsonRecord {
   const { required, ...rest } = schema;
   if (!Array.isArray(required) || !isRecord(schema.properties)) return schema;
-  const kept = knownNames(required, schema.properties);
+  const kept = filterKnownNames(required, schema.properties);
   return kept.length > 0 ? { ...schema, required: kept } : rest;
 }
 
-function typed(schema: JsonRecord): JsonRecord {
+function addType(schema: JsonRecord): JsonRecord {
   if (SAYS_TYPE.some((key) => schema[key] !== undefined)) return schema;
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
   const types = new Set(values.map((value) => (value === null ? "null" : typeof value)));
@@ -261,6 +265,6 @@ function typed(schema: JsonRecord): JsonRecord {
   return told === undefined ? { ...schema, anyOf: ANYTHING } : { type: told, ...schema };
 }
 
-function knownNames(required: unknown, properties: unknown): string[] {
-  return names(required).filter((name) => isRecord(properties) && Object.hasOwn(properties, name));
+function filterKnownNames(required: unknown, properties: unknown): string[] {
+  return listNames(required).filter((name) => isRecord(properties) && Object.hasOwn(properties, name));
 }

@@ -3,7 +3,7 @@ import type { Reasoning, Tuning } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** Anthropic's protocol requires a limit; this is the lowest of its current models' maximums. */
-export const MOST_OUTPUT_TOKENS = 32_000;
+export const MAX_OUTPUT_TOKENS = 32_000;
 
 /** The token budgets for the words that name an amount of thinking. */
 const BUDGETS: Readonly<Record<string, number>> = {
@@ -20,14 +20,16 @@ const BUDGETS: Readonly<Record<string, number>> = {
 /** The words that services take, from the least on. */
 export const EFFORTS = Object.keys(BUDGETS).filter((word) => word !== "off");
 
-export function budgetOf(reasoning: Reasoning): number {
+export function resolveThinkingBudget(reasoning: Reasoning): number {
   return typeof reasoning === "number" ? reasoning : (BUDGETS[reasoning] ?? 10_000);
 }
 
-export function effortOf(reasoning: Reasoning): string {
+export function resolveEffort(reasoning: Reasoning): string {
   if (reasoning === "off") return "none";
   if (typeof reasoning === "string") return reasoning;
-  const fitting = ["none", "minimal", "low", "medium", "high"].filter((word) => budgetOf(word) <= reasoning);
+  const fitting = ["none", "minimal", "low", "medium", "high"].filter(
+    (word) => resolveThinkingBudget(word) <= reasoning,
+  );
   return fitting.at(-1) ?? "none";
 }
 
@@ -35,35 +37,35 @@ export function effortOf(reasoning: Reasoning): string {
 const OWN_FIELDS: ReadonlySet<string> = new Set(["messages", "contents", "input", "tools", "stream"]);
 
 /** Our body with the fields from the settings; null removes one of ours. Options that the model has refused are left out. */
-export function mergedBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Quirks): JsonRecord {
+export function mergeBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Quirks): JsonRecord {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, value] of Object.entries(more)) {
     if (OWN_FIELDS.has(name)) continue;
     const own = merged[name];
     if (value === null) delete merged[name];
-    else merged[name] = isRecord(own) && isRecord(value) ? mergedBody(own, value) : value;
+    else merged[name] = isRecord(own) && isRecord(value) ? mergeBody(own, value) : value;
   }
   const refused = [...(quirks ?? [])]
     .flatMap((quirk) => /^without:(.*)/.exec(quirk)?.[1] ?? [])
-    .map(plainName);
-  for (const name of Object.keys(merged)) if (refused.includes(plainName(name))) delete merged[name];
+    .map(normalizeName);
+  for (const name of Object.keys(merged)) if (refused.includes(normalizeName(name))) delete merged[name];
   return merged;
 }
 
 /** Services write the name of an option in their own way, `reasoning.effort` or `reasoningEffort`. */
-function plainName(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[^a-z]|effort$/g, "");
 }
 
-export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: Quirks): JsonRecord {
+export function addChatTuning(fields: JsonRecord, tuning: Tuning, quirks: Quirks): JsonRecord {
   const { maxOutput, reasoning, temperature, topP: top_p, cache, body } = tuning;
   const tuned = {
     ...fields,
     [quirks.has("old-output-limit") ? "max_tokens" : "max_completion_tokens"]: maxOutput,
-    reasoning_effort: reasoning === undefined ? undefined : effortOf(reasoning),
+    reasoning_effort: reasoning === undefined ? undefined : resolveEffort(reasoning),
     temperature,
     top_p,
     prompt_cache_retention: cache === "24h" ? cache : undefined,
   };
-  return mergedBody(tuned, body, quirks);
+  return mergeBody(tuned, body, quirks);
 }

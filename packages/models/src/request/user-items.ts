@@ -12,13 +12,13 @@ export type UserItem =
   | { readonly type: "media"; readonly mimeType: string; readonly data: string; readonly origin: string }
   | { readonly type: "text"; readonly text: string };
 
-export function userItems(parts: readonly Part[]): UserItem[] {
+export function listUserItems(parts: readonly Part[]): UserItem[] {
   let origin = "";
   return parts.flatMap(({ text, inlineData, functionResponse }): UserItem[] => {
     if (functionResponse) {
       const { id, name = "", response } = functionResponse;
       origin = name;
-      return [{ type: "answer", id: id ?? name, name, ...answerIn(response) }];
+      return [{ type: "answer", id: id ?? name, name, ...readAnswer(response) }];
     }
     if (inlineData?.data) {
       const { mimeType = "", data } = inlineData;
@@ -32,7 +32,7 @@ export function userItems(parts: readonly Part[]): UserItem[] {
   });
 }
 
-function answerIn(response: Readonly<Record<string, unknown>> = {}): Answer {
+function readAnswer(response: Readonly<Record<string, unknown>> = {}): Answer {
   const { output, error } = response;
   if (typeof output === "string") return { text: output, isError: false };
   if (typeof error === "string") return { text: error, isError: true };
@@ -40,7 +40,7 @@ function answerIn(response: Readonly<Record<string, unknown>> = {}): Answer {
 }
 
 /** The items of a history; messages of the same role in a row are joined, and empty ones left out. */
-export function inTurns<Item>(
+export function groupTurns<Item>(
   history: readonly Message[],
   itemsOf: (message: Message) => readonly Item[],
 ): { readonly role: Message["role"]; readonly items: Item[] }[] {
@@ -55,17 +55,17 @@ export function inTurns<Item>(
 }
 
 /** The result, where the protocol has no flag for an error, so the text must say it. */
-export function markedText({ text, isError }: Answer): string {
+export function formatAnswerText({ text, isError }: Answer): string {
   return isError ? `Error: ${text}` : text;
 }
 
 /** The image types that all vision services accept; any other would make them refuse the whole request. */
 const SHOWN_IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-export function isShownImage(mimeType = ""): boolean {
+export function isSupportedImage(mimeType = ""): boolean {
   return SHOWN_IMAGES.has(mimeType);
 }
 
-export function isShownImageOrPdf(mimeType: string): boolean {
-  return isShownImage(mimeType) || mimeType === "application/pdf";
+export function isSupportedMedia(mimeType: string): boolean {
+  return isSupportedImage(mimeType) || mimeType === "application/pdf";
 }

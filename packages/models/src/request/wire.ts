@@ -1,5 +1,5 @@
 /** Half a surrogate pair (a cut through an emoji) is legal JSON, but strict services refuse the request. */
-export function wireJson(value: unknown): string {
+export function serializeForWire(value: unknown): string {
   const json = JSON.stringify(value);
   if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;
   return JSON.stringify(value, (_key, inner: unknown) =>
@@ -9,27 +9,27 @@ export function wireJson(value: unknown): string {
 
 /** The tool names that every provider accepts; some allow no digit or hyphen at the start. */
 const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-const MOST_CHARACTERS = 64;
+const MAX_CHARACTERS = 64;
 
 /** The same at every start, also for a tool that is gone; no two share one: a changed name has the original's hash. */
-export function wireName(name: string): string {
-  return WIRE_NAME.test(name) ? name : changedName(name);
+export function toWireName(name: string): string {
+  return WIRE_NAME.test(name) ? name : changeName(name);
 }
 
-export const WIRE_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+export const WIRE_KEY_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Shared by sessions: a changed name tells the own name, which it is made of. */
 const OWN_KEYS = new Map<string, string>();
 
 /** The name of a parameter in a format that strict providers accept; always the same for the same name. */
-export function wireKey(key: string): string {
-  if (WIRE_KEY.test(key)) return key;
-  const changed = changedName(key);
+export function toWireKey(key: string): string {
+  if (WIRE_KEY_PATTERN.test(key)) return key;
+  const changed = changeName(key);
   OWN_KEYS.set(changed, key);
   return changed;
 }
 
 /** The arguments of a call under the tool's own names. */
-export function ownArguments<Args extends object>(args: Args): Args {
+export function fromWireArguments<Args extends object>(args: Args): Args {
   const named = Object.entries(args).map(([key, value]) => [OWN_KEYS.get(key) ?? key, value]);
   return Object.fromEntries(named) as Args;
 }
@@ -37,31 +37,31 @@ export function ownArguments<Args extends object>(args: Args): Args {
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** LiteLLM and agentgateway write the signature of Gemini behind the id of its call, and read it from there. */
-export const SIGNED_ID = "__thought__";
+export const SIGNED_ID_PATTERN = "__thought__";
 
 /** The id of a call in a format that strict providers accept; another provider or model may have made it. */
-export function wireId(given: string, mostCharacters = MOST_CHARACTERS): string {
+export function toWireId(given: string, mostCharacters = MAX_CHARACTERS): string {
   // A piece of a signature would be refused as a broken one.
-  const [id = ""] = given.split(SIGNED_ID);
-  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changedName(id, mostCharacters);
+  const [id = ""] = given.split(SIGNED_ID_PATTERN);
+  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changeName(id, mostCharacters);
 }
 
 /** An id of nine letters and digits for services that accept no other. */
-export function nineCharacters(id: string): string {
+export function toNineCharacters(id: string): string {
   const trace =
-    Number.parseInt(traceOf(id, 0x811c9dc5), 16) * 2 ** 20 +
-    (Number.parseInt(traceOf(id, 0x01000193), 16) >>> 12);
+    Number.parseInt(computeTrace(id, 0x811c9dc5), 16) * 2 ** 20 +
+    (Number.parseInt(computeTrace(id, 0x01000193), 16) >>> 12);
   return trace.toString(36).padStart(9, "0").slice(-9);
 }
 
-function changedName(name: string, mostCharacters = MOST_CHARACTERS): string {
-  const trace = traceOf(name, 0x811c9dc5) + traceOf(name, 0x01000193).slice(0, 4);
+function changeName(name: string, mostCharacters = MAX_CHARACTERS): string {
+  const trace = computeTrace(name, 0x811c9dc5) + computeTrace(name, 0x01000193).slice(0, 4);
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
   return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
 }
 
 /** Not for secrets; names only have to differ. */
-function traceOf(text: string, seed: number): string {
+function computeTrace(text: string, seed: number): string {
   let hash = seed;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, "0");

@@ -1,3 +1,3 @@
-export function wordSet(names: string): ReadonlySet<string> {
+export function createWordSet(names: string): ReadonlySet<string> {
   return new Set(names.split(" "));
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToolbox } from "@burin/core";
 import { expect, it } from "vitest";
-import { editorMachine } from "./editor-machine.ts";
+import { createEditorMachine } from "./editor-machine.ts";
 
 it("P28 an editor that does not answer about a file is named in the error, and holds up no call", async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-editor-")));
@@ -12,7 +12,7 @@ it("P28 an editor that does not answer about a file is named in the error, and h
   let has: string | null | undefined = "one, unsaved\n";
   const silent = new Promise<never>(() => {});
   const buffers = { read: async () => (has === undefined ? silent : has), write: () => silent };
-  const machine = editorMachine(buffers, 100);
+  const machine = createEditorMachine(buffers, 100);
   const toolbox = createToolbox({ root, environment: { BURIN_HOME: root }, machine, approvalMode: "yolo" });
   const read = () => toolbox.call("read_file", { file_path: path });
   expect(JSON.stringify(await read())).toContain("one, unsaved");

@@ -9,7 +9,7 @@ import {
   WorkspaceError,
 } from "@burin/core/machine";
 
-/** Files as an editor has them, saved or not. */
+/** Access to files as the editor has them, saved or not. */
 export interface EditorBuffers {
   /** null when the editor does not have the file. */
   readonly read: (path: string) => Promise<string | null>;
@@ -20,13 +20,13 @@ type Range = Parameters<Workspace["read"]>[1];
 type SearchRequest = Parameters<Workspace["search"]>[1];
 type SearchResult = Awaited<ReturnType<Workspace["search"]>>;
 
-const MARK = "editor:";
-/** Editors may open each file that they are asked for. */
-const MOST_ASKED = 100;
-const MOST_ANSWER_MS = 60_000;
+const VERSION_PREFIX = "editor:";
+/** The most files that the editor is asked for, because some editors open each of them. */
+const MAX_CHECKED_FILES = 100;
+const MAX_ANSWER_MS = 60_000;
 
-/** This computer, with the editor's content for files that have unsaved changes. */
-export function editorMachine(editor: EditorBuffers, mostMs = MOST_ANSWER_MS): Machine {
+/** This computer's files, but with the editor's content for files that have unsaved changes. */
+export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_MS): Machine {
   const inTime = <T>(answer: Promise<T>, what: string) =>
     new Promise<T>((resolve, reject) => {
       const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
@@ -42,13 +42,13 @@ export function editorMachine(editor: EditorBuffers, mostMs = MOST_ANSWER_MS): M
     ...nodeMachine,
     openFiles: (...given) => {
       const disk = nodeMachine.openFiles(...given);
-      return workspaceOf(disk, new UnsavedFiles(buffers, disk));
+      return createWorkspace(disk, new UnsavedFiles(buffers, disk));
     },
   };
 }
 
 /** Access is first checked on the disk. */
-function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
+function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
   return {
     root: disk.root,
     roots: disk.roots,
@@ -61,7 +61,7 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       const saved = await disk.read(file, range, signal);
       if (saved.kind !== "text") return saved;
       const { path, text } = await unsaved.look(file);
-      const shown = text === null ? saved : linesIn(text, range);
+      const shown = text === null ? saved : readLines(text, range);
       unsaved.note(path, shown.linesCut === 0 && shown.text === text ? text : null);
       return shown;
     },
@@ -77,13 +77,14 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     },
     async write(change, signal) {
       const { saved, path, text } = await unsaved.look(change.file);
-      const isUnsavedBasis = change.basis.startsWith(MARK);
+      const isUnsavedBasis = change.basis.startsWith(VERSION_PREFIX);
       if (text === null && !isUnsavedBasis) {
-        if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text)) throw notRead(change.file);
+        if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text))
+          throw createNotReadError(change.file);
         unsaved.note(path, null);
         return disk.write(change, signal);
       }
-      if (text === null || !isUnsavedBasis) throw changed(change.file);
+      if (text === null || !isUnsavedBasis) throw createChangedError(change.file);
       return unsaved.write(path, text, change);
     },
   };
@@ -102,14 +103,21 @@ class UnsavedFiles {
     this.#disk = disk;
   }
 
-  /** What the disk has, and the editor's text: null when it equals the saved content, apart from line ends. */
+  /**
+   * Returns the file on disk and the editor's text; the text is null if it equals the saved content except for line
+   * ends.
+   */
   async look(file: string, changes?: Parameters<Workspace["snapshot"]>[1]) {
     const saved = await this.#disk.snapshot(file, changes);
     const path = await this.#disk.resolve(file);
     const isWhole = saved.text !== null && saved.firstLine === undefined;
     const given = isWhole ? await this.#buffers.read(path) : null;
-    const text = given === null ? null : withLastLineEnd(given, saved.text ?? "");
-    return { saved, path, text: text === null || plain(text) === plain(saved.text ?? "") ? null : text };
+    const text = given === null ? null : keepLastLineEnd(given, saved.text ?? "");
+    return {
+      saved,
+      path,
+      text: text === null || normalizeLineEnds(text) === normalizeLineEnds(saved.text ?? "") ? null : text,
+    };
   }
 
   /** Editors cannot list their open files, so they are asked for those that the model has seen and those with hits. */
@@ -118,7 +126,7 @@ class UnsavedFiles {
     const texts = new Map<string, string>();
     const asked = new Set<string>();
     const ask = async (files: readonly string[]) => {
-      const news = files.filter((file) => !asked.has(file)).slice(0, MOST_ASKED - asked.size);
+      const news = files.filter((file) => !asked.has(file)).slice(0, MAX_CHECKED_FILES - asked.size);
       for (const file of news) asked.add(file);
       const answers = news.map(async (file) => {
         const { text } = await this.look(file);
@@ -131,7 +139,7 @@ class UnsavedFiles {
     for (;;) {
       const found = await this.#disk.search(path, { ...request, unsaved: texts }, signal);
       const { size } = texts;
-      // When a single file is searched, its hits have only the name.
+      // When a single file is searched, its hits contain only the file's name.
       await ask(found.files.flatMap((file) => [place, join(place, file.path)]));
       if (texts.size === size) return found;
     }
@@ -140,7 +148,7 @@ class UnsavedFiles {
   /** The model last saw unsaved content that was discarded since, so it has not seen the saved content. */
   wasShown(path: string, saved: string | null): boolean {
     const shown = this.#shown.get(path);
-    return shown !== undefined && plain(shown) !== plain(saved ?? "");
+    return shown !== undefined && normalizeLineEnds(shown) !== normalizeLineEnds(saved ?? "");
   }
 
   note(path: string, text: string | null): void {
@@ -153,41 +161,41 @@ class UnsavedFiles {
   snapshot(path: string, text: string): FileSnapshot {
     const shown = this.#shown.get(path);
     const seen = shown === undefined ? "nothing" : shown === text ? "all" : "older";
-    return { exists: true, version: versionOf(path, text), text, seen, bytes: Buffer.byteLength(text) };
+    return { exists: true, version: formatVersion(path, text), text, seen, bytes: Buffer.byteLength(text) };
   }
 
   async write(path: string, text: string, { file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite) {
-    if (versionOf(path, text) !== basis) throw changed(file);
-    if (!isBasisAgreed && this.#shown.get(path) !== text) throw notRead(file);
+    if (formatVersion(path, text) !== basis) throw createChangedError(file);
+    if (!isBasisAgreed && this.#shown.get(path) !== text) throw createNotReadError(file);
     await this.#buffers.write(path, content);
     this.note(path, isWholeKnown ? content : null);
     return { isNew: false, wasBasis: true, notes: [] };
   }
 }
 
-function changed(file: string): WorkspaceError {
+function createChangedError(file: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", `${file} has changed since it was looked at. Read it again.`);
 }
 
-function notRead(file: string): WorkspaceError {
+function createNotReadError(file: string): WorkspaceError {
   return new WorkspaceError("not_read", `${file} was not read as it is now. Read it first.`);
 }
 
-function versionOf(path: string, text: string): string {
-  return MARK + createHash("sha256").update(`${path}\0${text}`).digest("hex");
+function formatVersion(path: string, text: string): string {
+  return VERSION_PREFIX + createHash("sha256").update(`${path}\0${text}`).digest("hex");
 }
 
-/** Editors that store lines instead of text often drop the last line end, and would save the file without it. */
-function withLastLineEnd(text: string, saved: string): string {
+/** Editors that store lines instead of text often drop the last line end, so add it before they save. */
+function keepLastLineEnd(text: string, saved: string): string {
   if (!saved.endsWith("\n") || text.endsWith("\n")) return text;
   return text + (text.includes("\r\n") ? "\r\n" : "\n");
 }
 
-function plain(text: string): string {
+function normalizeLineEnds(text: string): string {
   return text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
-function linesIn(
+function readLines(
   text: string,
   { offset, limit, mostLineCharacters, mostCharacters = Number.POSITIVE_INFINITY }: Range,
 ) {

@@ -14,9 +14,9 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import type { AgentEvent, ApprovalMode, Decision, Part, Question, Session } from "@burin/core";
-import { APPROVAL_MODES, messageOf, orElse, type Settings } from "@burin/core/internal";
-import { askedCall, choicesOf, decisionOf } from "./permission.ts";
-import { SessionUpdates, said } from "./session-updates.ts";
+import { APPROVAL_MODES, describeError, type Settings, withFallback } from "@burin/core/internal";
+import { describeAskedCall, listChoices, readDecision } from "./permission.ts";
+import { createMessageChunk, SessionUpdates } from "./session-updates.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "done" }>;
 type Form = Extract<Question["confirmation"], { kind: "form" }>;
@@ -35,16 +35,16 @@ const OWN_COMMANDS: readonly AvailableCommand[] = [
     input: { hint: "what the summary should keep" },
   },
 ];
-const NOT_SHORTER = "The conversation stays as it is: a summary would not be shorter.";
+const NOT_SHORTER_TEXT = "The conversation stays as it is: a summary would not be shorter.";
 /** Separates attachments from the user's own text. */
-const ATTACHED = "\n\nWhat the editor has attached:\n\n";
+const ATTACHMENTS_HEADING = "\n\nWhat the editor has attached:\n\n";
 
-export function invalid(message: string): RequestError {
+export function createInvalidError(message: string): RequestError {
   return RequestError.invalidParams(undefined, message);
 }
 
 /** The connection and settings of an editor's session. */
-export interface Editor {
+export interface EditorConnection {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities;
   readonly settings: Settings;
@@ -55,13 +55,13 @@ export interface Editor {
 export class EditorSession {
   readonly id: string;
   readonly #session: Session;
-  readonly #editor: Editor;
+  readonly #editor: EditorConnection;
   readonly #updates: SessionUpdates;
-  /** For the prompts that are being worked on or wait for their turn. */
+  /** The signals of prompts that are running or waiting for their turn. */
   readonly #stops = new Set<AbortController>();
   #model: string;
 
-  constructor(session: Session, editor: Editor, model: string) {
+  constructor(session: Session, editor: EditorConnection, model: string) {
     this.id = session.id;
     this.#session = session;
     this.#editor = editor;
@@ -71,18 +71,18 @@ export class EditorSession {
     const showsTerminals = editor.capabilities._meta?.terminal_output === true;
     const showsUsage = Boolean(editor.capabilities.session);
     const shows = { showsNotices, showsTerminals, showsUsage };
-    this.#updates = new SessionUpdates({ root: editor.root, toolOf, ...shows });
+    this.#updates = new SessionUpdates({ root: editor.root, findTool: toolOf, ...shows });
     void this.#followSession();
   }
 
-  /** What the editor shows beside the conversation, and lets its user change. */
-  get shown() {
+  /** What the editor displays beside the conversation and lets its user change. */
+  get describeState() {
     const availableModes = APPROVAL_MODES.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
     const modes: SessionModeState = { currentModeId: this.#session.approvalMode, availableModes };
     return { modes, configOptions: this.configOptions };
   }
 
-  /** The models in settings; the service may have others, but only these are known to be wanted. */
+  /** The models named in the settings. The service may have others, but only these are known to be wanted. */
   get configOptions(): SessionConfigOption[] {
     const { models, model } = this.#editor.settings;
     const named = [this.#model, ...Object.keys(models), ...(model.small ? [model.small] : [])];
@@ -94,12 +94,13 @@ export class EditorSession {
 
   setMode(modeId: string): void {
     const mode = APPROVAL_MODES.find((one) => one === modeId);
-    if (mode === undefined) throw invalid(`the modes are ${APPROVAL_MODES.join(", ")}`);
+    if (mode === undefined) throw createInvalidError(`the modes are ${APPROVAL_MODES.join(", ")}`);
     this.#session.approvalMode = mode;
   }
 
   setModel(name: string | boolean): void {
-    if (typeof name !== "string" || name.trim() === "") throw invalid("a model is chosen by its name");
+    if (typeof name !== "string" || name.trim() === "")
+      throw createInvalidError("a model is chosen by its name");
     this.#session.useModel(name);
     this.#model = name;
   }
@@ -110,22 +111,22 @@ export class EditorSession {
     const availableCommands = [...OWN_COMMANDS];
     const own = await this.#session.customCommands();
     availableCommands.push(...own.map(({ name, description }) => ({ name, description, input })));
-    await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
+    await this.#sendUpdate({ sessionUpdate: "available_commands_update", availableCommands });
     const prompts = await this.#session.mcp.prompts();
     if (prompts.length === 0) return;
     for (const { server, name, description } of prompts)
       availableCommands.push({ name: `${server}:${name}`, description, input });
-    await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
+    await this.#sendUpdate({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** Sends the earlier events in order, without the modes of earlier processes: this one has its own. */
+  /** Replays the earlier events in order, except the modes of earlier processes, because this process has its own. */
   async replay(events: Iterable<AgentEvent>): Promise<void> {
     for (const event of events) if (event.type !== "mode") await this.#send(event);
   }
 
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    const parts = promptParts(blocks);
-    if (parts.every(({ text }) => text?.trim() === "")) throw invalid("the prompt is empty");
+    const parts = buildPromptParts(blocks);
+    if (parts.every(({ text }) => text?.trim() === "")) throw createInvalidError("the prompt is empty");
     const stop = new AbortController();
     this.#stops.add(stop);
     try {
@@ -141,7 +142,7 @@ export class EditorSession {
     let end: RunEnd | null = null;
     for await (const event of this.#session.run(prompt, signal)) {
       if (event.type === "done") end = event;
-      // The editor has already shown what its user wrote, and modes also change between prompts.
+      // Skip these: the editor has already shown its user's prompt, and mode changes are sent elsewhere.
       else if (event.type !== "mode" && (event.type !== "text" || event.role !== "user"))
         await this.#send(event);
     }
@@ -152,19 +153,21 @@ export class EditorSession {
     if (end === null || end.status === "cancelled") return "cancelled";
     if (end.status === "error") throw RequestError.internalError(undefined, end.error?.message);
     if (end.status === "success") return end.cut ? "max_tokens" : "end_turn";
-    if (end.error !== undefined) await this.#tell(said("agent_message_chunk", `\n\n${end.error.message}`));
+    if (end.error !== undefined)
+      await this.#sendUpdate(createMessageChunk("agent_message_chunk", `\n\n${end.error.message}`));
     return end.status === "limit" ? "max_turn_requests" : "end_turn";
   }
 
   async #compact(signal: AbortSignal, wish?: string): Promise<StopReason> {
     try {
       const { tokens, window, isSummarized } = await this.#session.compact(signal, wish);
-      if (!isSummarized && !signal.aborted) await this.#tell(said("agent_message_chunk", NOT_SHORTER));
+      if (!isSummarized && !signal.aborted)
+        await this.#sendUpdate(createMessageChunk("agent_message_chunk", NOT_SHORTER_TEXT));
       await this.#send({ type: "context_fill", tokens, window });
       return "end_turn";
     } catch (error) {
       if (signal.aborted) return "cancelled";
-      throw RequestError.internalError(undefined, messageOf(error));
+      throw RequestError.internalError(undefined, describeError(error));
     }
   }
 
@@ -199,16 +202,16 @@ export class EditorSession {
     const { client, root } = this.#editor;
     const { confirmation } = question;
     if (confirmation.kind === "form") return this.#askForm(confirmation, cancellationSignal);
-    const choices = choicesOf(question);
+    const choices = listChoices(question);
     const options = choices.map(({ decision: _, ...option }) => option);
-    const toolCall = askedCall(question, root);
+    const toolCall = describeAskedCall(question, root);
     const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options };
     const { requestPermission } = methods.client.session;
     const { outcome } = await client.request(requestPermission, asked, { cancellationSignal });
-    return decisionOf(choices, outcome);
+    return readDecision(choices, outcome);
   }
 
-  /** Asks the form of an MCP server; null when the editor does not support forms. */
+  /** Asks the form of an MCP server through the editor; null if the editor does not support forms. */
   async #askForm(
     { title, server, message, schema, questions }: Form,
     signal: AbortSignal,
@@ -224,11 +227,11 @@ export class EditorSession {
   }
 
   async #send(event: AgentEvent): Promise<void> {
-    for (const update of this.#updates.of(event)) await this.#tell(update);
+    for (const update of this.#updates.listUpdates(event)) await this.#sendUpdate(update);
   }
 
-  /** Ignores a closed connection, which also ends the session. */
-  async #tell(update: SessionUpdate): Promise<void> {
+  /** Ignores a closed connection, because closing it also ends the session. */
+  async #sendUpdate(update: SessionUpdate): Promise<void> {
     await this.#editor.client
       .notify(methods.client.session.update, { sessionId: this.id, update })
       .catch(() => {});
@@ -236,28 +239,28 @@ export class EditorSession {
 }
 
 /** A prompt for the model: files by their paths, attachments after the text, images and documents as media. */
-function promptParts(blocks: readonly ContentBlock[]): Part[] {
+function buildPromptParts(blocks: readonly ContentBlock[]): Part[] {
   const attached: string[] = [];
   const media: Part[] = [];
   const words: string[] = [];
   for (const block of blocks) {
     if (block.type === "text") words.push(block.text);
-    else if (block.type === "resource_link") words.push(nameOf(block.uri));
-    else if (block.type !== "resource") media.push(mediaPart(block.mimeType, block.data));
+    else if (block.type === "resource_link") words.push(readFileName(block.uri));
+    else if (block.type !== "resource") media.push(buildMediaPart(block.mimeType, block.data));
     else if ("text" in block.resource) {
-      const name = nameOf(block.resource.uri);
+      const name = readFileName(block.resource.uri);
       words.push(name);
       attached.push(`--- ${name} ---\n${block.resource.text}`);
-    } else media.push(mediaPart(block.resource.mimeType, block.resource.blob));
+    } else media.push(buildMediaPart(block.resource.mimeType, block.resource.blob));
   }
-  const text = words.join("") + (attached.length === 0 ? "" : ATTACHED + attached.join("\n\n"));
+  const text = words.join("") + (attached.length === 0 ? "" : ATTACHMENTS_HEADING + attached.join("\n\n"));
   return [{ text }, ...media];
 }
 
-function nameOf(uri: string): string {
-  return orElse(uri, () => fileURLToPath(uri));
+function readFileName(uri: string): string {
+  return withFallback(uri, () => fileURLToPath(uri));
 }
 
-function mediaPart(mimeType: string | null | undefined, data: string): Part {
+function buildMediaPart(mimeType: string | null | undefined, data: string): Part {
   return { inlineData: { mimeType: mimeType ?? "application/octet-stream", data } };
 }

@@ -1,51 +1,51 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
+  buildQuestionView,
   type Confirm,
   type Confirmation,
   type Decision,
   describeEffects,
   type Question,
-  questionView,
 } from "@burin/core";
 import { type InputRequests, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 
 /** Limits the memory for clients that never answer. */
-const MOST_OPEN = 1000;
-const KEY = "approval";
+const MAX_OPEN = 1000;
+const APPROVAL_KEY = "approval";
 const WIDTHS = ["exact", "wide", "all"] as const;
 
 /** What came back when a client repeats a call after asking its user. */
-export interface Answers {
+export interface ClientAnswers {
   readonly state: string | undefined;
   readonly responses: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface Given {
+interface GivenAnswer {
   readonly asked: string;
   readonly decision: Decision;
 }
 
 /**
- * Approvals in a protocol where a question ends a call, and the answer comes with the same call again: an approval
- * is compared with the new question, and is valid for one call.
+ * Approvals for a protocol in which a question ends the call and the answer arrives with a repeated call. An approval
+ * is compared with the new question and is valid for one call.
  */
 export class Approvals {
-  /** The questions, by the state that comes back with the answer. */
+  /** Open questions, keyed by the state that the client sends back with the answer. */
   readonly #open = new Map<string, string>();
-  readonly #given = new Map<string, Given>();
+  readonly #given = new Map<string, GivenAnswer>();
   readonly #asked = new Map<string, Question>();
 
-  /** Answers the question of a call if its user has answered exactly it; otherwise the call is not approved. */
+  /** Answers a call's question if its user has answered exactly that question; otherwise the call is not approved. */
   readonly confirm: Confirm = async (confirmation, _signal, question) => {
     const { callId } = question;
     if (callId === null) return null;
     this.#asked.set(callId, question);
     const given = this.#given.get(callId);
-    return given?.asked === printOf(confirmation) ? given.decision : null;
+    return given?.asked === fingerprint(confirmation) ? given.decision : null;
   };
 
-  /** Does the work of one call, with the answer that came with it; also returns the question asked in it. */
-  async during<T>(callId: string, answers: Answers, work: () => Promise<T>) {
+  /** Runs one call with the answer that came with it. Also returns the question that the call asked. */
+  async runWithAnswers<T>(callId: string, answers: ClientAnswers, work: () => Promise<T>) {
     const given = this.#take(answers);
     if (given !== null) this.#given.set(callId, given);
     try {
@@ -57,38 +57,44 @@ export class Approvals {
     }
   }
 
-  /** What to send instead of a result, so that the user is asked. */
+  /** Builds the response that asks the user, sent in place of a result. */
   ask({ confirmation, reason }: Question): ReturnType<typeof inputRequired> {
     const [oldest] = this.#open.keys();
-    if (this.#open.size >= MOST_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
     const requestState = randomUUID();
-    this.#open.set(requestState, printOf(confirmation));
-    const requestedSchema = schemaOf(confirmation);
-    const elicited = inputRequired.elicit({ message: messageOf(confirmation, reason), requestedSchema });
-    return inputRequired({ inputRequests: { [KEY]: elicited } satisfies InputRequests, requestState });
+    this.#open.set(requestState, fingerprint(confirmation));
+    const requestedSchema = buildSchema(confirmation);
+    const elicited = inputRequired.elicit({ message: buildMessage(confirmation, reason), requestedSchema });
+    return inputRequired({
+      inputRequests: { [APPROVAL_KEY]: elicited } satisfies InputRequests,
+      requestState,
+    });
   }
 
-  #take({ state, responses }: Answers): Given | null {
+  #take({ state, responses }: ClientAnswers): GivenAnswer | null {
     const asked = state === undefined ? undefined : this.#open.get(state);
     if (state === undefined || asked === undefined) return null;
-    const response = inputResponse(responses, KEY);
+    const response = inputResponse(responses, APPROVAL_KEY);
     if (response.kind !== "elicit") return null;
     this.#open.delete(state);
     const { action, content } = response;
-    return { asked, decision: action === "accept" ? decisionOf(content?.decision) : notAsked(action) };
+    return {
+      asked,
+      decision: action === "accept" ? readDecision(content?.decision) : createNotAsked(action),
+    };
   }
 }
 
-export const BY_A_RULE =
+export const RULE_ADVICE =
   "a rule can allow the call: --allow where this server is started, or permissions.allow of settings.json";
 
-/** Without a screen, some clients say no to every question themselves, though they can ask. */
-function notAsked(action: string): Decision {
-  const reason = `the client answered "${action}". If it does so without asking, ${BY_A_RULE}`;
+/** Some clients that run without a screen answer no to every question, although they claim that they can ask. */
+function createNotAsked(action: string): Decision {
+  const reason = `the client answered "${action}". If it does so without asking, ${RULE_ADVICE}`;
   return { outcome: "cancel", reason };
 }
 
-function decisionOf(said: unknown): Decision {
+function readDecision(said: unknown): Decision {
   if (said === "once") return { outcome: "once" };
   const [scope, width] = typeof said === "string" ? said.split("-") : [];
   const chosen = WIDTHS.find((one) => one === width);
@@ -98,18 +104,18 @@ function decisionOf(said: unknown): Decision {
   return { outcome: "cancel" };
 }
 
-function printOf(confirmation: Confirmation): string {
+function fingerprint(confirmation: Confirmation): string {
   return createHash("sha256").update(JSON.stringify(confirmation)).digest("hex");
 }
 
-function messageOf(confirmation: Confirmation, reason: string): string {
-  const { title, target, lines } = questionView(confirmation);
+function buildMessage(confirmation: Confirmation, reason: string): string {
+  const { title, target, lines } = buildQuestionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
   return [title, ...where, ...lines, ...describeEffects(confirmation), `Asked because: ${reason}`].join("\n");
 }
 
-function schemaOf(confirmation: Confirmation) {
-  const { grants, widths = [] } = questionView(confirmation);
+function buildSchema(confirmation: Confirmation) {
+  const { grants, widths = [] } = buildQuestionView(confirmation);
   const others = widths.filter((one) => one.grants.join() !== grants.join());
   const always = (["session", "project"] as const).flatMap((scope) => {
     const until = scope === "session" ? "until the server ends" : "in this project";
@@ -132,8 +138,8 @@ function schemaOf(confirmation: Confirmation) {
   };
 }
 
-/** For a client that cannot ask its user: how to allow such a call. */
-export function howToAllow({ confirmation }: Question): string {
+/** Explains how to allow such a call, for a client that cannot ask its user. */
+export function explainHowToAllow({ confirmation }: Question): string {
   const rules = (confirmation.widths?.exact ?? confirmation.grants)
     .map((grant) => ` --allow '${grant}'`)
     .join("");

@@ -1,5 +1,5 @@
 import type { AnsweredCall, JsonSchema, Part, ToolDisplay } from "@burin/core";
-import { exitCodeIn } from "@burin/core/internal";
+import { readExitCode } from "@burin/core/internal";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 
 type Kind = "edit" | "execute";
@@ -30,34 +30,34 @@ export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
 };
 
 /** A call's answer in the form of the protocol. */
-export function callResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
-  const content = contentBlocks(answer);
+export function buildCallResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
+  const content = buildContentBlocks(answer);
   if (answer.status !== "success") return { content, isError: true };
   if (kind !== "edit" && kind !== "execute") return { content };
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  if (kind === "edit") return { content, structuredContent: { text, ...changeOf(answer.returnDisplay) } };
-  return { content, structuredContent: { text, exitCode: exitCodeIn(answer.llmContent) } };
+  if (kind === "edit") return { content, structuredContent: { text, ...readChange(answer.returnDisplay) } };
+  return { content, structuredContent: { text, exitCode: readExitCode(answer.llmContent) } };
 }
 
-function changeOf(display: ToolDisplay): Record<string, unknown> {
+function readChange(display: ToolDisplay): Record<string, unknown> {
   if (typeof display === "string" || display.kind !== "file_diff") return {};
   const { fileName: file, fileDiff: diff, addedLines, removedLines } = display;
   return { file, diff, addedLines, removedLines };
 }
 
-function contentBlocks({ llmContent, callId }: AnsweredCall): ContentBlock[] {
+function buildContentBlocks({ llmContent, callId }: AnsweredCall): ContentBlock[] {
   const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
   return parts.flatMap((part, index) =>
-    typeof part === "string" ? [textBlock(part)] : partBlock(part, `burin:${callId}/${index}`),
+    typeof part === "string" ? [buildTextBlock(part)] : buildPartBlock(part, `burin:${callId}/${index}`),
   );
 }
 
-export function textBlock(text: string): ContentBlock & { type: "text" } {
+export function buildTextBlock(text: string): ContentBlock & { type: "text" } {
   return { type: "text", text };
 }
 
-function partBlock({ text, inlineData }: Part, uri: string): ContentBlock[] {
-  if (text !== undefined) return [textBlock(text)];
+function buildPartBlock({ text, inlineData }: Part, uri: string): ContentBlock[] {
+  if (text !== undefined) return [buildTextBlock(text)];
   const { data, mimeType = "application/octet-stream" } = inlineData ?? {};
   if (data === undefined) return [];
   if (mimeType.startsWith("image/")) return [{ type: "image", data, mimeType }];

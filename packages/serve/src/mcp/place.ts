@@ -1,25 +1,28 @@
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
-import type { Ground } from "../ground.ts";
+import type { ServeOptions } from "../ground.ts";
 import { ServedTools } from "./served-tools.ts";
 
 /** What a client is informed about in addition to its calls. */
-export type Change = "tools" | "resources" | { readonly notice: string };
+export type HostChange = "tools" | "resources" | { readonly notice: string };
 
-/** Where the tools of a client work; they are opened at the first request, and again when its folders change. */
-export class Place {
-  readonly #ground: Ground;
+/**
+ * The folders that a client works in, and their tools. The tools are opened at the first request, and again when the
+ * folders change.
+ */
+export class ToolsHost {
+  readonly #ground: ServeOptions;
   readonly #room: () => Promise<void>;
-  readonly #listeners = new Set<(what: Change) => void>();
+  readonly #listeners = new Set<(what: HostChange) => void>();
   #folders: readonly string[] | undefined;
   #opening: Promise<ServedTools> | null = null;
-  /** Tools of folders that the client has left while calls were running there. */
+  /** Tools of folders that the client has left while calls were still running there. */
   readonly #left = new Set<ServedTools>();
   /** Must finish before tools are opened. */
   #before: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   /** `room` resolves when the client has read enough of its answers for another. */
-  constructor(ground: Ground, room: () => Promise<void>) {
+  constructor(ground: ServeOptions, room: () => Promise<void>) {
     this.#ground = ground;
     this.#room = room;
   }
@@ -37,17 +40,17 @@ export class Place {
     try {
       return await this.#opening;
     } catch (error) {
-      // It may be fixed before the next call.
+      // Not cached: the user may fix the settings before the next call.
       this.#opening = null;
       throw error;
     }
   }
 
   /** Tools are not opened before this is done; a failure is only reported. */
-  during(work: () => Promise<void>): void {
+  holdWhile(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
-      this.#note(`the client's roots are not used: ${reasonOf(error)}`);
+      this.#note(`the client's roots are not used: ${formatReason(error)}`);
     });
   }
 
@@ -67,17 +70,17 @@ export class Place {
   /** Calls that are running there are still answered. */
   async #leave(tools: ServedTools): Promise<void> {
     this.#left.add(tools);
-    await tools.answered();
+    await tools.waitForAnswers();
     this.#left.delete(tools);
     await tools.close();
   }
 
-  onChange(listener: (what: Change) => void): () => void {
+  onChange(listener: (what: HostChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  readonly #tell = (what: Change): void => {
+  readonly #tell = (what: HostChange): void => {
     for (const listener of this.#listeners) listener(what);
   };
 
@@ -104,8 +107,8 @@ export class Place {
   }
 }
 
-/** What the protocol's library says of an answer of another shape is a list of its checks. */
-function reasonOf(error: unknown): string {
+/** For a response of the wrong shape, the protocol's library only prints a list of its checks. */
+function formatReason(error: unknown): string {
   const isOtherShape = error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
   if (isOtherShape) return "its answer has no roots";
   return error instanceof Error ? error.message : String(error);

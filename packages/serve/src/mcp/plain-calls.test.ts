@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { expect, it } from "vitest";
-import type { Place } from "./place.ts";
+import type { ToolsHost } from "./place.ts";
 import { PlainCalls } from "./plain-calls.ts";
 
 it("what the library gets it has seen before the next message is read, so that changed roots hold for a call behind them", async () => {
@@ -12,7 +12,7 @@ it("what the library gets it has seen before the next message is read, so that c
       seen.push(message);
     },
   };
-  const calls = new PlainCalls({} as Place, wire as unknown as Transport);
+  const calls = new PlainCalls({} as ToolsHost, wire as unknown as Transport);
   const changed = { jsonrpc: "2.0", method: "notifications/roots/list_changed" } as const;
   await calls.receive(changed);
   expect(seen).toEqual([changed]);

@@ -13,31 +13,31 @@ import {
   type Server,
   type Transport,
 } from "@modelcontextprotocol/server";
-import type { Place } from "./place.ts";
-import type { CallManner } from "./served-tools.ts";
+import type { ToolsHost } from "./place.ts";
+import type { ServedCallOptions } from "./served-tools.ts";
 
-/** What the protocol's library itself reads in `_meta`. */
+/** The prefix of `_meta` keys that the protocol's library itself reads. */
 const LIBRARY_KEYS = "io.modelcontextprotocol/";
 const NO_ANSWERS = { state: undefined, responses: undefined };
 
 /**
- * Answers calls of the protocol of 2025 without its library, which checks each call and each answer several times:
- * that takes longer than reading a file. The library gets all other messages, calls that it would not only confirm,
- * and those whose user must be asked.
+ * Answers calls of the 2025 protocol without its library, which validates each call and each response several times;
+ * that takes longer than reading a file. The library handles all other messages, calls that it would do more than
+ * validate, and calls whose user must be asked.
  */
 export class PlainCalls {
-  readonly #place: Place;
+  readonly #place: ToolsHost;
   readonly #wire: Transport;
   readonly #running = new Map<RequestId, AbortController>();
   readonly #questions = new Map<RequestId, InputRequiredResult>();
   #server: Server | null = null;
 
-  constructor(place: Place, wire: Transport) {
+  constructor(place: ToolsHost, wire: Transport) {
     this.#place = place;
     this.#wire = wire;
   }
 
-  /** Before that, nobody knows which protocol the client speaks. */
+  /** Before this call, it is not known which protocol the client speaks. */
   begin(server: Server): void {
     this.#server = server;
   }
@@ -72,7 +72,7 @@ export class PlainCalls {
     } else await this.#wire.send({ jsonrpc: "2.0", id, ...answer }).catch(() => {});
   }
 
-  /** The question of a call that the library has got because of it. */
+  /** Returns the question of a call that was passed to the library because it needs an answer. */
   takeQuestion(id: RequestId): InputRequiredResult | undefined {
     const question = this.#questions.get(id);
     this.#questions.delete(id);
@@ -88,7 +88,7 @@ interface PlainCall extends JSONRPCRequest {
   readonly params: CallToolRequestParams;
 }
 
-/** Whether the library would only confirm it. */
+/** Whether the library would do nothing with the call but validate it. */
 function isPlainCall(message: JSONRPCMessage): message is PlainCall {
   if (!("method" in message) || !("id" in message) || message.method !== "tools/call") return false;
   const { name, arguments: args = {}, _meta: meta = {}, ...more } = message.params ?? {};
@@ -97,14 +97,14 @@ function isPlainCall(message: JSONRPCMessage): message is PlainCall {
   return typeof name === "string" && isObject && Object.keys(more).length === 0 && !isOfLibrary;
 }
 
-interface CallNeeds extends Omit<CallManner, "onProgress"> {
+interface CallOptions extends Omit<ServedCallOptions, "onProgress"> {
   readonly notify: (notification: Notification) => Promise<void>;
 }
 
 export async function callTool(
-  place: Place,
+  place: ToolsHost,
   { name, arguments: args = {}, _meta: meta }: CallToolRequestParams,
-  { notify, ...manner }: CallNeeds,
+  { notify, ...manner }: CallOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
   const progressToken = meta?.progressToken;
   let progress = 0;
@@ -117,7 +117,7 @@ export async function callTool(
   return (await place.tools()).call(name, args, { ...manner, onProgress });
 }
 
-/** Clients from before there were several kinds of questions send no details. */
+/** Clients from before there were several kinds of questions send no details about them. */
 export function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
   const { elicitation } = capabilities ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

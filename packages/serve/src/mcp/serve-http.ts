@@ -22,21 +22,21 @@ import {
   readRequestBody,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { type Ground, untilAborted } from "../ground.ts";
-import { faultLine, INVALID_REQUEST, MOST_UNREAD_BYTES } from "../message-lines.ts";
-import { Place } from "./place.ts";
-import { tellOfChanges, toolServer } from "./tool-server.ts";
+import { type ServeOptions, waitForAbort } from "../ground.ts";
+import { formatErrorLine, INVALID_REQUEST, MAX_UNREAD_BYTES } from "../message-lines.ts";
+import { ToolsHost } from "./place.ts";
+import { createToolServer, notifyOfChanges } from "./tool-server.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/mcp";
 const JSON_HEADERS = { "content-type": "application/json" };
-/** What a client that vanishes in its message leaves. */
-const GONE = "ECONNRESET";
+/** The error code when a client disconnects in the middle of its message. */
+const CLIENT_GONE = "ECONNRESET";
 /** Clients that disconnect leave sessions behind; the one that was unused for longest is removed. */
-const MOST_SESSIONS = 64;
-/** A client that reads nothing of its answer for so long gets no more of it. */
-const MOST_UNREAD_MS = 30_000;
-const LOOK_MS = 100;
+const MAX_SESSIONS = 64;
+/** How long a client may leave a response unread before it is cut off. */
+const MAX_UNREAD_MS = 30_000;
+const CHECK_INTERVAL_MS = 100;
 
 export interface HttpOptions {
   /** 0 for any free port. */
@@ -46,7 +46,10 @@ export interface HttpOptions {
 }
 
 /** Serves clients on this computer that know the token, until the user interrupts. */
-export async function serveMcpOverHttp(ground: Ground, { port, token: given }: HttpOptions): Promise<void> {
+export async function serveMcpOverHttp(
+  ground: ServeOptions,
+  { port, token: given }: HttpOptions,
+): Promise<void> {
   const token = given ?? randomBytes(24).toString("base64url");
   /** The session that each connection was last used for. */
   const sockets = new Map<Socket, string | undefined>();
@@ -55,11 +58,11 @@ export async function serveMcpOverHttp(ground: Ground, { port, token: given }: H
       const own = [...sockets].filter(([, user]) => user === session);
       return own.reduce((all, [{ writableLength }]) => all + writableLength, 0);
     };
-    while (unread() > MOST_UNREAD_BYTES) await pause(LOOK_MS);
+    while (unread() > MAX_UNREAD_BYTES) await pause(CHECK_INTERVAL_MS);
   };
   const clients = new HttpClients(ground, room);
   const onerror = ({ code, message }: NodeJS.ErrnoException): void => {
-    if (code !== GONE) ground.note(message);
+    if (code !== CLIENT_GONE) ground.note(message);
   };
   const answer = toNodeHandler({ fetch: (request) => clients.answer(request) }, { onerror });
   const isLocalHost = localhostHostValidation();
@@ -80,17 +83,17 @@ export async function serveMcpOverHttp(ground: Ground, { port, token: given }: H
   server.on("connection", (socket) => {
     socket.once("close", () => sockets.delete(socket));
   });
-  server.setTimeout(MOST_UNREAD_MS, (socket) => void (socket.writableLength > 0 && socket.destroy()));
+  server.setTimeout(MAX_UNREAD_MS, (socket) => void (socket.writableLength > 0 && socket.destroy()));
   server.listen(port, HOST);
   await once(server, "listening");
   server.on("error", onerror);
   const { port: taken } = server.address() as AddressInfo;
-  // Who has set the token knows it, and what is printed may be kept in a log.
+  // The user who set the token knows it, and printed output may end up in a log.
   const shown = given === undefined ? token : "<the token that was set>";
   ground.note(
     `MCP server at http://${HOST}:${taken}${PATH}; clients send this header: Authorization: Bearer ${shown}`,
   );
-  await untilAborted(ground.signal);
+  await waitForAbort(ground.signal);
   server.close();
   await clients.close();
   server.closeAllConnections();
@@ -100,7 +103,7 @@ export async function serveMcpOverHttp(ground: Ground, { port, token: given }: H
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   const why = `The message is longer than ${DEFAULT_MAX_REQUEST_BODY_SIZE} bytes.`;
-  response.writeHead(413, JSON_HEADERS).end(faultLine(INVALID_REQUEST, why));
+  response.writeHead(413, JSON_HEADERS).end(formatErrorLine(INVALID_REQUEST, why));
 }
 
 /** Requests to a server always have both. */
@@ -113,10 +116,11 @@ function isToken({ headers }: IncomingMessage, token: string): boolean {
 }
 
 /**
- * Starts a stream with a comment, because otherwise its client would get nothing before the first message; and
- * ends it with its client, because otherwise the one stream of a session would stay taken until the next message.
+ * Starts a stream with a comment, because otherwise its client would receive nothing before the first message. Ends the
+ * stream when its client disconnects, because otherwise the session's only stream would stay taken until the next
+ * message.
  */
-function listenedTo(response: Response, signal: AbortSignal): Response {
+function keepStreamOpen(response: Response, signal: AbortSignal): Response {
   if (!response.ok || response.body === null) return response;
   const begun = new TransformStream<Uint8Array, Uint8Array>({
     start: (stream) => stream.enqueue(Buffer.from(":\n\n")),
@@ -124,7 +128,10 @@ function listenedTo(response: Response, signal: AbortSignal): Response {
   return new Response(response.body.pipeThrough(begun, { signal }), response);
 }
 
-/** A client of the older revisions. Two requests of one id at a time would share a stream, and the first would wait forever. */
+/**
+ * A client of an older protocol revision. Two simultaneous requests with one id would share a stream, and the first
+ * would wait forever.
+ */
 class ClientTransport extends WebStandardStreamableHTTPServerTransport {
   /** Ids of the requests that have no answer yet. */
   readonly #open = new Set<unknown>();
@@ -134,7 +141,7 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
     const asked = sent.filter((one) => isJSONRPCRequest(one));
     const isTwice = (id: RequestId) => asked.filter((one) => one.id === id).length > 1;
     const again = asked.find(({ id }) => this.#open.has(id) || isTwice(id));
-    if (again !== undefined) return refused(again);
+    if (again !== undefined) return createDuplicateError(again);
     for (const { id } of asked) this.#open.add(id);
     const response = await super.handleRequest(request, options);
     if (!response.ok) for (const { id } of asked) this.#open.delete(id);
@@ -142,7 +149,7 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
     return response;
   }
 
-  /** What was cancelled gets no answer, and its stream would stay open. */
+  /** A cancelled request gets no response, so its stream must be closed here. */
   #end(id: RequestId): void {
     this.#open.delete(id);
     this.closeSSEStream(id);
@@ -154,9 +161,9 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-function refused(again: JSONRPCRequest): Response {
+function createDuplicateError(again: JSONRPCRequest): Response {
   const why = `The request ${JSON.stringify(again.id)} has no answer yet: give each request an id of its own.`;
-  return new Response(faultLine(INVALID_REQUEST, why, again), { status: 400, headers: JSON_HEADERS });
+  return new Response(formatErrorLine(INVALID_REQUEST, why, again), { status: 400, headers: JSON_HEADERS });
 }
 
 function isCancelled(sent: unknown): sent is CancelledNotification & { params: { requestId: RequestId } } {
@@ -164,7 +171,7 @@ function isCancelled(sent: unknown): sent is CancelledNotification & { params: {
 }
 
 /** The message of a request; undefined where there is none, or it cannot be read. */
-async function bodyOf(request: Request): Promise<unknown> {
+async function readBody(request: Request): Promise<unknown> {
   if (request.method !== "POST") return undefined;
   try {
     const read = await readRequestBody(request.clone());
@@ -174,23 +181,23 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
-/** Resolves when the client of a session has read enough of its answers for another. */
-type Room = (session: string | undefined) => Promise<void>;
+/** Resolves when a session's client has read enough of its responses for another to be produced. */
+type WaitForRoom = (session: string | undefined) => Promise<void>;
 
-/** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
+/** Clients of older revisions have one session each; newer clients send everything with each request. */
 class HttpClients {
-  readonly #ground: Ground;
-  readonly #room: Room;
-  readonly #shared: Place;
+  readonly #ground: ServeOptions;
+  readonly #room: WaitForRoom;
+  readonly #shared: ToolsHost;
   readonly #modern: ReturnType<typeof createMcpHandler>;
   readonly #sessions = new Map<string, ClientTransport>();
 
-  constructor(ground: Ground, room: Room) {
+  constructor(ground: ServeOptions, room: WaitForRoom) {
     this.#ground = ground;
     this.#room = room;
-    this.#shared = new Place(ground, () => room(undefined));
+    this.#shared = new ToolsHost(ground, () => room(undefined));
     const onerror = ({ message }: Error) => ground.note(message);
-    this.#modern = createMcpHandler(() => this.#serverIn(this.#shared), { legacy: "reject", onerror });
+    this.#modern = createMcpHandler(() => this.#createServer(this.#shared), { legacy: "reject", onerror });
     const { notify } = this.#modern;
     this.#shared.onChange((what) => {
       if (what === "tools") notify.toolsChanged();
@@ -198,12 +205,12 @@ class HttpClients {
     });
   }
 
-  #serverIn(place: Place) {
-    return toolServer({ version: this.#ground.version, place, followsRoots: false });
+  #createServer(place: ToolsHost) {
+    return createToolServer({ version: this.#ground.version, place, followsRoots: false });
   }
 
   async answer(request: Request): Promise<Response> {
-    const parsedBody = await bodyOf(request);
+    const parsedBody = await readBody(request);
     if (!(await isLegacyRequest(request, parsedBody))) return this.#modern.fetch(request);
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#begin(request, parsedBody);
@@ -212,17 +219,17 @@ class HttpClients {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     const response = await session.handleRequest(request, { parsedBody });
-    return request.method === "GET" ? listenedTo(response, request.signal) : response;
+    return request.method === "GET" ? keepStreamOpen(response, request.signal) : response;
   }
 
   async #begin(request: Request, parsedBody: unknown): Promise<Response> {
-    const place = new Place(this.#ground, () => this.#room(transport.sessionId));
+    const place = new ToolsHost(this.#ground, () => this.#room(transport.sessionId));
     const transport = new ClientTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, transport),
     });
-    const server = this.#serverIn(place);
-    tellOfChanges(server, place);
+    const server = this.#createServer(place);
+    notifyOfChanges(server, place);
     const { onclose } = server;
     server.onclose = () => {
       onclose?.();
@@ -233,7 +240,7 @@ class HttpClients {
     const response = await transport.handleRequest(request, { parsedBody });
     const [oldest] = this.#sessions.values();
     if (!this.#sessions.has(transport.sessionId ?? "")) await transport.close();
-    else if (this.#sessions.size > MOST_SESSIONS) await oldest?.close();
+    else if (this.#sessions.size > MAX_SESSIONS) await oldest?.close();
     return response;
   }
 

@@ -6,32 +6,32 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { type Ground, untilAborted } from "../ground.ts";
-import { messagesIn, untilRead, writeLine } from "../message-lines.ts";
-import { Place } from "./place.ts";
+import { type ServeOptions, waitForAbort } from "../ground.ts";
+import { readMessages, waitUntilRead, writeLine } from "../message-lines.ts";
+import { ToolsHost } from "./place.ts";
 import { PlainCalls } from "./plain-calls.ts";
-import { tellOfChanges, toolServer } from "./tool-server.ts";
+import { createToolServer, notifyOfChanges } from "./tool-server.ts";
 
 /** The limit of the protocol's own library for one message. */
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /** Serves the client at the other end of stdin and stdout until it disconnects or the user interrupts. */
-export async function serveMcp(ground: Ground): Promise<void> {
-  const place = new Place(ground, () => untilRead(process.stdout));
+export async function serveMcp(ground: ServeOptions): Promise<void> {
+  const place = new ToolsHost(ground, () => waitUntilRead(process.stdout));
   const { version, signal, isRootFixed } = ground;
   const onerror = ({ message }: Error) => ground.note(message);
   const ended = new Promise<void>((resolve) => {
     const transport = new StdioTransport(place, resolve);
     const { calls } = transport;
     const serverFor = ({ era }: McpRequestContext) => {
-      const server = toolServer({ version, place, followsRoots: !isRootFixed, calls });
-      tellOfChanges(server, place);
+      const server = createToolServer({ version, place, followsRoots: !isRootFixed, calls });
+      notifyOfChanges(server, place);
       if (era === "legacy") calls.begin(server);
       return server;
     };
     serveStdio(serverFor, { transport, onerror });
   });
-  await Promise.race([ended, untilAborted(signal)]);
+  await Promise.race([ended, waitForAbort(signal)]);
   await place.close();
 }
 
@@ -45,7 +45,7 @@ class StdioTransport implements Transport {
   #isClosed = false;
 
   /** `onEnd` is called when the client is gone or the connection was closed. */
-  constructor(place: Place, onEnd: () => void) {
+  constructor(place: ToolsHost, onEnd: () => void) {
     this.calls = new PlainCalls(place, this);
     this.#onEnd = onEnd;
   }
@@ -57,8 +57,8 @@ class StdioTransport implements Transport {
   }
 
   async #follow(): Promise<void> {
-    const form = { mostBytes: MOST_BYTES, read: deserializeMessage };
-    for await (const message of messagesIn(process.stdin, process.stdout, form)) {
+    const form = { mostBytes: MAX_BYTES, read: deserializeMessage };
+    for await (const message of readMessages(process.stdin, process.stdout, form)) {
       if (this.#isClosed) return;
       await this.calls.receive(message);
     }

@@ -13,7 +13,13 @@ import {
   type ToolDisplay,
   type ToolKind,
 } from "@burin/core";
-import { burinHome, chooseModel, kindOf, type OnCall, type Settings } from "@burin/core/internal";
+import {
+  chooseModel,
+  type OnCall,
+  resolveBurinHome,
+  resolveToolKind,
+  type Settings,
+} from "@burin/core/internal";
 import type {
   CallToolResult,
   Tool as McpTool,
@@ -21,23 +27,23 @@ import type {
   ResourceLink,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { type Answers, Approvals, howToAllow } from "./approvals.ts";
-import { callResult, OUTPUT_SCHEMAS, textBlock } from "./call-result.ts";
+import { Approvals, type ClientAnswers, explainHowToAllow } from "./approvals.ts";
+import { buildCallResult, buildTextBlock, OUTPUT_SCHEMAS } from "./call-result.ts";
 import { LongOutputs } from "./long-outputs.ts";
 
-/** Readers are fast and harmless; each of the others may be a process. */
-const MOST_READING = 32;
-const MOST_OTHERS = 8;
-/** No client waits for it: the list of tools is sent again when a server has come. */
-const MOST_START_MS = 120_000;
+/** The most readers at once. Readers are fast and harmless; each of the other calls may be a process. */
+const MAX_READING = 32;
+const MAX_OTHERS = 8;
+/** No client waits for this: the list of tools is sent again when a server has connected. */
+const MAX_START_MS = 120_000;
 
-export interface CallManner {
+export interface ServedCallOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
   /** The call is allowed, and begins. */
   readonly onStart?: () => void;
   readonly canAsk: boolean;
-  readonly answers: Answers;
+  readonly answers: ClientAnswers;
 }
 
 /** The tools of one folder as clients of the protocol see them, through the toolbox's whole flow. */
@@ -45,7 +51,7 @@ export class ServedTools {
   readonly #toolbox: Toolbox;
   readonly #session: Session | null = null;
   readonly #approvals = new Approvals();
-  readonly #outputs = new LongOutputs(burinHome(process.env));
+  readonly #outputs = new LongOutputs(resolveBurinHome(process.env));
   readonly #reading: CallSlots;
   readonly #others: CallSlots;
   /** Hears that tools or resources have changed. */
@@ -58,13 +64,13 @@ export class ServedTools {
     room: () => Promise<void>,
   ) {
     this.#changed = changed;
-    this.#reading = new CallSlots(MOST_READING, room);
-    this.#others = new CallSlots(MOST_OTHERS, room);
-    const settings = ownSettings(options.settings as Settings);
+    this.#reading = new CallSlots(MAX_READING, room);
+    this.#others = new CallSlots(MAX_OTHERS, room);
+    const settings = selectSettings(options.settings as Settings);
     const { confirm } = this.#approvals;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
     const { registry } = this.#toolbox;
-    // Plans and todo lists are the client's own.
+    // The client has its own plans and todo lists.
     for (const { name, kind } of registry.getAllTools()) if (kind === "plan") registry.unregisterTool(name);
     if (registry.getTool("task") === undefined) return;
     registry.unregisterTool("task");
@@ -77,7 +83,7 @@ export class ServedTools {
   /** Starts the tool sources; returns their failures. */
   async discover(): Promise<readonly string[]> {
     const before = this.#names;
-    const failures = await this.#toolbox.ready({ timeoutMs: MOST_START_MS });
+    const failures = await this.#toolbox.ready({ timeoutMs: MAX_START_MS });
     if (this.#names !== before) this.#changed("tools");
     return failures.map(({ source, message }) => `tools from ${source}: ${message}`);
   }
@@ -87,7 +93,7 @@ export class ServedTools {
   }
 
   get tools(): McpTool[] {
-    return this.#toolbox.registry.getUsableTools().map(declared);
+    return this.#toolbox.registry.getUsableTools().map(describeTool);
   }
 
   get resources(): readonly ResourceLink[] {
@@ -98,7 +104,7 @@ export class ServedTools {
     return this.#outputs.read(uri);
   }
 
-  call(name: string, args: Record<string, unknown>, manner: CallManner) {
+  call(name: string, args: Record<string, unknown>, manner: ServedCallOptions) {
     const slots = this.#toolbox.registry.getTool(name)?.kind === "read" ? this.#reading : this.#others;
     const call = slots.run(() => this.#call(name, args, manner));
     this.#calls.add(call);
@@ -107,34 +113,34 @@ export class ServedTools {
     return call;
   }
 
-  async answered(): Promise<void> {
+  async waitForAnswers(): Promise<void> {
     await Promise.allSettled(this.#calls);
   }
 
-  async #call(name: string, args: Record<string, unknown>, manner: CallManner) {
+  async #call(name: string, args: Record<string, unknown>, manner: ServedCallOptions) {
     const { signal, canAsk, answers } = manner;
     const callId = randomUUID();
     const onCall: OnCall = (call) => {
       if (call.status !== "executing") return;
       manner.onStart?.();
       if (call.display === undefined) return;
-      const message = lastWords(call.display);
+      const message = readLastLine(call.display);
       if (message !== "") manner.onProgress(message);
     };
     const work = () => this.#toolbox.run(name, args, { signal, onCall, callId });
-    const [answer, question] = await this.#approvals.during(callId, answers, work);
+    const [answer, question] = await this.#approvals.runWithAnswers(callId, answers, work);
     if (question === undefined || !isUnanswered(answer)) return this.#result(answer);
     if (canAsk) return this.#approvals.ask(question);
-    // In one text: some clients put two together without a line break.
-    const text = [answer.llmContent, howToAllow(question)].join("\n\n");
-    return { content: [textBlock(text)], isError: true };
+    // Join them into one text: some clients concatenate two texts without a line break.
+    const text = [answer.llmContent, explainHowToAllow(question)].join("\n\n");
+    return { content: [buildTextBlock(text)], isError: true };
   }
 
   #result(answer: AnsweredCall): CallToolResult {
     const kind = this.#toolbox.registry.getTool(answer.name)?.kind;
-    const result = callResult(answer, kind);
+    const result = buildCallResult(answer, kind);
     const texts = result.content.flatMap((one) => (one.type === "text" ? [one.text] : []));
-    const links = kind === "execute" ? texts.flatMap((text) => this.#outputs.linksIn(text)) : [];
+    const links = kind === "execute" ? texts.flatMap((text) => this.#outputs.findLinks(text)) : [];
     if (links.length === 0) return result;
     this.#changed("resources");
     return { ...result, content: [...result.content, ...links] };
@@ -147,7 +153,10 @@ export class ServedTools {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Subagents belong to a session. No background tasks: the client could not be informed of their end. */
+/**
+ * Wraps the task tool: subagents belong to a session. It starts no background tasks, because the client could not be
+ * told when they end.
+ */
 class ServedTask extends BaseTool<Params> {
   readonly name: string;
   readonly displayName: string;
@@ -210,7 +219,7 @@ class CallSlots {
 }
 
 /** A client has its own MCP servers; of the user's, only one for web searches is needed. */
-function ownSettings(settings: Settings): Settings {
+function selectSettings(settings: Settings): Settings {
   const server = settings.web.search?.provider === "mcp" ? settings.web.search.server : undefined;
   const kept = Object.entries(settings.mcpServers).filter(([alias]) => alias === server);
   return { ...settings, mcpServers: Object.fromEntries(kept) };
@@ -220,23 +229,23 @@ function isUnanswered(answer: AnsweredCall): boolean {
   return answer.status === "error" && answer.error.type === "needs_approval";
 }
 
-function declared(tool: Tool): McpTool {
+function describeTool(tool: Tool): McpTool {
   const { name, displayName, description, parameterSchema } = tool;
-  const kind = kindOf(tool);
+  const kind = resolveToolKind(tool);
   const outputSchema = kind === "edit" || kind === "execute" ? { outputSchema: OUTPUT_SCHEMAS[kind] } : {};
   const inputSchema = { ...parameterSchema, type: "object" };
   const shown = { name, title: displayName, description };
-  return { ...shown, inputSchema, ...outputSchema, annotations: annotationsOf(kind) } as McpTool;
+  return { ...shown, inputSchema, ...outputSchema, annotations: buildAnnotations(kind) } as McpTool;
 }
 
 /** Hints that are true for a tool with any arguments. */
-function annotationsOf(kind: ToolKind): ToolAnnotations {
+function buildAnnotations(kind: ToolKind): ToolAnnotations {
   if (kind === "read" || kind === "fetch") return { readOnlyHint: true, openWorldHint: kind === "fetch" };
   const openWorldHint = kind !== "edit";
   return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint };
 }
 
-function lastWords(display: ToolDisplay): string {
+function readLastLine(display: ToolDisplay): string {
   const text =
     typeof display === "string" ? display : display.kind === "progress" ? display.lines.join("\n") : "";
   return text.trimEnd().split("\n").at(-1) ?? "";

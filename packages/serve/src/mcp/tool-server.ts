@@ -10,34 +10,37 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { BY_A_RULE } from "./approvals.ts";
-import { textBlock } from "./call-result.ts";
-import type { Change, Place } from "./place.ts";
+import { RULE_ADVICE } from "./approvals.ts";
+import { buildTextBlock } from "./call-result.ts";
+import type { HostChange, ToolsHost } from "./place.ts";
 import { callTool, canFillForms, type PlainCalls } from "./plain-calls.ts";
 
 const INSTRUCTIONS = [
   "Tools to read, search and change files, run commands and read the web.",
   "Read a file before you change it; a call may need its user's approval.",
 ].join(" ");
-const MOST_ROOTS_MS = 10_000;
-const MOST_FAULT_CHARACTERS = 500;
+const MAX_ROOTS_MS = 10_000;
+const MAX_FAULT_CHARACTERS = 500;
 
-export interface ToolServerNeeds {
+export interface ToolServerOptions {
   readonly version: string;
-  readonly place: Place;
+  readonly place: ToolsHost;
   /** The client may name the folders to work in. */
   readonly followsRoots: boolean;
-  /** Has the questions of calls that were judged before they come here. */
+  /** Holds the questions of calls that were judged before they reach this server. */
   readonly calls?: Pick<PlainCalls, "takeQuestion">;
 }
 
 /** The questions of one client: one is open at a time, as some clients show only the last. */
-class QuestionTurns {
+class QuestionQueue {
   /** The calls whose turn has not ended, by the ids of their requests. */
   readonly #ends = new Map<RequestId, () => void>();
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when the call may ask: true if another was asked meanwhile, whose answer may decide this one, too. */
+  /**
+   * Resolves when the call may ask. Resolves to true if another call asked in the meantime, whose answer may settle
+   * this one too.
+   */
   async take(id: RequestId, signal: AbortSignal): Promise<boolean> {
     if (this.#ends.has(id)) return false;
     const hasToWait = this.#ends.size > 0;
@@ -55,28 +58,28 @@ class QuestionTurns {
   }
 }
 
-/** Says in words which params are wrong: the SDK calls that an internal error, with a list of its checks. */
-class WordedServer extends Server {
-  readonly turns = new QuestionTurns();
+/** Reports wrong params in plain words; the SDK would report an internal error with a list of its checks. */
+class ReadableErrorServer extends Server {
+  readonly turns = new QuestionQueue();
 
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     const wrapped = super._wrapHandler(method, handler);
     return async (...asked: Parameters<typeof handler>) => {
       try {
-        return explained(await wrapped(...asked));
+        return explainResult(await wrapped(...asked));
       } catch (error) {
-        const faults = faultsIn(error instanceof Error ? error.message : "");
+        const faults = parseFaults(error instanceof Error ? error.message : "");
         if (faults === null) throw error;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
       } finally {
-        // Whatever became of its question, another may be asked.
+        // Whatever happened to its question, another may now be asked.
         this.turns.end(asked[1].mcpReq.id);
       }
     };
   }
 }
 
-function faultsIn(message: string): string | null {
+function parseFaults(message: string): string | null {
   const [, list] = /^(?:Invalid [\w/ ]+: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
   if (list === undefined) return null;
   const checks = JSON.parse(list) as readonly {
@@ -84,33 +87,33 @@ function faultsIn(message: string): string | null {
     readonly message: string;
   }[];
   const faults = checks.map(({ path, message: fault }) => `${path.join(".")}: ${fault}`);
-  return faults.join("; ").slice(0, MOST_FAULT_CHARACTERS);
+  return faults.join("; ").slice(0, MAX_FAULT_CHARACTERS);
 }
 
-/** Some clients say that they can ask their user, and answer a question with an error. */
-function explained(result: Result): Result {
-  // What a tool has read may begin with the same words.
+/** Some clients claim that they can ask their user, but answer every question with an error. */
+function explainResult(result: Result): Result {
+  // Text that a tool has read may begin with the same words.
   const [block] = result.isError === true && Array.isArray(result.content) ? result.content : [];
   const [, why] = /^Fulfilling input required by .*? failed: (.*)/s.exec(block?.text) ?? [];
   if (why === undefined) return result;
-  const text = `The call was not run: the client could not ask its user (${faultsIn(why) ?? why}). If that is always so, ${BY_A_RULE}.`;
-  return { ...result, content: [textBlock(text)] };
+  const text = `The call was not run: the client could not ask its user (${parseFaults(why) ?? why}). If that is always so, ${RULE_ADVICE}.`;
+  return { ...result, content: [buildTextBlock(text)] };
 }
 
 /** A server of the protocol for one client, in any revision. */
-export function toolServer({ version, place, followsRoots, calls }: ToolServerNeeds): Server {
-  const server = new WordedServer(
+export function createToolServer({ version, place, followsRoots, calls }: ToolServerOptions): Server {
+  const server = new ReadableErrorServer(
     { name: "burin", title: "Burin", version },
     {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
-      instructions: `${INSTRUCTIONS} ${whereOf(place, followsRoots)}`,
+      instructions: `${INSTRUCTIONS} ${describeLocation(place, followsRoots)}`,
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { id, signal, notify } = mcpReq;
     const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
-    const canAsk = canFillForms(capabilitiesOf(server, mcpReq.envelope));
+    const canAsk = canFillForms(findCapabilities(server, mcpReq.envelope));
     const onStart = () => server.turns.end(id);
     const call = () => callTool(place, params, { signal, notify, canAsk, answers, onStart });
     const answer = calls?.takeQuestion(id) ?? (await call());
@@ -128,12 +131,12 @@ export function toolServer({ version, place, followsRoots, calls }: ToolServerNe
   return server;
 }
 
-function whereOf({ root }: Place, followsRoots: boolean): string {
+function describeLocation({ root }: ToolsHost, followsRoots: boolean): string {
   const folder = `Paths are absolute, and all work stays in ${root}`;
   return followsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
 }
 
-function capabilitiesOf(
+function findCapabilities(
   server: Server,
   envelope: ServerContext["mcpReq"]["envelope"],
 ): ClientCapabilities | undefined {
@@ -142,28 +145,28 @@ function capabilitiesOf(
 }
 
 /** Follows the project's folders, which a client sends if it opened the server for a project. */
-function followRoots(server: Server, place: Place): void {
+function followRoots(server: Server, place: ToolsHost): void {
   const ask = async (): Promise<void> => {
     if (server.getClientCapabilities()?.roots === undefined) return;
-    const { roots } = await server.listRoots({}, { timeout: MOST_ROOTS_MS });
+    const { roots } = await server.listRoots({}, { timeout: MAX_ROOTS_MS });
     const folders = roots.flatMap(({ uri }) => (uri.startsWith("file:") ? [fileURLToPath(uri)] : []));
     if (folders.length > 0) await place.moveTo(folders);
   };
-  const follow = () => place.during(ask);
+  const follow = () => place.holdWhile(ask);
   server.oninitialized = follow;
   server.setNotificationHandler("notifications/roots/list_changed", follow);
 }
 
 /** As long as the client is connected. */
-export function tellOfChanges(server: Server, place: Place): void {
-  const end = place.onChange((what) => void tell(server, what).catch(() => {}));
+export function notifyOfChanges(server: Server, place: ToolsHost): void {
+  const end = place.onChange((what) => void notifyClient(server, what).catch(() => {}));
   server.onclose = end;
 }
 
-async function tell(server: Server, what: Change): Promise<void> {
+async function notifyClient(server: Server, what: HostChange): Promise<void> {
   if (what === "tools") return server.sendToolListChanged();
   if (what === "resources") return server.sendResourceListChanged();
-  // Clients of the 2026 revision, which has no handshake, request log messages with each request.
+  // Clients of the 2026 revision, which has no handshake, ask for log messages with each request.
   if (server.getClientCapabilities() === undefined) return;
   const message = { level: "warning", logger: "burin", data: what.notice } as const;
   return server.sendLoggingMessage(message, server.transport?.sessionId);

@@ -9,7 +9,7 @@ export interface ShellWord {
   readonly isMany?: boolean;
   /** For a word without a value: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
-  /** For a word without a value: git's answer where the top of the work tree is, with this behind it. */
+  /** For a word without a value: the top of the work tree as git prints it, followed by this path. */
   readonly belowTop?: string;
   /** For a word without a value: it is one line of this command's output, or some of its words. */
   readonly lineOf?: SimpleCommand;
@@ -19,7 +19,7 @@ export interface ShellAssignment {
   readonly text: string;
   readonly name: string;
   readonly value: string | null;
-  /** It sets nothing but a variable of the line itself, which is known to be set in what follows. */
+  /** It sets only a variable of this line, and that variable is certainly set afterwards. */
   readonly isOwn?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface SimpleCommand {
   readonly redirections: readonly ShellRedirection[];
   /** Joined to all before it by `&&`: it runs only if they succeeded. */
   readonly followsSuccess: boolean;
-  /** It runs in a subshell, as in a pipeline, so its `cd` affects no other command. */
+  /** It runs in a subshell, for example in a pipeline, so its `cd` affects no other command. */
   readonly isApart: boolean;
   /** The simple command of the same pipeline whose output it reads. */
   readonly input?: SimpleCommand | undefined;
@@ -53,7 +53,7 @@ export interface SimpleCommand {
   readonly isSplit?: boolean;
   /** Its output is read up to each NUL. */
   readonly isByNul?: boolean;
-  /** The body of a loop, read again for another word. */
+  /** A loop's body, read again for another word. */
   readonly isRepeat?: boolean;
   /** Why it is more than plain words. */
   readonly problems: readonly string[];

@@ -1,5 +1,5 @@
 import type { Command, ParsedScript, Word, WordPart } from "unbash";
-import { setOf } from "../tables.ts";
+import { createSet } from "../tables.ts";
 import type { ShellWord, SimpleCommand } from "./command-parts.ts";
 
 /** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
@@ -13,14 +13,14 @@ export type WordReading =
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
   | { readonly problem: string; readonly lineOf?: SimpleCommand };
 
-/** Undefined for a variable that hides another one, and of which nothing is known. */
+/** A value of undefined marks a variable that shadows another one and is itself unknown. */
 export type Variables = ReadonlyMap<string, Variable | undefined>;
 
-export interface WordSurroundings {
+export interface WordContext {
   readonly variables: Variables;
   /** It is in a place where the shell does not split words or match file names. */
   readonly isWhole?: boolean;
-  /** It is for git, which takes a hash for a commit where any other program would for a file. */
+  /** It is an argument of git, which takes a hash for a commit; any other program would take it for a file. */
   readonly takesCommits?: boolean;
 }
 
@@ -28,14 +28,14 @@ const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
 /** Variables that say where the user works and who they are, and contain no secret. */
-export const SHOWN: ReadonlySet<string> = setOf(
+export const PRINTABLE_VARIABLES: ReadonlySet<string> = createSet(
   "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
 );
-const SHOWN_PARAMETER = /^[?#$0!]$/;
+const PRINTABLE_PARAMETER = /^[?#$0!]$/;
 /** Stands for the name of a pipe, which a process substitution becomes. No file has this name. */
 const PIPE_NAME = "/dev/fd/pipe";
 
-const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
+const PART_NAMES: Readonly<Partial<Record<WordPart["type"], string>>> = {
   AnsiCQuoted: "an ANSI-C quote",
   LocaleString: "a translated string",
   SimpleExpansion: "an expansion",
@@ -47,13 +47,13 @@ const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
   BraceExpansion: "a brace expansion",
 };
 
-/** A command of nothing, to which the rest is added. */
-export const EMPTY: SimpleCommand = {
+/** An empty command, to be extended. */
+export const EMPTY_COMMAND: SimpleCommand = {
   ...{ text: "", words: [], assignments: [], redirections: [], problems: [] },
   ...{ followsSuccess: false, isApart: false },
 };
 
-export function plainWord(value: string): ShellWord {
+export function createWord(value: string): ShellWord {
   return { text: value, value, isGlob: false };
 }
 
@@ -69,7 +69,7 @@ interface Piece {
 }
 
 /** Reads a word that means the same to every shell; anything else is a problem, never a guess. */
-export function readWord(word: Word, around: WordSurroundings): WordReading {
+export function readWord(word: Word, around: WordContext): WordReading {
   if (PLAIN.test(word.text)) {
     return word.value === word.text ? { value: word.text, isGlob: false } : { problem: "an unreadable word" };
   }
@@ -82,18 +82,18 @@ export function readWord(word: Word, around: WordSurroundings): WordReading {
   }
   const pieces: Piece[] = [];
   for (const part of parts) {
-    const piece = pieceOf(part, around);
+    const piece = readPiece(part, around);
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
   return joinPieces(pieces, word, around);
 }
 
-function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurroundings): WordReading {
+function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordContext): WordReading {
   const joined = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
   if (joined("spelled") !== word.value) return { problem: "an unreadable word" };
   const bare = joined("bare");
-  const problem = bareProblem(bare);
+  const problem = findBareProblem(bare);
   if (problem !== null) return { problem };
   const hasPattern = isWhole !== true && /[*?]|^[^[]*\[[\s\S]*\]/.test(bare);
   if (pieces.some(({ isAnyText }) => isAnyText)) {
@@ -107,7 +107,7 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurro
   return { value, isGlob: pieces.some(({ isGlob }) => isGlob) };
 }
 
-function pieceOf(part: WordPart, around: WordSurroundings): Piece | { readonly problem: string } {
+function readPiece(part: WordPart, around: WordContext): Piece | { readonly problem: string } {
   switch (part.type) {
     case "Literal":
     case "Glob":
@@ -115,15 +115,15 @@ function pieceOf(part: WordPart, around: WordSurroundings): Piece | { readonly p
     case "SingleQuoted":
       return { bare: QUOTED, value: part.value, spelled: part.value };
     case "DoubleQuoted":
-      return quotedPiece(part.parts, around);
+      return readQuoted(part.parts, around);
     default:
-      return commitPiece(part, around) ?? expansionPiece(part, around, around.isWhole === true);
+      return readCommit(part, around) ?? readExpansion(part, around, around.isWhole === true);
   }
 }
 
-function quotedPiece(
+function readQuoted(
   children: Extract<WordPart, { type: "DoubleQuoted" }>["parts"],
-  around: WordSurroundings,
+  around: WordContext,
 ): Piece | { readonly problem: string } {
   const pieces: Piece[] = [];
   for (const child of children) {
@@ -133,7 +133,7 @@ function quotedPiece(
     const piece =
       child.type === "Literal"
         ? { bare: QUOTED, value: child.value, spelled: child.value }
-        : (commitPiece(child, around) ?? expansionPiece(child, around, true));
+        : (readCommit(child, around) ?? readExpansion(child, around, true));
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
@@ -148,16 +148,16 @@ function quotedPiece(
   };
 }
 
-function expansionPiece(
+function readExpansion(
   part: WordPart,
-  { variables }: WordSurroundings,
+  { variables }: WordContext,
   isQuoted: boolean,
 ): Piece | { readonly problem: string } {
-  const problem = { problem: MEANT_BY[part.type] ?? "an expansion" };
+  const problem = { problem: PART_NAMES[part.type] ?? "an expansion" };
   const text: Piece = { bare: QUOTED, value: "", spelled: part.text, isAnyText: true };
   switch (part.type) {
     case "CommandExpansion":
-      return isQuoted || prints(part.script, PRINTS_ONE_WORD) ? text : problem;
+      return isQuoted || printsOnly(part.script, PRINTS_ONE_WORD) ? text : problem;
     case "ArithmeticExpansion":
       return /^\$\(\([\d\s+*/%()<>=!&|^~?:-]*\)\)$/.test(part.text) ? text : problem;
     case "SimpleExpansion":
@@ -168,20 +168,20 @@ function expansionPiece(
   }
   const name = part.type === "SimpleExpansion" ? part.text.slice(1) : part.parameter;
   const variable = variables.get(name);
-  const isKnown = variable !== undefined || SHOWN.has(name) || SHOWN_PARAMETER.test(name);
+  const isKnown = variable !== undefined || PRINTABLE_VARIABLES.has(name) || PRINTABLE_PARAMETER.test(name);
   if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
   if (variable === undefined) return text;
   const isSplit = !isQuoted && !isOneWord(variable);
   if (part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation)) {
     return isSplit ? problem : text;
   }
-  return variablePiece(variable, text, isSplit) ?? problem;
+  return readVariable(variable, text, isSplit) ?? problem;
 }
 
-/** What git takes for a commit, where nothing else is printed. */
-function commitPiece(part: WordPart, { variables, takesCommits }: WordSurroundings): Piece | null {
+/** Reads a substitution that git takes for a commit, if its command prints nothing else. */
+function readCommit(part: WordPart, { variables, takesCommits }: WordContext): Piece | null {
   const variable = part.type === "SimpleExpansion" ? variables.get(part.text.slice(1)) : undefined;
-  const isPrinted = part.type === "CommandExpansion" && prints(part.script, PRINTS_HASH);
+  const isPrinted = part.type === "CommandExpansion" && printsOnly(part.script, PRINTS_HASH);
   const isCommit = isPrinted || (variable !== undefined && "isCommit" in variable && variable.isCommit);
   return takesCommits && isCommit ? { bare: QUOTED, value: SOME_COMMIT, spelled: part.text } : null;
 }
@@ -194,8 +194,8 @@ function isOneWord(variable: Variable): boolean {
   return isQuiet && PRINTS_ONE_WORD.test(words.map(({ text }) => text).join(" "));
 }
 
-function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
-  const printer = "value" in variable ? namesBelow(variable) : variable.lineOf;
+function readVariable(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
+  const printer = "value" in variable ? createFindCommand(variable) : variable.lineOf;
   if (isSplit) return printer === undefined ? null : { ...text, lineOf: { ...printer, isSplit } };
   return "lineOf" in variable
     ? { ...text, lineOf: printer }
@@ -203,10 +203,13 @@ function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece
 }
 
 /** The names that a pattern matches are some of those that `find` would print. */
-function namesBelow({ value, isGlob }: Extract<Variable, { value: string }>): SimpleCommand | undefined {
+function createFindCommand({
+  value,
+  isGlob,
+}: Extract<Variable, { value: string }>): SimpleCommand | undefined {
   if (!isGlob) return undefined;
   const folder = value.slice(0, value.search(/[*?[]/)).replace(/(?<![^/])[^/]*$/, "") || ".";
-  return { ...EMPTY, text: value, words: ["find", folder].map(plainWord), isApart: true };
+  return { ...EMPTY_COMMAND, text: value, words: ["find", folder].map(createWord), isApart: true };
 }
 
 /** The value, its length, or the value without a literal prefix or suffix. */
@@ -218,8 +221,8 @@ function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }
   return operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
 }
 
-/** A second check that does not trust the parser: unquoted characters with a meaning for the shell. */
-function bareProblem(bare: string): string | null {
+/** A second check that does not trust the parser: finds unquoted characters that are special to the shell. */
+function findBareProblem(bare: string): string | null {
   if (hasExpansion(bare)) return "an expansion";
   if (/(?:^|[=:])~/.test(bare)) return "a tilde expansion";
   if (/^[^{]*\{(?:(?!\.\.)[^,])*(?:,|\.\.)[\s\S]*\}/.test(bare)) return "a brace expansion";
@@ -242,9 +245,9 @@ export const PRINTS_HASH =
 export const SOME_COMMIT = "0".repeat(40);
 
 /** Whether a script prints only what such commands do. */
-export function prints(script: ParsedScript | undefined, commands: RegExp): boolean {
-  const last = lastCommand(script);
-  // One feeds the command, the other discards its errors.
+export function printsOnly(script: ParsedScript | undefined, commands: RegExp): boolean {
+  const last = findLastCommand(script);
+  // One redirection feeds the command, the other discards its errors.
   const isQuiet = last?.redirects.every(
     (each) => each.operator === "<" || (each.operator === ">" && each.target?.text === "/dev/null"),
   );
@@ -253,7 +256,7 @@ export function prints(script: ParsedScript | undefined, commands: RegExp): bool
 }
 
 /** The last command of a script that is nothing but one pipeline. */
-export function lastCommand(script: ParsedScript | undefined): Command | undefined {
+export function findLastCommand(script: ParsedScript | undefined): Command | undefined {
   const [statement, ...more] = script?.commands ?? [];
   if (statement === undefined || more.length > 0) return undefined;
   const { command } = statement;

@@ -9,34 +9,34 @@ import type {
 } from "unbash";
 import { forEachChild } from "unbash";
 import { SHELLS } from "../programs/launches.ts";
-import { setOf } from "../tables.ts";
+import { createSet } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
-import { lastCommand, prints, type Variable } from "./literal-word.ts";
+import { findLastCommand, printsOnly, type Variable } from "./literal-word.ts";
 
 /** `{1..20}` is not longer than this, or it is not followed. */
-const LONGEST_RANGE = 50;
+const MAX_RANGE_LENGTH = 50;
 
-/** Names of variables that nothing but the loop reads: no program and no shell looks at them. */
-const NAME =
+/** Names of variables that only the loop itself reads: no program and no shell gives them a meaning. */
+const LOOP_VARIABLE =
   /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL|BASE|HEAD|REF|TAG|OUT|SRC|LOG|LAST|PREV|FOUND|RESULT)$/;
 
 export function isPlainName(name: string): boolean {
-  return NAME.test(name);
+  return LOOP_VARIABLE.test(name);
 }
 
 /** The words of `{1..5}` and of `$(seq 1 5)`; null for any other word. */
-export function loopWords({ text }: Word): Variable[] | null {
+export function expandRange({ text }: Word): Variable[] | null {
   const range =
     /^\{(\d{1,6})\.\.(\d{1,6})\}$/.exec(text) ?? /^\$\(seq (?:(\d{1,6}) )?(\d{1,6})\)$/.exec(text);
   const [, from = range?.[0].startsWith("$") ? "1" : undefined, to] = range ?? [];
   if (from === undefined || to === undefined || /^0\d/.test(from) || /^0\d/.test(to)) return null;
   const length = Number(to) - Number(from) + 1;
-  if (length < 1 || length > LONGEST_RANGE) return null;
+  if (length < 1 || length > MAX_RANGE_LENGTH) return null;
   return Array.from({ length }, (_, index) => ({ value: String(Number(from) + index), isGlob: false }));
 }
 
 /** The words of `a/{b,c}.ts`; null for any other word. */
-export function bracedWords({ text }: Word): ShellWord[] | null {
+export function expandBraces({ text }: Word): ShellWord[] | null {
   const [, before = "", inner, after = ""] =
     /^([\w.@%+:/-]*)\{([\w.@%+:/-]*(?:,[\w.@%+:/-]*)+)\}([\w.@%+:/-]*)$/.exec(text) ?? [];
   const values = inner
@@ -55,10 +55,10 @@ export function isOnePipeline({ parts, text }: Pick<Word, "parts" | "text">): bo
   const bare = /"|\\'|<</.test(text) ? text : text.replace(/'[^']*'/g, "");
   if (more.length > 0 || /[$`]|[<>]\(/.test(bare.slice(1))) return false;
   if (only?.type !== "CommandExpansion" && only?.type !== "ProcessSubstitution") return false;
-  return !only.script?.commands[0]?.background && lastCommand(only.script) !== undefined;
+  return !only.script?.commands[0]?.background && findLastCommand(only.script) !== undefined;
 }
 
-const ASSIGNING = setOf(
+const ASSIGNING = createSet(
   "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias",
 );
 const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
@@ -69,8 +69,11 @@ const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Function",
 ] as const);
 
-/** What only sets variables of the script, and surely ran before what follows; in a loop if it is set nowhere else. */
-export function ownAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
+/**
+ * Finds commands that only set variables of the script and certainly run before what follows. In a loop, the variable
+ * must be set nowhere else.
+ */
+export function findOwnAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
   const names: string[] = [];
   const inLoops: SyntaxNode[] = [];
   const visit = (node: SyntaxNode) => {
@@ -78,18 +81,21 @@ export function ownAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
     if (node.type === "For" || node.type === "While") {
       const set = node.type === "For" ? [node.name.text] : readNames(node)?.names;
       names.push(...(set ?? []));
-      if (set !== undefined) inLoops.push(...surely(node.body));
+      if (set !== undefined) inLoops.push(...listCertain(node.body));
     }
     forEachChild(node, visit);
   };
   visit(script);
   const isOnce = (name: string) => names.filter((other) => other === name).length === 1;
   const isOwn = (node: SyntaxNode) => isOwnAssignment(node);
-  return new Set([...surely(script).filter(isOwn), ...inLoops.filter((one) => isOwnAssignment(one, isOnce))]);
+  return new Set([
+    ...listCertain(script).filter(isOwn),
+    ...inLoops.filter((one) => isOwnAssignment(one, isOnce)),
+  ]);
 }
 
-/** Of commands in a row, those without which the ones after them do not run. */
-function surely({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
+/** Of consecutive commands, those that must have run before the ones after them can. */
+function listCertain({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
   return commands.flatMap(({ command, background }) => {
     if (background) return [];
     if (command.type !== "AndOr") return [command];
@@ -106,14 +112,14 @@ function isOwnAssignment(node: SyntaxNode, isFit = isPlainName): boolean {
   });
 }
 
-/** Whether anything but its loops and these commands may set a variable, so that none is certain, or evaluate one. */
+/** Whether anything except loops and the given commands may set or evaluate a variable, so that no value is certain. */
 export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxNode>): boolean {
   if (node === undefined || ASSIGNING_NODES.has(node.type)) return true;
   if (node.type === "Command" && !own.has(node) && commandAssigns(node)) return true;
   if (node.type === "ParameterExpansion" && expansionEvaluates(node)) return true;
   if (node.type === "ArithmeticExpansion" && /[A-Za-z_]|\$\d/.test(node.text)) return true;
   if (node.type === "Assignment" && node.index !== undefined) return true;
-  // Bash evaluates what is in these variables when it shows or reads it.
+  // Bash evaluates the content of these variables when it prints a prompt or reads it.
   if ((node.type === "Word" || node.type === "Assignment") && /^["']?(?:PS\d|BASH_ENV|ENV)=/.test(node.text))
     return true;
   if ("operator" in node && /^-(?:v|eq|ne|l[te]|g[te])$/.test(String(node.operator))) return true;
@@ -126,15 +132,15 @@ export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxN
 }
 
 /** What stands in its words and here-documents, without the quotes. */
-export function textsIn(node: SyntaxNode): string[] {
+export function listTexts(node: SyntaxNode): string[] {
   const found = node.type === "Word" ? [node.value] : node.type === "HereDocBody" ? [node.text] : [];
   forEachChild(node, (child) => {
-    found.push(...textsIn(child));
+    found.push(...listTexts(child));
   });
   return found;
 }
 
-/** What stands in brackets or is a number runs commands in it, and so does what is shown like a prompt. */
+/** Bash runs commands inside array subscripts and arithmetic, and in text that is expanded like a prompt. */
 function expansionEvaluates({ prefix, index, operation }: ParameterExpansionPart): boolean {
   const numbers = operation?.type === "Slice" ? [operation.offset, operation.length, index] : [index];
   const isNamed = numbers.some((word) => /[A-Za-z_$]/.test(word?.text ?? ""));
@@ -180,7 +186,10 @@ const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
   "BraceExpansion",
 ] as const);
 
-/** Whether another shell may find other commands, files or folders in it: for some `[[ a > b ]]` writes a file. */
+/**
+ * Whether another shell may read commands, files or folders from it that bash does not: in some, `[[ a > b ]]` writes a
+ * file.
+ */
 export function isOnlyBash(node: SyntaxNode): boolean {
   if (ONLY_BASH.has(node.type)) return true;
   if (node.type === "For" && node.wordlist?.some(({ text }) => text.startsWith("{"))) return true;
@@ -197,7 +206,7 @@ export function isOnlyBash(node: SyntaxNode): boolean {
 
 const NUMBER = /^"?(?:-?\d+|\$[?#]|\$\{#\w+\})"?$/;
 
-/** A Korn shell calculates what `test` compares as numbers, and runs what stands in the brackets of a name. */
+/** A Korn shell evaluates numeric operands of `test` as arithmetic, and runs commands inside a name's subscript. */
 function mayEvaluate({ name, args }: Command): boolean {
   const isTest = /^(?:test|\[)$/.test(name?.value ?? "");
   const isBeside = (at: number) =>
@@ -216,29 +225,29 @@ interface Comparison {
 }
 
 /** It is a number that `wc` prints. */
-function counts({ parts: [only, ...more] = [] }: Word): boolean {
-  return only?.type === "CommandExpansion" && more.length === 0 && prints(only.script, /^wc -[clmw]$/);
+function isCount({ parts: [only, ...more] = [] }: Word): boolean {
+  return only?.type === "CommandExpansion" && more.length === 0 && printsOnly(only.script, /^wc -[clmw]$/);
 }
 
-const LOOKS = /^-[abcdefghknprstuwxzGLNOS]$/;
-const COMPARES = new Set(["=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef"]);
+const FILE_TEST = /^-[abcdefghknprstuwxzGLNOS]$/;
+const COMPARISONS = new Set(["=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef"]);
 
 /** Every comparison in `[[ ]]`. */
-export function testWords(expression: TestExpression, source: string): Comparison[] {
+export function listComparisons(expression: TestExpression, source: string): Comparison[] {
   switch (expression.type) {
     case "TestLogical":
-      return expression.operands.flatMap((operand) => testWords(operand, source));
+      return expression.operands.flatMap((operand) => listComparisons(operand, source));
     case "TestNot":
-      return testWords(expression.operand, source);
+      return listComparisons(expression.operand, source);
     case "TestGroup":
-      return testWords(expression.expression, source);
+      return listComparisons(expression.expression, source);
     default: {
       const { operator, pos, end } = expression;
       const operands = "operand" in expression ? [expression.operand] : [expression.left, expression.right];
-      const isKnown = "operand" in expression ? LOOKS.test(operator) : COMPARES.has(operator);
+      const isKnown = "operand" in expression ? FILE_TEST.test(operator) : COMPARISONS.has(operator);
       const isNumbers =
         /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator) &&
-        operands.every((word) => /^\d+$/.test(word.text) || counts(word));
+        operands.every((word) => /^\d+$/.test(word.text) || isCount(word));
       const problem = isKnown || isNumbers ? null : `\`${operator}\` can evaluate what it compares`;
       return [{ text: `[[ ${source.slice(pos, end)} ]]`, operator, operands, problem }];
     }

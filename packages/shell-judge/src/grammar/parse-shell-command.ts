@@ -1,5 +1,5 @@
-import { messageOf } from "@burin/contract/text/error-message";
-import { hiddenCharacter } from "@burin/contract/text/visible-text";
+import { describeError } from "@burin/contract/text/error-message";
+import { findHiddenCharacter } from "@burin/contract/text/visible-text";
 import type { AndOr, Assignment, Command, For, Redirection, TestCommand, While } from "unbash";
 import { forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from "unbash";
 import type {
@@ -10,46 +10,48 @@ import type {
   SimpleCommand,
 } from "./command-parts.ts";
 import {
-  EMPTY,
+  createWord,
+  EMPTY_COMMAND,
   PRINTS_HASH,
-  plainWord,
   readWord,
   type Variable,
   type Variables,
+  type WordContext,
   type WordReading,
-  type WordSurroundings,
 } from "./literal-word.ts";
 import {
-  bracedWords,
+  expandBraces,
+  expandRange,
+  findOwnAssignments,
   isOnePipeline,
   isOnlyBash,
   isPlainName,
-  loopWords,
+  listComparisons,
+  listTexts,
   mayAssign,
-  ownAssignments,
   readNames,
-  testWords,
-  textsIn,
 } from "./loops-and-tests.ts";
 
 /** Longer lines are not parsed, and so never understood. */
-const LONGEST = 100_000;
+const MAX_LINE_LENGTH = 100_000;
 
-/** Parses with the grammar of bash. Never throws: what cannot be parsed, or what only bash reads so, is a problem. */
+/**
+ * Parses with bash's grammar. Never throws: what cannot be parsed, or what other shells read differently, is a problem.
+ */
 export function parseShellCommand(line: string, isBash = true): ShellCommand {
-  if (line.length > LONGEST)
+  if (line.length > MAX_LINE_LENGTH)
     return { commands: [], problems: ["it is too long to be read"], isWhole: false, evaluated: [] };
   const reader = new Reader(line);
   const evaluated: string[] = [];
   try {
     const script = parse(line);
     reader.readScript(script, START);
-    if (reader.mayAssign()) evaluated.push(...textsIn(script));
+    if (reader.mayAssign()) evaluated.push(...listTexts(script));
     if (!isBash && isOnlyBash(script)) reader.fail("only bash reads it like this");
   } catch (error) {
-    reader.fail(messageOf(error));
+    reader.fail(describeError(error));
   }
-  const hidden = hiddenCharacter(line);
+  const hidden = findHiddenCharacter(line);
   if (hidden !== null) reader.problems.push(`it holds the invisible character ${hidden}`);
   const { commands, problems, isWhole } = reader;
   return { commands, problems: [...new Set(problems)], isWhole, evaluated };
@@ -64,13 +66,16 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticCommand: "`(( ))` evaluates an expression",
 };
 
-/** Folders of a work tree, as scripts name them from anywhere in it, or below a variable that may be its top. */
+/**
+ * Folders relative to the top of the work tree, as scripts name them from anywhere inside it, or below a variable that
+ * may hold the top.
+ */
 const BELOW_TOP = /^("?)\$(?:\(git rev-parse --show-toplevel\)|\{?(\w+)\}?)((?:\/[\w.@%+-]+)*\/?)\1$/;
 
 type Position = Pick<SimpleCommand, "followsSuccess" | "isApart" | "input" | "isRepeat">;
 
-/** The most loop bodies that are read, one for each word; a line with more is not followed. */
-const MOST_ROUNDS = 200;
+/** The most loop bodies that are read, one for each word; a line with more counts as not understood. */
+const MAX_ROUNDS = 200;
 
 const START: Position = { followsSuccess: false, isApart: false };
 const NESTED: Position = { followsSuccess: false, isApart: true };
@@ -105,7 +110,7 @@ class Reader {
 
   readScript(script: ParsedScript, position: Position): void {
     for (const error of script.errors ?? []) this.fail(error.message);
-    if (this.#script === undefined) this.#own = ownAssignments(script);
+    if (this.#script === undefined) this.#own = findOwnAssignments(script);
     this.#script ??= script;
     const outer = this.#source;
     if (script.source !== undefined) this.#source = script.source;
@@ -149,7 +154,7 @@ class Reader {
       case "CaseItem":
         forEachChild(node, (child) => {
           if (child.type !== "Word") this.#read(child, unsure);
-          // A word that is only compared decides nothing, because all branches are read anyway.
+          // The value of a word that is only compared does not matter, because all branches are read anyway.
           else this.#readWord(child, this.problems, { isWhole: true });
         });
         return;
@@ -167,7 +172,7 @@ class Reader {
     }
   }
 
-  /** A pipeline of one is only a `time` or a `!` before a command. */
+  /** A pipeline of one command is only a `time` or a `!` before it. */
   #readPipeline(commands: readonly SyntaxNode[], position: Position): void {
     let input = position.input;
     for (const command of commands) {
@@ -181,11 +186,11 @@ class Reader {
   #readFor(node: For, position: Position): void {
     const name = node.name.text;
     if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
-    const words = node.wordlist?.flatMap((word) => loopWords(word) ?? [this.#readLoopWord(word, position)]);
+    const words = node.wordlist?.flatMap((word) => expandRange(word) ?? [this.#readLoopWord(word, position)]);
     if (words === undefined) this.problems.push("`for` goes through words that are not known");
     const rounds = words ?? [];
     this.#rounds += rounds.length;
-    const isFollowed = this.#rounds <= MOST_ROUNDS && !this.mayAssign();
+    const isFollowed = this.#rounds <= MAX_ROUNDS && !this.mayAssign();
     if (!isFollowed || rounds.length === 0) rounds.splice(0, rounds.length, null);
     for (const [index, round] of rounds.entries()) {
       const isRepeat = position.isRepeat === true || index > 0;
@@ -198,14 +203,14 @@ class Reader {
     const read = this.#readWord(word, []);
     const { text, value, isGlob, lineOf } = read;
     if (isGlob) {
-      const words = [plainWord(":"), read];
-      this.commands.push({ ...EMPTY, text, words, ...position, isRepeat: true });
+      const words = [createWord(":"), read];
+      this.commands.push({ ...EMPTY_COMMAND, text, words, ...position, isRepeat: true });
     }
     if (value === null) return lineOf === undefined ? null : { lineOf };
     return { value, isGlob };
   }
 
-  /** Only a loop over the lines of its input is known to end. */
+  /** Only a loop over the lines of its input certainly ends. */
   #readWhile(node: While, position: Position): void {
     const read = readNames(node);
     if (read === null || this.mayAssign()) {
@@ -246,7 +251,7 @@ class Reader {
 
   /** Each comparison as the equivalent `test`. */
   #readTest(node: TestCommand, position: Position): void {
-    for (const { text, operator, operands, problem } of testWords(node.expression, this.#source)) {
+    for (const { text, operator, operands, problem } of listComparisons(node.expression, this.#source)) {
       const problems = problem === null ? [] : [problem];
       const index = this.commands.length;
       const [left, right] = operands.map((word) => this.#readWord(word, problems, { isWhole: true }));
@@ -255,7 +260,7 @@ class Reader {
       const words = [{ text: "[[", value: "test", isGlob: false }, ...compared].filter(
         (word) => word !== undefined,
       );
-      this.commands.splice(index, 0, { ...EMPTY, text, words, problems, ...position });
+      this.commands.splice(index, 0, { ...EMPTY_COMMAND, text, words, problems, ...position });
       this.problems.push(...problems);
     }
   }
@@ -264,7 +269,7 @@ class Reader {
     let followsSuccess = false;
     let allJoined = true;
     let kept = this.#variables;
-    // What only the rest of a chain sets is not set where that may have ended early.
+    // A variable that only the rest of the chain sets may be unset, because the chain may have ended early.
     const leave = () => {
       this.#variables = new Map([...kept].filter(([name, value]) => this.#variables.get(name) === value));
     };
@@ -272,7 +277,7 @@ class Reader {
       if (index > 0 && node.operators[index - 1] !== "&&") leave();
       this.#read(command, { ...position, followsSuccess });
       if (index === 0) kept = this.#variables;
-      // More than one command may succeed even if not all of it does.
+      // More than one command may have succeeded even if the chain as a whole failed.
       allJoined &&= node.operators[index] === "&&" && command.type === "Command";
       followsSuccess = allJoined;
     }
@@ -295,7 +300,7 @@ class Reader {
     const takesCommits = node.name?.text === "git" && !node.args.some(({ value }) => value === "--no-index");
     for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) {
       if (child.type === "Word") {
-        words.push(...(bracedWords(child) ?? [this.#readWord(child, problems, { takesCommits })]));
+        words.push(...(expandBraces(child) ?? [this.#readWord(child, problems, { takesCommits })]));
       } else if (child.type === "Assignment" && words.length > 0) {
         problems.push(`\`${child.text}\` assigns`);
         words.push({ text: child.text, value: null, isGlob: false });
@@ -313,10 +318,10 @@ class Reader {
   #readRedirectionsOf(redirects: readonly Redirection[], position: Position): void {
     const redirections = redirects.map((redirect) => this.#readRedirection(redirect));
     const text = redirections.map((redirection) => redirection.text).join(" ");
-    this.commands.push({ ...EMPTY, text, redirections, ...position });
+    this.commands.push({ ...EMPTY_COMMAND, text, redirections, ...position });
   }
 
-  #readWord(word: Word, problems: string[], around: Partial<WordSurroundings> = {}): ShellWord {
+  #readWord(word: Word, problems: string[], around: Partial<WordContext> = {}): ShellWord {
     const reading: WordReading = this.#isJoined(word)
       ? { problem: "a process substitution" }
       : readWord(word, { variables: this.#variables, ...around });

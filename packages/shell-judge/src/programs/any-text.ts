@@ -1,10 +1,10 @@
-import { setOf } from "../tables.ts";
+import { createSet } from "../tables.ts";
 
 /** They print their words and read nothing, so they may get unknown words. */
-export const TAKES_ANY_WORD: ReadonlySet<string> = setOf("echo basename dirname");
+export const TAKES_ANY_WORD: ReadonlySet<string> = createSet("echo basename dirname");
 
 /** They compare two texts or numbers and read no file. */
-export const STRING_COMPARES: ReadonlySet<string> = setOf("= == != =~ < > -eq -ne -lt -gt -le -ge");
+export const STRING_COMPARES: ReadonlySet<string> = createSet("= == != =~ < > -eq -ne -lt -gt -le -ge");
 
 /** Whether a command with such words, each of them null, does no more than show or compare them. */
 export function takesAnyText([name, ...rest]: readonly (string | null)[]): boolean {

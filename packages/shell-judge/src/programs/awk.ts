@@ -1,8 +1,8 @@
 /** Names through which an AWK program reaches files and other programs. */
-const OUTWARD =
+const OUTWARD_NAME =
   /^(?:system|getline|extension|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|bindtextdomain|TEXTDOMAIN|fflush|close|\|)$/;
 
-/** The same, anywhere in a program that is not certain to be read as AWK reads it. */
+/** The same names anywhere in the text, for programs that other AWKs may tokenize differently. */
 const MAYBE_OUTWARD =
   /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|textdomain|TEXTDOMAIN|fflush|close|\\\n|>(?!=)|(?<!\|)\|(?!\|)|\|{3}/;
 
@@ -17,18 +17,18 @@ const BEFORE_PATTERN: readonly unknown[] = ["\n", "{", "}", ";", ",", "(", "!", 
 const NO_OPERAND =
   /^(?:BEGIN(?:FILE)?|END(?:FILE)?|func(?:tion)?|if|else|while|for|do|switch|case|default|break|continue|next(?:file)?|exit|return|delete|in|printf?|atan2|cos|sin|exp|log|sqrt|int|s?rand|length|substr|index|split|match|g?sub|sprintf|tolower|toupper)$/;
 /** A closing parenthesis behind the condition of a statement. */
-const THEN = "then";
+const STATEMENT_START = "then";
 
 /** Whether an AWK program may write, start another program or read a file that its arguments do not name. */
 export function reachesOut(program: string): boolean {
-  const tokens = program.includes("\\\n") ? null : tokensOf(program);
+  const tokens = program.includes("\\\n") ? null : tokenize(program);
   if (tokens === null) return MAYBE_OUTWARD.test(program);
   let isPrinting = false;
   let depth = 0;
   let last = "";
   for (const token of tokens) {
-    if (OUTWARD.test(token)) return true;
-    // Only unparenthesised, and behind `print`, does `>` write; anywhere else it compares.
+    if (OUTWARD_NAME.test(token)) return true;
+    // `>` writes only after `print` and outside parentheses; everywhere else it compares.
     if (isPrinting && depth <= 0 && /^>>?$/.test(token)) return true;
     if (/^printf?$/.test(token)) [isPrinting, depth] = [true, 0];
     else if (token === "(") depth += 1;
@@ -45,45 +45,45 @@ function endsStatement(token: string): boolean {
 }
 
 function isOperand(token: string): boolean {
-  return /^(?:[\w.]+|""|[)\]])$/.test(token) && token !== THEN && !NO_OPERAND.test(token);
+  return /^(?:[\w.]+|""|[)\]])$/.test(token) && token !== STATEMENT_START && !NO_OPERAND.test(token);
 }
 
-/** A string becomes `""` and a pattern `//`. null where some AWK might read another one. */
-function tokensOf(program: string): string[] | null {
+/** Strings become `""` and patterns `//`. null where another AWK might tokenize it differently. */
+function tokenize(program: string): string[] | null {
   const tokens: string[] = [];
   /** For each open parenthesis, what closes it. */
   const closing: string[] = [];
-  for (let at = matchAt(BLANK, program, 0).length; at < program.length; ) {
+  for (let at = matchFrom(BLANK, program, 0).length; at < program.length; ) {
     const last = tokens.at(-1) ?? "\n";
     const text =
       program[at] === "/"
-        ? slashAt(program, at, { last, isInside: closing.length > 0 })
-        : matchAt(TOKEN, program, at);
+        ? readSlash(program, at, { last, isInside: closing.length > 0 })
+        : matchFrom(TOKEN, program, at);
     if (text === "") return null;
-    if (text === "(") closing.push(/^(?:if|while|for|switch)$/.test(last) ? THEN : ")");
+    if (text === "(") closing.push(/^(?:if|while|for|switch)$/.test(last) ? STATEMENT_START : ")");
     const [first = ""] = text;
     if (text === ")") tokens.push(closing.pop() ?? ")");
     else tokens.push(/["/]/.test(first) && text.length > 1 ? first + first : text);
     at += text.length;
-    at += matchAt(BLANK, program, at).length;
+    at += matchFrom(BLANK, program, at).length;
   }
   return tokens;
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): string {
+function matchFrom(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? "";
 }
 
 /** A pattern, or the `/` that divides; empty if it is not certain. */
-function slashAt(
+function readSlash(
   program: string,
   at: number,
   { last, isInside }: { last: string; isInside: boolean },
 ): string {
   if (isOperand(last)) return "/";
   if (!BEFORE_PATTERN.includes(last) || (last === "\n" && isInside)) return "";
-  const pattern = matchAt(PATTERN, program, at);
+  const pattern = matchFrom(PATTERN, program, at);
   // Some AWKs do not end a pattern inside of brackets.
   const unescaped = pattern.replace(/\\./g, "");
   const isOdd =

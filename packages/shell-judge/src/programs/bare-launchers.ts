@@ -1,8 +1,8 @@
-import { alike, rowOf } from "../tables.ts";
-import { baseName, launchesOf, SHELLS } from "./launches.ts";
-import { wordsIn } from "./network-row.ts";
+import { findRow, repeatRow } from "../tables.ts";
+import { baseName, listLaunches, SHELLS } from "./launches.ts";
+import { splitWords } from "./network-row.ts";
 
-/** A program that runs what it reads, unless its words name a script. */
+/** A program that runs whatever it reads, unless its words name a script. */
 interface Launcher {
   /** Options that take the next word. */
   readonly values?: string;
@@ -10,14 +10,14 @@ interface Launcher {
   readonly scripts?: string;
   /** Options with which it runs no text that it reads. */
   readonly modes?: string;
-  /** How many other words make it a fixed one; 1 when absent. */
+  /** How many other words make the command a specific one; 1 when absent. */
   readonly operands?: number;
 }
 
-const VERSION = "--version --help -V -h";
+const VERSION_OPTIONS = "--version --help -V -h";
 const LAUNCHERS: Readonly<Record<string, Launcher>> = {
-  ...alike("python python2 python3 pypy pypy3", { values: "-W -X -Q", scripts: "-c -m" }),
-  ...alike("node nodejs tsx ts-node deno bun", {
+  ...repeatRow("python python2 python3 pypy pypy3", { values: "-W -X -Q", scripts: "-c -m" }),
+  ...repeatRow("node nodejs tsx ts-node deno bun", {
     values: "-r --require --import --loader --env-file -C --conditions",
     scripts: "-e -p --eval --print --run -pe",
     modes: "--test -v",
@@ -25,41 +25,44 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
   perl: { values: "-I -M -m", scripts: "-e -E -ne -pe -nE -pE -lne -lpe -lane -i", modes: "-v" },
   ruby: { values: "-I -r -C -E", scripts: "-e -ne -pe", modes: "-v" },
   php: { values: "-c -d -z", scripts: "-r -f -S -B -R", modes: "-v -m -i" },
-  ...alike(
+  ...repeatRow(
     "lua luajit Rscript R julia tclsh wish guile groovy scala elixir swipl octave escript irb ghci expect",
     {
       values: "-l -L",
       scripts: "-e --eval -f",
     },
   ),
-  ...alike("awk gawk mawk nawk", { values: "-F -v", scripts: "-f" }),
-  ...alike("psql mysql mariadb mongosh", {
+  ...repeatRow("awk gawk mawk nawk", { values: "-F -v", scripts: "-f" }),
+  ...repeatRow("psql mysql mariadb mongosh", {
     values: "-h -U -u -d -p -P --host --port --user",
     scripts: "-c -f -e",
     operands: 99,
   }),
-  ...alike("sqlite3 duckdb", { values: "-separator -cmd", operands: 2 }),
-  ...alike("gdb lldb ed ex m4 dc at batch crontab", { values: "-x -f", operands: 99 }),
-  ...alike("ssh autossh mosh", {
+  ...repeatRow("sqlite3 duckdb", { values: "-separator -cmd", operands: 2 }),
+  ...repeatRow("gdb lldb ed ex m4 dc at batch crontab", { values: "-x -f", operands: 99 }),
+  ...repeatRow("ssh autossh mosh", {
     values: "-p -i -l -o -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w",
     operands: 2,
   }),
-  ...alike("npx bunx pnpx uvx pipx", { values: "-p --package --from --with --python", scripts: "-c --call" }),
+  ...repeatRow("npx bunx pnpx uvx pipx", {
+    values: "-p --package --from --with --python",
+    scripts: "-c --call",
+  }),
 };
-/** They start a program of their words where it cannot be seen which. */
+/** Programs that start a program from their words, where it is unclear which word that is. */
 const CONTAINERS =
   /^(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|systemd-run|machinectl|distrobox|toolbox|flatpak|chroot|nsenter|bwrap|su|runuser|docker-compose)$/;
 
 /**
- * Whether a rule with these words would cover whatever is handed to a shell, an interpreter or another launcher: no
- * word of it says what that is to run.
+ * Whether a rule with these words would allow a shell, an interpreter or another launcher to run anything: none of its
+ * words says what is run.
  */
 export function isBareLauncher(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "");
-  const row = rowOf(LAUNCHERS, name) ?? rowOf(LAUNCHERS, name.replace(/[\d.]+$/, ""));
+  const row = findRow(LAUNCHERS, name) ?? findRow(LAUNCHERS, name.replace(/[\d.]+$/, ""));
   if (row !== undefined) return !namesScript(words, row);
-  if (CONTAINERS.test(name)) return words.some((_, at) => at > 0 && startsBare(words.slice(at)));
-  const launches = launchesOf(words);
+  if (CONTAINERS.test(name)) return words.some((_, at) => at > 0 && isBareWrapper(words.slice(at)));
+  const launches = listLaunches(words);
   if (SHELLS.has(name) || /^(?:eval|source|\.)$/.test(name)) {
     const isPlain = words.slice(1).some((word) => /^[^-]/.test(word));
     return !isPlain || launches.some(({ kind }) => kind === "unseen");
@@ -70,7 +73,9 @@ export function isBareLauncher(words: readonly string[]): boolean {
   );
 }
 
-/** The same for those that run any text as code: an "always" for one counts no longer, and a rule is warned about. */
+/**
+ * The same for programs that run any text as code: an existing "always" for one is ignored, and a rule gets a warning.
+ */
 export function runsWhatItReads(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "").replace(/[\d.]+$/, "");
   const isOne =
@@ -82,9 +87,9 @@ export function runsWhatItReads(words: readonly string[]): boolean {
 const WRAPPERS =
   /^(?:env|xargs|parallel|sudo|doas|nohup|setsid|time|timeout|nice|ionice|stdbuf|exec|command|builtin|watch|strace|flock|su|run0|pkexec)$/;
 
-function startsBare(words: readonly string[]): boolean {
+function isBareWrapper(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "");
-  return (SHELLS.has(name) || rowOf(LAUNCHERS, name) !== undefined) && isBareLauncher(words);
+  return (SHELLS.has(name) || findRow(LAUNCHERS, name) !== undefined) && isBareLauncher(words);
 }
 
 function namesScript(words: readonly string[], row: Launcher): boolean {
@@ -93,10 +98,11 @@ function namesScript(words: readonly string[], row: Launcher): boolean {
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? "";
     const hasNext = words[at + 1] !== undefined && words[at + 1] !== "-";
-    if (wordsIn(`${modes} ${VERSION}`).includes(word)) return true;
-    if (wordsIn(scripts).includes(word)) return hasNext;
-    if (wordsIn(scripts).some((option) => /^--./.test(option) && word.startsWith(`${option}=`))) return true;
-    if (wordsIn(values).includes(word)) at += 1;
+    if (splitWords(`${modes} ${VERSION_OPTIONS}`).includes(word)) return true;
+    if (splitWords(scripts).includes(word)) return hasNext;
+    if (splitWords(scripts).some((option) => /^--./.test(option) && word.startsWith(`${option}=`)))
+      return true;
+    if (splitWords(values).includes(word)) at += 1;
     else if (/^(?:-|\/dev\/(?:stdin|fd\/.*)|\/proc\/.*)$/.test(word)) return false;
     else if (!word.startsWith("-")) found += 1;
   }

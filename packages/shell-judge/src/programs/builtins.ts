@@ -1,20 +1,20 @@
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { patternFault } from "@burin/contract/patterns/pattern";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { isPlainName } from "../grammar/loops-and-tests.ts";
-import { alike, setOf } from "../tables.ts";
+import { createSet, repeatRow } from "../tables.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
+  createLaunch,
+  createUnknown,
   type Finding,
-  launchFinding,
-  manyFinding,
+  judgeMany,
+  judgePath,
+  judgeScriptWord,
   type ProgramReader,
-  pathFinding,
-  scriptFinding,
-  unknownFinding,
 } from "./finding.ts";
 
-const TEST_OPERATORS = setOf(
+const TEST_OPERATORS = createSet(
   "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -k -u -g -O -G -N -t -a -o -eq -ne -lt -gt -le -ge -nt -ot -ef",
 );
 
@@ -25,12 +25,12 @@ const test: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     if (index === 0 || isCompared(words, index)) return [];
     // File names that look like operators would be used as operators. An unclear pattern may be any name.
-    const isOne = () => OPERATORS.some(globMatcher(word.value, { caseSensitive: true }));
-    if (word.isMany && (patternFault(isOne) !== null || isOne())) return manyFinding(word, index);
+    const isOne = () => OPERATORS.some(createGlobMatcher(word.value, { caseSensitive: true }));
+    if (word.isMany && (findPatternFault(isOne) !== null || isOne())) return judgeMany(word, index);
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
-    if (!isOperator) return pathFinding(word, index, reach);
+    if (!isOperator) return judgePath(word, index, reach);
     const isKnown = TEST_OPERATORS.has(word.value);
-    return isKnown ? [] : [launchFinding(`\`${word.value}\` is not known to be a harmless test`, index)];
+    return isKnown ? [] : [createLaunch(`\`${word.value}\` is not known to be a harmless test`, index)];
   });
 
 /** It is next to a comparison operator, or after `-n` or `-z`, and is not an operator itself. */
@@ -46,33 +46,38 @@ const printf: ProgramReader = (words) => {
   const format = words[at];
   if (format === undefined) return [];
   const text = at === 2 ? format.value.replace(/^-+/, "") : format.value;
-  return isHarmlessFormat(text) ? scriptFinding(format, at) : [launchFinding("`printf` sets a variable", at)];
+  return isHarmlessFormat(text)
+    ? judgeScriptWord(format, at)
+    : [createLaunch("`printf` sets a variable", at)];
 };
 
 /** Sets variables that only the line itself uses. */
 const read: ProgramReader = (words) =>
   words.flatMap(({ value }, index) => {
     if (/^(?:-r|-r?d|)$/.test(value) || isPlainName(value)) return [];
-    return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
+    return [createLaunch(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 
-/** What sets a variable of the shell itself, evaluates what is in a variable now or later, or replaces a command. */
-const REACHES_ON =
+/**
+ * Builtins that set variables of the shell itself, that evaluate a variable's content now or later, or that replace a
+ * command.
+ */
+const AFFECTS_SHELL =
   /^(?:\w+ (?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$|let |(?:enable|hash) -\w*[fp]|(?:mapfile|readarray|declare|typeset|local|readonly|export) -\w*[Cin])/;
 
 /** They evaluate text in brackets, and set variables that affect other programs. */
-const assigning: ProgramReader = (words) => [
-  unknownFinding(`\`${words[0]?.value}\` changes the shell`),
+const judgeAssignment: ProgramReader = (words) => [
+  createUnknown(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
-    const isPlain = /^-[a-zA-Z]+$|^\w+$/.test(value) && !REACHES_ON.test(`${words[0]?.value} ${value}`);
-    return isPlain ? [] : [launchFinding(`\`${value}\` may be evaluated`, index)];
+    const isPlain = /^-[a-zA-Z]+$|^\w+$/.test(value) && !AFFECTS_SHELL.test(`${words[0]?.value} ${value}`);
+    return isPlain ? [] : [createLaunch(`\`${value}\` may be evaluated`, index)];
   }),
 ];
 
-function matching(pattern: RegExp, what: string): ProgramReader {
+function refuseMatching(pattern: RegExp, what: string): ProgramReader {
   return (words) => {
     const rest = words.slice(1).map(({ value }) => value);
-    return pattern.test(rest.join(" ")) ? [] : [launchFinding(what, words.length - 1)];
+    return pattern.test(rest.join(" ")) ? [] : [createLaunch(what, words.length - 1)];
   };
 }
 
@@ -82,23 +87,24 @@ const date: ProgramReader = (words, reach) =>
     const { value, isGlob } = word;
     const isShown = /^(?:\+|-[uRr]$|-I|-d$|--(?:date|utc|universal|rfc-\w+|iso-\w+)\b)/.test(value);
     const before = words[index - 1]?.value ?? "";
-    if (before === "-r" && !isGlob) return pathFinding(word, index, reach);
+    if (before === "-r" && !isGlob) return judgePath(word, index, reach);
     const isTime = /^-(?:d|-date)$/.test(before);
     if (index === 0 || (!isGlob && (isShown || isTime))) return [];
-    return [launchFinding(`\`${value}\` may set the clock or name a file`, index)];
+    return [createLaunch(`\`${value}\` may set the clock or name a file`, index)];
   });
 
-export const NOT_NAMED = /^-|^$|^(?:\.{0,2}\/)*(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
+export const UNNAMED_FOLDER = /^-|^$|^(?:\.{0,2}\/)*(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
-/** Only into a named folder: without one it goes to the home folder, and `-` is the previous folder. */
+/** Only into a named folder: plain `cd` goes to the home folder, and `-` is the previous folder. */
 const cd: ProgramReader = (words, reach): readonly Finding[] => {
   const [, folder] = words;
-  // The shell itself removes the name before a `..`, wherever a link with that name leads.
-  const isNamed = words.length === 2 && folder?.below === undefined && !NOT_NAMED.test(folder?.value ?? "");
+  // The shell itself drops the name before `..`, even if that name is a link to elsewhere.
+  const isNamed =
+    words.length === 2 && folder?.below === undefined && !UNNAMED_FOLDER.test(folder?.value ?? "");
   if (!isNamed || folder === undefined || folder.isGlob) {
-    return [launchFinding("it goes to a folder that is not named", words.length)];
+    return [createLaunch("it goes to a folder that is not named", words.length)];
   }
-  return pathFinding(folder, 1, reach);
+  return judgePath(folder, 1, reach);
 };
 
 /** Shell builtins that change nothing for later commands, except the current folder, and programs as plain as those. */
@@ -109,18 +115,18 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   cd,
   type: () => [],
   read,
-  ...alike(
+  ...repeatRow(
     "mapfile readarray declare typeset local readonly export unset let getopts wait enable hash alias",
-    assigning,
+    judgeAssignment,
   ),
-  ...alike("break continue", matching(/^\d?$/, "its value is not a number")),
-  exit: matching(/^\d{0,3}$/, "its value is not a number"),
-  sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
+  ...repeatRow("break continue", refuseMatching(/^\d?$/, "its value is not a number")),
+  exit: refuseMatching(/^\d{0,3}$/, "its value is not a number"),
+  sleep: refuseMatching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
   date,
-  set: matching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
-  tput: matching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
+  set: refuseMatching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
+  tput: refuseMatching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
   // `environ` shows variables that may hold secrets.
-  ps: matching(
+  ps: refuseMatching(
     /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest|--no-headers?|-e?o (?:(?!environ)[a-z%]+(?:,|(?= |$)))+|--sort[= ][-+]?[a-z%]+)(?: |$))*$/,
     "its options are not known to be harmless",
   ),

@@ -1,65 +1,65 @@
-import { setOf } from "../tables.ts";
+import { createSet } from "../tables.ts";
 import {
   type Argument,
-  type Below,
+  createLaunch,
   type Finding,
-  launchFinding,
+  judgePath,
+  type PathSet,
   type ProgramReader,
-  pathFinding,
   type Reach,
 } from "./finding.ts";
 
-const ALONE = setOf(
+const TESTS_WITHOUT_VALUE = createSet(
   "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3",
 );
-const WITH_VALUE = setOf(
+const TESTS_WITH_VALUE = createSet(
   "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -maxdepth -mindepth -printf -links -inum -regextype -fstype -used",
 );
-const WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
-const WITH_TIME = /^-newer[aBcm]t$/;
+const TESTS_WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
+const TESTS_WITH_TIME = /^-newer[aBcm]t$/;
 /** Judged as the command that they launch. */
-const LAUNCHING = new Set(["-exec", "-ok"]);
-/** With one of them a test may be false for a path that is printed or passed on. */
-const COMBINES = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
+const LAUNCHING_ACTIONS = new Set(["-exec", "-ok"]);
+/** With one of these operators, a test may be false for a path that is printed or passed on. */
+const OPERATORS = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
 const PRINTS_MORE = /^-(?:printf|fprint|fprintf|fprint0|fls|ls|exec|execdir|ok|okdir)$/;
 
 /** Everything that `find` can do except tests and prints is a finding; what `-exec` launches is judged elsewhere. */
 export const find: ProgramReader = (words, reach) => {
   const findings: Finding[] = [];
-  const { folders, followsLinks } = startsOf(words);
+  const { folders, followsLinks } = splitStarts(words);
   const values = words.map(({ value }) => value);
   if (followsLinks) {
     const below = { folders, names: [], hasLinks: true, isText: false };
-    findings.push(...pathFinding({ value: ".", isGlob: false, below }, 0, reach));
+    findings.push(...judgePath({ value: ".", isGlob: false, below }, 0, reach));
   }
   for (let index = 1; index < words.length; index += 1) {
     const word = words[index];
     if (word === undefined) break;
     const { value } = word;
     if (word.isGlob && followsLinks) {
-      findings.push(launchFinding(`what \`${value}\` matches is not checked for links`, index));
+      findings.push(createLaunch(`what \`${value}\` matches is not checked for links`, index));
     }
-    if (LAUNCHING.has(value)) {
-      index = endOfLaunch(values, index);
-    } else if (WITH_VALUE.has(value) || WITH_TIME.test(value)) {
+    if (LAUNCHING_ACTIONS.has(value)) {
+      index = findLaunchEnd(values, index);
+    } else if (TESTS_WITH_VALUE.has(value) || TESTS_WITH_TIME.test(value)) {
       index += 1;
     } else {
-      if (WITH_FILE.test(value)) index += 1;
-      const found = wordFindings(words[index] ?? word, index, reach);
+      if (TESTS_WITH_FILE.test(value)) index += 1;
+      const found = judgeWord(words[index] ?? word, index, reach);
       findings.push(...(value === "-delete" ? found.map((one) => ({ ...one, deletes: folders })) : found));
     }
   }
   return findings;
 };
 
-function wordFindings(word: Argument, index: number, reach: Reach): Finding[] {
-  if (ALONE.has(word.value)) return [];
-  if (!word.value.startsWith("-")) return pathFinding(word, index, reach);
-  return [launchFinding(`\`find ${word.value}\` can do more than read`, index)];
+function judgeWord(word: Argument, index: number, reach: Reach): Finding[] {
+  if (TESTS_WITHOUT_VALUE.has(word.value)) return [];
+  if (!word.value.startsWith("-")) return judgePath(word, index, reach);
+  return [createLaunch(`\`find ${word.value}\` can do more than read`, index)];
 }
 
 /** Returns where the command after `-exec` at `at` ends: the index of its `;` or of the `+` after `{}`. */
-export function endOfLaunch(words: readonly (string | null)[], from: number): number {
+export function findLaunchEnd(words: readonly (string | null)[], from: number): number {
   for (let index = from + 1; index < words.length; index += 1) {
     if (words[index] === ";") return index;
     if (words[index] === "+" && words[index - 1] === "{}") return index;
@@ -68,17 +68,17 @@ export function endOfLaunch(words: readonly (string | null)[], from: number): nu
 }
 
 /** What is known about the paths that `find` prints; null when its words make it print something else. */
-export function printedByFind(words: readonly Argument[]): Below | null {
-  return words.some(({ value }) => PRINTS_MORE.test(value)) ? null : namesOfFind(words);
+export function readPrintedPaths(words: readonly Argument[]): PathSet | null {
+  return words.some(({ value }) => PRINTS_MORE.test(value)) ? null : readNameTests(words);
 }
 
 /** What is known about the paths that `find` passes to the command that begins there. */
-export function handedByFind(words: readonly Argument[], from: number): Below {
-  return { ...namesOfFind(words.slice(0, from - 1)), isText: false };
+export function readHandedPaths(words: readonly Argument[], from: number): PathSet {
+  return { ...readNameTests(words.slice(0, from - 1)), isText: false };
 }
 
 /** The folders, all words after them as tests, and whether it follows links. */
-function startsOf(words: readonly Argument[]) {
+function splitStarts(words: readonly Argument[]) {
   const values = words.slice(1).map(({ value }) => value);
   const isLook = (value: string) => /^-[PHLO]/.test(value);
   const first = values.findIndex((value) => /^[-!(]/.test(value) && !isLook(value));
@@ -90,10 +90,10 @@ function startsOf(words: readonly Argument[]) {
   };
 }
 
-function namesOfFind(words: readonly Argument[]): Below {
-  const { folders, tests, followsLinks } = startsOf(words);
+function readNameTests(words: readonly Argument[]): PathSet {
+  const { folders, tests, followsLinks } = splitStarts(words);
   const valuesOf = (test: string) => tests.filter((_, index) => tests[index - 1] === test);
-  if (followsLinks || tests.some((value) => COMBINES.has(value) || PRINTS_MORE.test(value))) {
+  if (followsLinks || tests.some((value) => OPERATORS.has(value) || PRINTS_MORE.test(value))) {
     return { folders, names: [], hasLinks: true, isText: true };
   }
   const names = valuesOf("-name").filter((name) => /^[\w.*?-]+$/.test(name));

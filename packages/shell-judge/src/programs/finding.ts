@@ -6,11 +6,11 @@ export interface Argument {
   /** It becomes as many words as there are such files. */
   readonly isMany?: boolean;
   /** It stands for paths of which no more than this is known. */
-  readonly below?: Below;
+  readonly below?: PathSet;
 }
 
 /** Paths whose folders are known; the word's `value` is such a folder. */
-export interface Below {
+export interface PathSet {
   readonly folders: readonly string[];
   /** Patterns, all of which match the last segment of each path. */
   readonly names: readonly string[];
@@ -37,11 +37,11 @@ export interface Finding {
   readonly path?: string;
   /** The paths that it would delete, as written. */
   readonly deletes?: readonly string[];
-  /** It destroys only what git knows or could know, which undo gives back. */
+  /** It destroys only what git tracks or could track, which undo restores. */
   readonly isKept?: boolean;
 }
 
-/** For what no words of a rule can cover: only a rule for every command does. */
+/** For what no words of a rule can cover; only a rule for every command covers it. */
 export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 
 /** What a git command is about to do in a folder. */
@@ -62,18 +62,18 @@ export interface RepositoryFault {
 
 /** Questions about the place in which a command runs. */
 export interface Reach {
-  /** The same questions about a folder below, to which a program goes itself. */
-  from(folder: string): Reach;
+  /** The same questions for a subfolder into which the program itself changes. */
+  moveTo(folder: string): Reach;
   /** Why a path is not certainly inside the root, or null. */
   outside(path: string, isGlob: boolean): string | null;
   /** Why paths in a folder are not certainly inside the root although the folder is, or null. */
-  plantedBelow(folder: string, below: Below): string | null;
+  explainPlanted(folder: string, below: PathSet): string | null;
   /** Whether the pattern may match a name that begins with a dash. */
   mayBecomeOption(pattern: string): boolean;
   /** Whether a file whose name matches may be in the folder, or above it in the project. */
-  hasAbove(pattern: string): boolean;
+  hasFileAbove(pattern: string): boolean;
   /** The project's folder in which that program would be found if it is nowhere else, or null. */
-  projectFolderOf(program: string): string | null;
+  findProjectFolder(program: string): string | null;
   /** Why git would run a program that the repository names, or read outside the root; or null. */
   repositoryFault(use: GitUse): RepositoryFault | null;
 }
@@ -81,7 +81,7 @@ export interface Reach {
 /** Judges the words of a program; the first one is its name. No findings mean: read-only, and inside the root. */
 export type ProgramReader = (words: readonly Argument[], reach: Reach) => readonly Finding[];
 
-export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
+export function judgePath(word: Argument, upTo: number, reach: Reach): Finding[] {
   const { below, value, isGlob } = word;
   const folders = below?.folders ?? [value];
   for (const path of folders) {
@@ -89,34 +89,34 @@ export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding
     if (what !== null) return [{ nature: "outside", what, upTo, path }];
   }
   if (below === undefined) return [];
-  // A rule names the folder, not what a repository has put into it.
-  const planted = folders.map((folder) => reach.plantedBelow(folder, below)).find((what) => what !== null);
+  // A rule names the folder, not what a repository has planted in it.
+  const planted = folders.map((folder) => reach.explainPlanted(folder, below)).find((what) => what !== null);
   return planted ? [{ nature: "outside", what: planted, upTo: BEYOND_RULES }] : [];
 }
 
 /** The same for a program that visits everything below a path, and follows links there. */
-export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
-  if (word.isGlob) return [launchFinding(`what \`${word.value}\` matches is not checked for links`, upTo)];
+export function judgeFollowedPath(word: Argument, upTo: number, reach: Reach): Finding[] {
+  if (word.isGlob) return [createLaunch(`what \`${word.value}\` matches is not checked for links`, upTo)];
   const named = word.below ?? { folders: [word.value], isText: false };
-  return pathFinding({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
+  return judgePath({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
 }
 
-/** Of a word that has a meaning by its place: names of files would get it instead. */
-export function manyFinding({ value, isMany }: Argument, upTo: number): Finding[] {
+/** For a word whose meaning depends on its position: file names would shift it. */
+export function judgeMany({ value, isMany }: Argument, upTo: number): Finding[] {
   return isMany
-    ? [launchFinding(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
+    ? [createLaunch(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
     : [];
 }
 
 /** For a word that the program interprets as instructions: it must not come from a file name. */
-export function scriptFinding(word: Argument, upTo: number): Finding[] {
-  return manyFinding({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
+export function judgeScriptWord(word: Argument, upTo: number): Finding[] {
+  return judgeMany({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
 }
 
-export function unknownFinding(what: string, upTo = 0): Finding {
+export function createUnknown(what: string, upTo = 0): Finding {
   return { nature: "unknown", what, upTo };
 }
 
-export function launchFinding(what: string, upTo: number): Finding {
+export function createLaunch(what: string, upTo: number): Finding {
   return { nature: "launch", what, upTo };
 }

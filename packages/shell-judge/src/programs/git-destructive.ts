@@ -1,4 +1,4 @@
-import { alike, rowOf } from "../tables.ts";
+import { findRow, repeatRow } from "../tables.ts";
 import { isOneOf } from "./options.ts";
 
 interface Destruction {
@@ -13,8 +13,8 @@ interface Destruction {
 }
 
 const DESTRUCTION: Readonly<Record<string, Destruction>> = {
-  ...alike("prune filter-branch", { always: true }),
-  ...alike("clean restore", { always: true, isRestorable: true }),
+  ...repeatRow("prune filter-branch", { always: true }),
+  ...repeatRow("clean restore", { always: true, isRestorable: true }),
   reset: { long: "--hard --merge", isRestorable: true },
   checkout: {
     letters: "fBp",
@@ -40,15 +40,15 @@ const DESTRUCTION: Readonly<Record<string, Destruction>> = {
 };
 
 /** The index of the word that makes a git command destructive, or -1. The words begin with the subcommand. */
-export function destructiveWord(words: readonly string[]): number {
+export function findDestructiveWord(words: readonly string[]): number {
   const [subcommand = "", ...rest] = words;
-  const destruction = rowOf(DESTRUCTION, subcommand);
+  const destruction = findRow(DESTRUCTION, subcommand);
   if (destruction === undefined) return -1;
   if (destruction.always === true) return onlyUnstages(words) ? -1 : 0;
   const { letters = "", long = "", actions = [] } = destruction;
   const option = rest.findIndex((word) => isOneOf(word, letters, long) || actions.includes(word));
   if (option !== -1) return option + 1;
-  if (subcommand === "checkout") return overwritingCheckout(rest);
+  if (subcommand === "checkout") return findOverwritingWord(rest);
   const forced = subcommand === "push" ? rest.findIndex((word) => /^[+:]/.test(word)) : -1;
   return forced === -1 ? -1 : forced + 1;
 }
@@ -58,7 +58,7 @@ export function isRestorable([subcommand = "", ...rest]: readonly string[]): boo
   const letters = rest.filter((word) => /^-[a-z]/i.test(word)).join("");
   // With `-x` it deletes ignored files; with a second `-f`, repositories inside this one.
   if (subcommand === "clean" && /x|f.*f/i.test(letters)) return false;
-  return rowOf(DESTRUCTION, subcommand)?.isRestorable === true;
+  return findRow(DESTRUCTION, subcommand)?.isRestorable === true;
 }
 
 function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
@@ -68,7 +68,7 @@ function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
 }
 
 /** Without `-b` a word may be a file as well as a branch, and a file would be overwritten. */
-function overwritingCheckout(rest: readonly string[]): number {
+function findOverwritingWord(rest: readonly string[]): number {
   if (rest.some((word) => word === "-b" || word === "--orphan")) return -1;
   const marked = rest.indexOf("--");
   if (marked !== -1) return marked + 1;

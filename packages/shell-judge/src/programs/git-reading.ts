@@ -1,7 +1,7 @@
-import { alike } from "../tables.ts";
+import { repeatRow } from "../tables.ts";
 import type { OptionTable } from "./options.ts";
 
-export interface GitReading extends OptionTable {
+export interface ReadingSubcommand extends OptionTable {
   /** With operands it only reads if one of these options is given; otherwise it would change something. */
   readonly needs?: readonly string[];
   /** With this many operands or fewer it only reads anyway. */
@@ -9,7 +9,7 @@ export interface GitReading extends OptionTable {
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
-  /** Where it does not only read, all that is known about subcommands that change something counts. */
+  /** If it does not only read, it is judged like a subcommand that changes something. */
   readonly mostlyChanges?: boolean;
 }
 
@@ -42,8 +42,8 @@ const GREP_LONG =
   "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
 
 /** What each reading subcommand allows; a subcommand that is not here changes something. */
-export const GIT_READING: Readonly<Record<string, GitReading>> = {
-  ...alike("log show diff whatchanged diff-tree diff-index diff-files range-diff rev-list", LOG),
+export const READING_SUBCOMMANDS: Readonly<Record<string, ReadingSubcommand>> = {
+  ...repeatRow("log show diff whatchanged diff-tree diff-index diff-files range-diff rev-list", LOG),
   shortlog: { ...LOG, flags: "nsecpi", long: `${LONG} numbered email group=` },
   status: {
     flags: "sbvz",

@@ -1,35 +1,37 @@
-import { setOf } from "../tables.ts";
-import { gitSubcommand, HARMLESS_GLOBALS } from "./git.ts";
+import { createSet } from "../tables.ts";
+import { findGitSubcommand, HARMLESS_GLOBALS } from "./git.ts";
 
-// Which files' contents git may print. With an unknown subcommand or option that of every file: it may be an alias, or
+// Which files' contents git may print. An unknown subcommand or option may print any file's: it may be an alias, or
 // newer than these lists.
 
 /** They show names and commits, or change what is in the folder. */
-const SHOWS_NAMES = setOf(
+const NAME_SUBCOMMANDS = createSet(
   "add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull push rebase remote reset rev-parse revert rm show-ref status switch tag version",
 );
 /** Except with these. */
 const SHOWS_CHANGES = /^(?:add|checkout|reset|commit|status) (?:-[a-zA-Z]*[pvie]|--(?:pat|v|int|edit))/;
 /** They show commits, and what changed only with an option. */
-const SHOWS_COMMITS = setOf("log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files");
-const SAYS_WHERE =
+const COMMIT_SUBCOMMANDS = createSet(
+  "log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files",
+);
+const LOCATION_OPTION =
   /^(?:-s|--(?:(?:num|short|dir)?stat|summary|name-only|name-status|quiet|raw|no-patch))(?:=|$)/;
-const IS_QUIET =
+const QUIET_OPTION =
   /^(?:-\d+|-n\d*|-[sqzrtMDRiEFgebwn]+|-[SG].*|--(?:oneline|graph|(?:no-)?decorate|all|branches|tags|remotes|since|until|after|before|author|committer|grep|max-count|skip|format|pretty|(?:no-)?abbrev(?:-commit)?|(?:no-)?color|cached|staged|date|reverse|(?:no-)?merges|first-parent|count|(?:num|short|dir)?stat|summary|name-only|name-status|relative|no-renames|find-renames|diff-filter|follow|no-ext-diff|no-textconv|no-patch|quiet|raw|objects|numbered|email|exit-code)(?:=.*)?)$/s;
 
 /** What git may print the content of. */
-export interface ShownByGit {
+export interface GitOutput {
   /** The words that may name commits; null when it would run in another folder or with other settings. */
   readonly revisions: readonly string[] | null;
   /** When absent, everything in all commits; otherwise what is in these folders, or these files. */
   readonly below?: readonly string[];
-  /** The ends of the paths that are shown: what they are in may be any folder of any commit. */
+  /** The ends of the paths that are shown; they may be below any folder of any commit. */
   readonly ends?: readonly string[];
 }
 
 /** Null when it prints no content of a file, or only of files that stand as such among the words. */
-export function shownByGit(words: readonly string[]): ShownByGit | null {
-  const at = gitSubcommand(words);
+export function findGitOutput(words: readonly string[]): GitOutput | null {
+  const at = findGitSubcommand(words);
   const [name = "", ...given] = words.slice(at);
   const end = given.indexOf("--");
   const own = end === -1 ? given : given.slice(0, end);
@@ -51,9 +53,9 @@ export function shownByGit(words: readonly string[]): ShownByGit | null {
 const NAMES_CONTENT = /^(?:show|cat-file|diff)$/;
 
 function printsNoContent(name: string, options: readonly string[], operand: string | undefined): boolean {
-  if (SHOWS_NAMES.has(name)) return !options.some((option) => SHOWS_CHANGES.test(`${name} ${option}`));
+  if (NAME_SUBCOMMANDS.has(name)) return !options.some((option) => SHOWS_CHANGES.test(`${name} ${option}`));
   if (name === "cat-file") return options.some((option) => /^-[tse]$/.test(option));
-  if (!options.every((option) => IS_QUIET.test(option))) return false;
-  const isList = name === "stash" ? operand !== "show" : name === "" || SHOWS_COMMITS.has(name);
-  return isList || options.some((option) => SAYS_WHERE.test(option));
+  if (!options.every((option) => QUIET_OPTION.test(option))) return false;
+  const isList = name === "stash" ? operand !== "show" : name === "" || COMMIT_SUBCOMMANDS.has(name);
+  return isList || options.some((option) => LOCATION_OPTION.test(option));
 }

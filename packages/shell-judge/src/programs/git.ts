@@ -1,38 +1,42 @@
-import { rowOf, setOf } from "../tables.ts";
-import { NOT_NAMED } from "./builtins.ts";
+import { createSet, findRow } from "../tables.ts";
+import { UNNAMED_FOLDER } from "./builtins.ts";
 import {
   type Argument,
   BEYOND_RULES,
+  createLaunch,
+  createUnknown,
   type Finding,
-  launchFinding,
+  judgePath,
   type ProgramReader,
-  pathFinding,
   type Reach,
-  unknownFinding,
 } from "./finding.ts";
-import { destructiveWord, isRestorable } from "./git-destructive.ts";
-import { GIT_READING, type GitReading } from "./git-reading.ts";
+import { findDestructiveWord, isRestorable } from "./git-destructive.ts";
+import { READING_SUBCOMMANDS, type ReadingSubcommand } from "./git-reading.ts";
 import { isOneOf, type Options, readOptions } from "./options.ts";
-import { attachedValue, givesPattern } from "./simple-programs.ts";
+import { givesPattern, readAttachedValue } from "./simple-programs.ts";
 
 export const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
-const GLOBALS_WITH_VALUE = setOf(
+const GLOBALS_WITH_VALUE = createSet(
   "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source",
 );
 
 /** Subcommands that change the repository; an unknown one may be an alias. */
-const CHANGING = setOf(
+const CHANGING_SUBCOMMANDS = createSet(
   "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree",
 );
 
 /** The other commands of git itself, which no alias can replace. */
-const OTHERS = setOf(
+const OTHER_SUBCOMMANDS = createSet(
   "bisect bugreport check-mailmap check-ref-format column commit-graph credential diagnose difftool fast-export fast-import fetch-pack filter-branch fmt-merge-msg for-each-repo hash-object help hook index-pack instaweb interpret-trailers maintenance merge-file merge-tree mergetool mktag mktree multi-pack-index pack-objects pack-refs patch-id prune-packed repack replace request-pull rerere send-pack show-branch show-index stage stripspace submodule subtree unpack-file unpack-objects update-server-info var verify-commit verify-pack verify-tag",
 );
 
-/** Whether settings of git, or another program, say what this subcommand does. */
+/** Whether this subcommand may be an alias in git's settings, or another program. */
 export function mayBeAlias(subcommand: string): boolean {
-  return !OTHERS.has(subcommand) && !CHANGING.has(subcommand) && !Object.hasOwn(GIT_READING, subcommand);
+  return (
+    !OTHER_SUBCOMMANDS.has(subcommand) &&
+    !CHANGING_SUBCOMMANDS.has(subcommand) &&
+    !Object.hasOwn(READING_SUBCOMMANDS, subcommand)
+  );
 }
 
 /** Options of any subcommand that start or write something else. */
@@ -51,10 +55,10 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
 const LAUNCHING_WORDS = /^(?:bisect|hook|submodule)(?: -\S+)* (?:run|foreach)(?: |$)/;
 
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
-const READS_FILES = setOf("status diff diff-files diff-index describe grep submodule apply clean");
+const READS_FILES = createSet("status diff diff-files diff-index describe grep submodule apply clean");
 
 /** The index of the subcommand, after the options of git itself. */
-export function gitSubcommand(words: readonly (string | null)[]): number {
+export function findGitSubcommand(words: readonly (string | null)[]): number {
   let index = 1;
   while (index < words.length) {
     const word = words[index];
@@ -67,25 +71,25 @@ export function gitSubcommand(words: readonly (string | null)[]): number {
 /** Reading subcommands are allowed when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
   if (readsElsewhere(words, reach)) return [];
-  const at = gitSubcommand(words.map(({ value }) => value));
-  const findings = globalFindings(words.slice(0, at));
+  const at = findGitSubcommand(words.map(({ value }) => value));
+  const findings = judgeGlobalOptions(words.slice(0, at));
   const name = words[at]?.value;
   if (name === undefined) {
     const isHarmless = words.length === 2 && words[1]?.value === "--version";
-    return isHarmless ? [] : [...findings, unknownFinding("`git` has no subcommand here")];
+    return isHarmless ? [] : [...findings, createUnknown("`git` has no subcommand here")];
   }
   const rest = words.slice(at);
-  const reading = rowOf(GIT_READING, name);
+  const reading = findRow(READING_SUBCOMMANDS, name);
   const isReading =
     reading !== undefined && (reading.mostlyChanges !== true || onlyReads(rest, reading, reach));
-  const destructive = destructiveWord(rest.map(({ value }) => value));
+  const destructive = findDestructiveWord(rest.map(({ value }) => value));
   if (destructive !== -1 && !(isReading && reading.mostlyChanges)) {
     const text = rest.slice(0, destructive + 1).map(({ value }) => value);
     const what = `\`git ${text.join(" ")}\` can destroy work that is not committed or not pushed`;
     const isKept = isRestorable(rest.map(({ value }) => value));
     findings.push({ nature: "destructive", what, upTo: at + destructive, isKept });
   }
-  const own = isReading ? readingFindings(rest, reading, reach) : changing(rest, reach);
+  const own = isReading ? judgeReading(rest, reading, reach) : judgeChange(rest, reach);
   const changes = own.some(({ nature }) => nature !== "outside");
   const fault = reach.repositoryFault({ changes, readsFiles: READS_FILES.has(name), subcommand: name });
   if (fault !== null) {
@@ -97,15 +101,15 @@ export const git: ProgramReader = (words, reach) => {
   return [...findings, ...own.map(inWhole)];
 };
 
-/** With `-C` it goes to a folder itself: whether it then only reads, as after a `cd`. */
+/** With `-C`, git changes into the folder itself: whether it then only reads, judged as after a `cd`. */
 function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
   const at = words.findIndex(({ value }, index) => index > 0 && !HARMLESS_GLOBALS.has(value));
   const [program, folder] = [words[0], words[at + 1]];
   if (words[at]?.value !== "-C" || program === undefined || folder === undefined) return false;
-  // The shell would look for names that match, and other programs would print names, from where it is itself.
+  // The shell expands patterns in its own folder, and other programs print names relative to theirs.
   const isPlain = words.every(({ isGlob, below }) => !isGlob && below === undefined);
-  if (!isPlain || NOT_NAMED.test(folder.value) || pathFinding(folder, at, reach).length > 0) return false;
-  return git([program, ...words.slice(at + 2)], reach.from(folder.value)).length === 0;
+  if (!isPlain || UNNAMED_FOLDER.test(folder.value) || judgePath(folder, at, reach).length > 0) return false;
+  return git([program, ...words.slice(at + 2)], reach.moveTo(folder.value)).length === 0;
 }
 
 /** How something is shown. */
@@ -113,38 +117,38 @@ const HARMLESS_SETTING =
   /^(?:color\.[\w.]+=(?:true|false|always|never|auto)|core\.(?:pager=(?:cat)?|quotepath=\w+)|advice\.\w+=\w+)$/i;
 
 /** A rule must spell out the value too. */
-function globalFindings(words: readonly Argument[]): Finding[] {
+function judgeGlobalOptions(words: readonly Argument[]): Finding[] {
   const findings: Finding[] = [];
   for (let index = 1; index < words.length; index += 1) {
     const option = words[index]?.value ?? "";
     if (HARMLESS_GLOBALS.has(option)) continue;
     if (GLOBALS_WITH_VALUE.has(option)) index += 1;
     if (option === "-c" && HARMLESS_SETTING.test(words[index]?.value ?? "")) continue;
-    findings.push(launchFinding(`\`git ${option}\` can make git run any program`, index));
+    findings.push(createLaunch(`\`git ${option}\` can make git run any program`, index));
   }
   return findings;
 }
 
 const SHOWS_SIGNATURE = /%[-+ ]?G|%\(\*?(?:signature|raw)|^-?(?:v(?:ersion)?:)?\*?signature/;
 
-function readingFindings(words: readonly Argument[], reading: GitReading, reach: Reach): Finding[] {
+function judgeReading(words: readonly Argument[], reading: ReadingSubcommand, reach: Reach): Finding[] {
   const read = readOptions(words, reading, reach);
   const findings = [...read.findings];
   const skipped = reading.operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
   for (const [place, operand] of read.operands.entries()) {
-    if (place >= skipped) findings.push(...pathFinding(operand, operand.index, reach));
+    if (place >= skipped) findings.push(...judgePath(operand, operand.index, reach));
   }
   for (const { name, value, index } of read.options) {
     if (/^--(?:format|pretty|sort)$/.test(name) && SHOWS_SIGNATURE.test(value ?? "")) {
-      findings.push(launchFinding("showing signatures starts the program that checks them", index));
+      findings.push(createLaunch("showing signatures starts the program that checks them", index));
     }
   }
-  if (!reads(words[0]?.value ?? "", read, reading)) {
-    findings.push(unknownFinding(`\`git ${words[0]?.value}\` changes the repository here`));
+  if (!isReadOnly(words[0]?.value ?? "", read, reading)) {
+    findings.push(createUnknown(`\`git ${words[0]?.value}\` changes the repository here`));
   }
   if (words[0]?.value !== "config") return findings;
-  if (findings.length > 0) findings.push(launchFinding("settings of git can name programs to run", 0));
-  return [...findings, ...shownSettings(read)];
+  if (findings.length > 0) findings.push(createLaunch("settings of git can name programs to run", 0));
+  return [...findings, ...judgeShownSettings(read)];
 }
 
 /** Settings about the user and how git works. The others may contain passwords. */
@@ -152,7 +156,7 @@ const PLAIN_SETTINGS =
   /^(?:user|author|committer|core|init|branch|remote|pull|push|fetch|merge|rebase|diff|commit|tag|color|log|status|format)\./i;
 
 /** Besides the repository's own settings git prints those of the user and of the machine. */
-function shownSettings({ options, operands }: Options): Finding[] {
+function judgeShownSettings({ options, operands }: Options): Finding[] {
   if (options.some(({ name }) => name === "--local" || name === "--worktree")) return [];
   const wide = options.find(({ name }) => /^(?:-l|--list|--get-regexp|--global|--system)$/.test(name));
   const named = operands.find(({ value }) => value !== "get" && !PLAIN_SETTINGS.test(value));
@@ -163,14 +167,15 @@ function shownSettings({ options, operands }: Options): Finding[] {
 }
 
 /** Whether every word is known, and says that nothing is changed. */
-function onlyReads(words: readonly Argument[], reading: GitReading, reach: Reach): boolean {
+function onlyReads(words: readonly Argument[], reading: ReadingSubcommand, reach: Reach): boolean {
   const read = readOptions(words, reading, reach);
   return (
-    read.findings.every(({ nature }) => nature === "outside") && reads(words[0]?.value ?? "", read, reading)
+    read.findings.every(({ nature }) => nature === "outside") &&
+    isReadOnly(words[0]?.value ?? "", read, reading)
   );
 }
 
-function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
+function isReadOnly(subcommand: string, { options, operands }: Options, reading: ReadingSubcommand): boolean {
   const { actions, needs, freeOperands = 0 } = reading;
   // After an option or `--` git may take the action for a file name.
   if (actions !== undefined)
@@ -185,31 +190,31 @@ function reads(subcommand: string, { options, operands }: Options, reading: GitR
   );
 }
 
-function changing(words: readonly Argument[], reach: Reach): Finding[] {
+function judgeChange(words: readonly Argument[], reach: Reach): Finding[] {
   const name = words[0]?.value ?? "";
-  const findings: Finding[] = [unknownFinding(`\`git ${name}\` changes the repository`)];
-  if (!CHANGING.has(name)) {
-    findings.push(launchFinding(`\`git ${name}\` can run other programs, or is an alias`, 0));
+  const findings: Finding[] = [createUnknown(`\`git ${name}\` changes the repository`)];
+  if (!CHANGING_SUBCOMMANDS.has(name)) {
+    findings.push(createLaunch(`\`git ${name}\` can run other programs, or is an alias`, 0));
   }
   if (LAUNCHING_WORDS.test(words.map(({ value }) => value).join(" "))) {
-    findings.push(launchFinding(`\`git ${name}\` launches another program`, words.length - 1));
+    findings.push(createLaunch(`\`git ${name}\` launches another program`, words.length - 1));
   }
   const letters = LAUNCHING_LETTERS[name] ?? "";
   for (const [index, word] of words.entries()) {
     if (index === 0) continue;
     if (/^[a-z0-9+.-]+::/i.test(word.value) || isOneOf(word.value, letters, LAUNCHING_LONG)) {
-      findings.push(launchFinding(`\`git ${name} ${word.value}\` can start or write something else`, index));
+      findings.push(createLaunch(`\`git ${name} ${word.value}\` can start or write something else`, index));
     }
-    const path = word.value.startsWith("-") ? attachedValue(word) : word;
+    const path = word.value.startsWith("-") ? readAttachedValue(word) : word;
     if (path !== null && !takesText(name, words[index - 1]?.value ?? "")) {
-      findings.push(...pathFinding(withoutFileScheme(path), index, reach));
+      findings.push(...judgePath(dropFileScheme(path), index, reach));
     }
   }
   return findings;
 }
 
 /** Subcommands for which `-m` brings a message; for others it means something else, and takes no word. */
-const WITH_MESSAGE = setOf("commit commit-tree merge tag notes stash");
+const WITH_MESSAGE = createSet("commit commit-tree merge tag notes stash");
 
 /** Whether the word after this one is text. */
 function takesText(subcommand: string, option: string): boolean {
@@ -218,7 +223,7 @@ function takesText(subcommand: string, option: string): boolean {
 }
 
 /** The folder that an address of this machine names, `file://host/x` included. */
-function withoutFileScheme(word: Argument): Argument {
+function dropFileScheme(word: Argument): Argument {
   const path = /^(?:[\w-]+=)?file:(?:\/\/[^/]*)?(.*)$/is.exec(word.value)?.[1];
   if (path === undefined) return word;
   // Its letters may be written as `%2e`.

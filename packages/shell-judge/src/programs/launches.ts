@@ -1,5 +1,5 @@
-import { alike, rowOf, setOf } from "../tables.ts";
-import { endOfLaunch } from "./find.ts";
+import { createSet, findRow, repeatRow } from "../tables.ts";
+import { findLaunchEnd } from "./find.ts";
 import { isOneOf } from "./options.ts";
 
 /** What a program starts, as far as its own words say it. */
@@ -16,7 +16,7 @@ export type Launch =
     }
   /** A whole command line for a shell, null when it is unknown; its last word is at `at`. */
   | { readonly kind: "script"; readonly text: string | null; readonly at: number }
-  /** Something that these words do not show. */
+  /** It starts something that these words do not show. */
   | { readonly kind: "unseen" };
 
 interface Wrapper {
@@ -29,13 +29,13 @@ interface Wrapper {
 }
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
-  ...alike("chronic linux32 linux64 i386 x86_64 uname26 setarch unbuffer ssh-agent dbus-launch run0", {}),
-  ...alike("rlwrap torify torsocks proxychains proxychains4 tsocks valgrind firejail grc eatmydata", {}),
-  ...alike("nocache systemd-inhibit entr watchexec cross-env concurrently heaptrack bunx", {}),
-  ...alike("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", {}),
-  ...alike("taskset chroot gosu su-exec logsave", { before: 1 }),
-  ...alike("aa-exec choom cpulimit cgexec trickle hyperfine", { values: "pnlegduwtmrsS" }),
+  ...repeatRow("command builtin nohup setsid busybox toybox catchsegv", {}),
+  ...repeatRow("chronic linux32 linux64 i386 x86_64 uname26 setarch unbuffer ssh-agent dbus-launch run0", {}),
+  ...repeatRow("rlwrap torify torsocks proxychains proxychains4 tsocks valgrind firejail grc eatmydata", {}),
+  ...repeatRow("nocache systemd-inhibit entr watchexec cross-env concurrently heaptrack bunx", {}),
+  ...repeatRow("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", {}),
+  ...repeatRow("taskset chroot gosu su-exec logsave", { before: 1 }),
+  ...repeatRow("aa-exec choom cpulimit cgexec trickle hyperfine", { values: "pnlegduwtmrsS" }),
   env: { values: "uCSa", long: "--unset --chdir --split-string --argv0" },
   nice: { values: "n", long: "--adjustment" },
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
@@ -78,7 +78,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   npx: { values: "pc", long: "--package --call" },
 };
 
-export const SHELLS = setOf("sh bash dash zsh ksh mksh ash fish rbash");
+export const SHELLS = createSet("sh bash dash zsh ksh mksh ash fish rbash");
 
 /** Options and settings with which a wrapper adds nothing to what it launches. */
 const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
@@ -103,7 +103,7 @@ export function isTransparent(name: string, own: readonly string[]): boolean {
 }
 
 /** Whether the text that it is given is for bash, and not for a shell that understands less. */
-export function readsAsBash(program: string): boolean {
+export function isBashLike(program: string): boolean {
   return /^(?:bash|eval)$/.test(baseName(program));
 }
 
@@ -112,29 +112,29 @@ export function baseName(program: string): string {
 }
 
 /** What the words of a command launch besides the program itself; an unknown word is null. */
-export function launchesOf(words: readonly (string | null)[]): readonly Launch[] {
+export function listLaunches(words: readonly (string | null)[]): readonly Launch[] {
   const [program] = words;
   if (program === null || program === undefined) return [];
   const name = baseName(program);
-  const wrapper = rowOf(WRAPPERS, name);
+  const wrapper = findRow(WRAPPERS, name);
   // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
-  if (isScriptOption(name, words)) return scriptOption(words);
-  if (wrapper !== undefined) return wrapped(words, name, wrapper);
-  if (SHELLS.has(name)) return shellLaunch(words);
+  if (isScriptOption(name, words)) return readScriptOption(words);
+  if (wrapper !== undefined) return readWrapper(words, name, wrapper);
+  if (SHELLS.has(name)) return readShellLaunch(words);
   if (name === "eval") {
     const text = words.includes(null) ? null : words.slice(1).join(" ");
     return [{ kind: "script", text, at: words.length - 1 }];
   }
   if (/^(?:\.|source)$/.test(name)) return isPipe(words[1]) || words[1] === null ? [{ kind: "unseen" }] : [];
-  if (KEEPS.test(name)) return keptScripts(words);
+  if (KEEPING_BUILTIN.test(name)) return listKeptScripts(words);
   return /^(?:find|fd|fdfind)$/.test(name) ? findLaunches(words) : [];
 }
 
-/** Builtins that are given a command line to run later. */
-const KEEPS = /^(?:trap|alias|mapfile|readarray|compgen|complete)$/;
+/** Builtins that store a command line to run later. */
+const KEEPING_BUILTIN = /^(?:trap|alias|mapfile|readarray|compgen|complete)$/;
 
-function keptScripts(words: readonly (string | null)[]): Launch[] {
+function listKeptScripts(words: readonly (string | null)[]): Launch[] {
   const [name] = words;
   const isKept = (word: string, at: number) => {
     const before = words[at - 1] ?? "";
@@ -149,7 +149,7 @@ function keptScripts(words: readonly (string | null)[]): Launch[] {
   });
 }
 
-function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapper): Launch[] {
+function readWrapper(words: readonly (string | null)[], name: string, wrapper: Wrapper): Launch[] {
   const to = words.length;
   let from = 1;
   while (from < to && words[from] !== "--") {
@@ -162,22 +162,22 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   // What it launches may have such an option of its own.
   const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
   if (name === "env" && has(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
-  const placeholder = name === "xargs" ? placeholderIn(words.slice(1, from)) : undefined;
+  const placeholder = name === "xargs" ? findPlaceholder(words.slice(1, from)) : undefined;
   if (words[from] === "--") from += 1;
   from += wrapper.before ?? 0;
   if (from >= to) return [];
   const isOpen = wrapper.isOpen === true;
   const line = words.slice(from).join(" ");
-  if (JOINS.has(name) && /[;&|<>()$`\\"'\n*?#~!]/.test(line))
+  if (JOINING_PROGRAMS.has(name) && /[;&|<>()$`\\"'\n*?#~!]/.test(line))
     return [{ kind: "script", text: line, at: to - 1 }];
   return [{ kind: "words", from, to, isOpen, ...(placeholder !== undefined && { placeholder }) }];
 }
 
 /** They hand their words, joined to a line, to a shell. */
-const JOINS = setOf("watch parallel sem");
+const JOINING_PROGRAMS = createSet("watch parallel sem");
 
 /** What xargs replaces with each line, in each of the ways to say it. */
-function placeholderIn(own: readonly (string | null)[]): string | undefined {
+function findPlaceholder(own: readonly (string | null)[]): string | undefined {
   for (const [at, word] of own.entries()) {
     const [found, takes, attached = ""] =
       /^-(?:[rtpx0]*(?:([IJ])|i)|-replace=?)(.*)$/s.exec(word ?? "") ?? [];
@@ -199,8 +199,8 @@ function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean
   return values.includes(last) && first === option.length - 2;
 }
 
-/** Behind all options comes the script of `-c`, or a file; one that is the input shows nothing here. */
-function shellLaunch(words: readonly (string | null)[]): Launch[] {
+/** The script of `-c`, or a file, comes after all options; a script on standard input is not visible here. */
+function readShellLaunch(words: readonly (string | null)[]): Launch[] {
   let isScript = false;
   let isInput = false;
   let at = 1;
@@ -225,7 +225,7 @@ function isPipe(word: string | null | undefined): boolean {
   return /^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(word ?? "");
 }
 
-/** flock has it only right behind its file. */
+/** flock accepts it only directly after its file. */
 function isScriptOption(name: string, words: readonly (string | null)[]): boolean {
   const own = words.slice(1, -3).every((word) => /^(?:-|\d)/.test(word ?? ""));
   if (name === "npx") return /^(?:-c|--call)$/.test(words[1] ?? "");
@@ -235,7 +235,7 @@ function isScriptOption(name: string, words: readonly (string | null)[]): boolea
   );
 }
 
-function scriptOption(words: readonly (string | null)[]): Launch[] {
+function readScriptOption(words: readonly (string | null)[]): Launch[] {
   const at = words.findIndex((word) => /^(?:-[a-zA-Z]*c|--call)$/.test(word ?? ""));
   return at === -1 ? [{ kind: "unseen" }] : [{ kind: "script", text: words[at + 1] ?? null, at: at + 1 }];
 }
@@ -244,7 +244,7 @@ function findLaunches(words: readonly (string | null)[]): Launch[] {
   const launches: Launch[] = [];
   for (let index = 1; index < words.length; index += 1) {
     if (!/^-(?:(?:exec|ok)(?:dir)?|[xX]|-exec(?:-batch)?)$/.test(words[index] ?? "")) continue;
-    const to = endOfLaunch(words, index);
+    const to = findLaunchEnd(words, index);
     launches.push({ kind: "words", from: index + 1, to, isOpen: false, placeholder: "{}" });
     index = to;
   }

@@ -1,4 +1,4 @@
-import { HELP, type NetworkRow } from "./network-row.ts";
+import { HELP_OPTIONS, type NetworkRow } from "./network-row.ts";
 
 export const CURL_VALUES = `-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --data --data-raw
   --data-binary --data-urlencode --json --form --form-string --header --request --output --output-dir --user
@@ -15,7 +15,7 @@ const REMOTE_VALUES = `-b -o -c -j -u --branch --origin --config --depth --jobs 
 const OWN_PROTOCOL = { noProxy: true, does: "connects to another machine without HTTP" };
 const SERVICE = { isSending: true, does: "talks to a service as you" };
 
-/** The other programs that use a network. In this order: the first row that fits counts. */
+/** The other programs that use the network. Order matters: the first row that matches counts. */
 export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "git",
@@ -73,14 +73,14 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
     programs: "git",
     subcommands: "lfs svn p4 send-email annex request-pull",
     goesTo: "unknown",
-    offline: `${HELP} ls-files status track untrack env`,
+    offline: `${HELP_OPTIONS} ls-files status track untrack env`,
     does: "talks to a server",
     example: "git lfs pull",
   },
   {
     programs: "curl xh http https httpie",
     values: CURL_VALUES,
-    offline: `${HELP} -V`,
+    offline: `${HELP_OPTIONS} -V`,
     goesTo: "addresses",
     hostOption: "-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --doh-url --url",
     unseen: "-K --config --resolve --connect-to",
@@ -90,7 +90,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "wget wget2 aria2c axel",
     values: WGET_VALUES,
-    offline: HELP,
+    offline: HELP_OPTIONS,
     goesTo: "addresses",
     unseen: "-i --input-file -e --execute",
     does: "downloads",
@@ -98,7 +98,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   },
   {
     programs: "lynx w3m links elinks yt-dlp youtube-dl httping ab wrk hey",
-    offline: HELP,
+    offline: HELP_OPTIONS,
     values: "-o -c -n -t -d -f",
     goesTo: "addresses",
     does: "sends a request",
@@ -123,7 +123,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "ping ping6 traceroute tracepath mtr dig host nslookup whois nmap ntpdate ssh-keyscan",
     values: "-c -i -W -w -t -p -m -q",
-    offline: HELP,
+    offline: HELP_OPTIONS,
     goesTo: "machine",
     ...OWN_PROTOCOL,
     example: "ping -c 1 example.org",
@@ -144,7 +144,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   },
   {
     programs: "gh",
-    offline: `${HELP} --hostname`,
+    offline: `${HELP_OPTIONS} --hostname`,
     goesTo: "hosts",
     hosts: "github.com api.github.com",
     ...SERVICE,
@@ -160,7 +160,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: `glab aws gcloud gsutil az doctl heroku fly flyctl vercel netlify wrangler firebase kubectl oc ansible
       ansible-playbook sentry-cli codecov railway supabase stripe s3cmd`,
-    offline: `${HELP} version completion`,
+    offline: `${HELP_OPTIONS} version completion`,
     goesTo: "unknown",
     ...SERVICE,
     example: "kubectl get pods",
@@ -168,7 +168,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "rustup",
     subcommands: "update install toolchain component target self default",
-    offline: `${HELP} list`,
+    offline: `${HELP_OPTIONS} list`,
     goesTo: "unknown",
     does: "fetches toolchains",
     example: "rustup target add wasm32-wasip1",
@@ -176,7 +176,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "nvm fnm volta pyenv rbenv asdf mise n corepack playwright puppeteer",
     subcommands: "install install-deps use prepare up upgrade update ls-remote list-remote",
-    offline: `${HELP} list`,
+    offline: `${HELP_OPTIONS} list`,
     goesTo: "unknown",
     isPossible: true,
     does: "fetches programs that are missing",
@@ -185,7 +185,7 @@ export const OTHER_NETWORK_ROWS: readonly NetworkRow[] = [
   {
     programs: "svn hg bzr fossil cvs",
     subcommands: "checkout co update up clone pull push commit ci incoming in outgoing out",
-    offline: HELP,
+    offline: HELP_OPTIONS,
     goesTo: "unknown",
     does: "talks to a server",
     example: "svn checkout https://example.org/svn/a",

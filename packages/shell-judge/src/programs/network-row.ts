@@ -33,7 +33,7 @@ export interface NetworkRow {
   readonly unseen?: string;
   /** Any word but an address is a folder, not the name of a remote. */
   readonly needsAddress?: boolean;
-  /** It speaks something else than HTTP, or has the network of another process. */
+  /** It does not speak HTTP, or it uses the network of another process. */
   readonly noProxy?: boolean;
   /** It goes there only if something is missing on this machine. */
   readonly isPossible?: boolean;
@@ -48,12 +48,12 @@ export interface NetworkCommand {
   readonly row: NetworkRow;
   /** The program, its subcommand, the others in order. */
   readonly words: readonly (string | null)[];
-  /** Where git goes itself. */
+  /** The folder into which git itself changes. */
   readonly folder: string | null;
 }
 
-export const HELP = "--help --version -h";
+export const HELP_OPTIONS = "--help --version -h";
 
-export function wordsIn(list: string): readonly string[] {
+export function splitWords(list: string): readonly string[] {
   return list.match(/\S+/g) ?? [];
 }

@@ -1,4 +1,4 @@
-import { type NetworkCommand, type NetworkRow, wordsIn } from "./network-row.ts";
+import { type NetworkCommand, type NetworkRow, splitWords } from "./network-row.ts";
 
 /** A place on the network that is named by configuration; the caller resolves it to hosts. */
 export type NetworkSource =
@@ -25,37 +25,37 @@ type Target = { readonly host: string | null; readonly isHttp: boolean };
 
 const UNKNOWN: NetworkSource = { kind: "unknown" };
 const SCHEME = /^(?:[a-z][a-z0-9.-]*\+)?([a-z][a-z0-9.-]*):\/\//i;
-const HERE = /^(?:localhost|(?:[\w-]+\.)+localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1?)$/;
+const THIS_MACHINE = /^(?:localhost|(?:[\w-]+\.)+localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1?)$/;
 
 /** The targets of a command that a row knows; null when all of them are on this machine. */
 export function readTargets(command: NetworkCommand): NetworkTargets | null {
   const { row, words } = command;
-  const operands = operandsOf(words, row);
+  const operands = listOperands(words, row);
   switch (row.goesTo) {
     case "addresses":
-      return fromAddresses(operands, command);
+      return readAddresses(operands, command);
     case "machine":
-      return fromTargets(operands.slice(0, 1), serverTarget);
+      return joinTargets(operands.slice(0, 1), readServer);
     case "files":
-      return fromFiles(operands, words);
+      return readFileTargets(operands, words);
     case "remote":
-      return fromRemote(operands[0], command);
+      return readRemote(operands[0], command);
     case "every remote":
-      return { hosts: [], sources: [remoteSource("*", command)], isProxied: true };
+      return { hosts: [], sources: [createRemoteSource("*", command)], isProxied: true };
     case "submodules":
-      return fromSubmodules(operands, command);
+      return readSubmodules(operands, command);
     case "option":
-      return fromOption(words, row);
+      return readHostOption(words, row);
     case "unknown":
       return { hosts: [], sources: [UNKNOWN], isProxied: true };
     default:
-      return fromRegistry(row, operands);
+      return readRegistry(row, operands);
   }
 }
 
 /** The words besides options and their values; behind the subcommand, if the row has one. */
-function operandsOf(words: Words, { values = "", subcommands }: NetworkRow): Words {
-  const takesNext = new Set(wordsIn(values));
+function listOperands(words: Words, { values = "", subcommands }: NetworkRow): Words {
+  const takesNext = new Set(splitWords(values));
   const operands: (string | null)[] = [];
   let isEnded = false;
   for (let at = subcommands === undefined ? 1 : 2; at < words.length; at += 1) {
@@ -67,68 +67,70 @@ function operandsOf(words: Words, { values = "", subcommands }: NetworkRow): Wor
   return operands;
 }
 
-function fromTargets(words: Words, read: (word: string) => Target | null): NetworkTargets | null {
+function joinTargets(words: Words, read: (word: string) => Target | null): NetworkTargets | null {
   const targets = words.map((word) => (word === null ? null : read(word)));
   const isUnknown = targets.length === 0 || targets.includes(null);
   const known = targets.filter((target) => target !== null);
   const away = known.filter(({ host }) => host !== null);
   if (!isUnknown && away.length === 0) return null;
   return {
-    hosts: hostsOf(away),
+    hosts: listHosts(away),
     sources: isUnknown ? [UNKNOWN] : [],
     isProxied: away.every(({ isHttp }) => isHttp),
   };
 }
 
-function hostsOf(targets: readonly Target[]): string[] {
+function listHosts(targets: readonly Target[]): string[] {
   return [...new Set(targets.flatMap(({ host }) => host ?? []))];
 }
 
 /** What a word with a scheme leads to; null for another word. */
-function addressTarget(word: string): Target | null {
+function readAddress(word: string): Target | null {
   const scheme = SCHEME.exec(word)?.[1]?.toLowerCase();
   if (scheme === undefined) return null;
   if (scheme === "file") return { host: null, isHttp: true };
-  const host = hostIn(word.replace(SCHEME, ""));
+  const host = readHost(word.replace(SCHEME, ""));
   return host === undefined ? null : { host: host || null, isHttp: /^https?$/.test(scheme) };
 }
 
-function fromAddresses(operands: Words, { row, words }: NetworkCommand): NetworkTargets | null {
-  const named = valuesOf(words, row.hostOption);
-  const isSeen = !wordsIn(row.unseen ?? "").some((option) => words.some((word) => word?.startsWith(option)));
-  return fromTargets([...named, ...operands, ...(isSeen ? [] : [null])], serverTarget);
+function readAddresses(operands: Words, { row, words }: NetworkCommand): NetworkTargets | null {
+  const named = listOptionValues(words, row.hostOption);
+  const isSeen = !splitWords(row.unseen ?? "").some((option) =>
+    words.some((word) => word?.startsWith(option)),
+  );
+  return joinTargets([...named, ...operands, ...(isSeen ? [] : [null])], readServer);
 }
 
-function serverTarget(word: string): Target | null {
-  return addressTarget(word) ?? bareTarget(word);
+function readServer(word: string): Target | null {
+  return readAddress(word) ?? readBareHost(word);
 }
 
 /** A host without a scheme, as `curl example.org/x` names it. */
-function bareTarget(word: string): Target | null {
-  const host = hostIn(word);
+function readBareHost(word: string): Target | null {
+  const host = readHost(word);
   return host === undefined ? null : { host: host || null, isHttp: true };
 }
 
 /** Of `user:password@host:port/path`: the host, empty for this machine, undefined for what cannot be a host. */
-function hostIn(text: string): string | undefined {
+function readHost(text: string): string | undefined {
   const authority = text.replace(/[/?#].*$/s, "").replace(/^.*@/s, "");
   const [, bracketed, plain, port] = /^(?:\[([\da-f:.]+)\]|([^:[\]]+))(?::(\d*))?$/i.exec(authority) ?? [];
   const name = (bracketed ?? plain)?.toLowerCase().replace(/\.$/, "");
   if (name === undefined || !/^[\w.:-]+$/.test(name)) return undefined;
-  if (HERE.test(name)) return "";
+  if (THIS_MACHINE.test(name)) return "";
   const host = bracketed === undefined ? name : `[${name}]`;
   return port ? `${host}:${port}` : host;
 }
 
 /** `[user@]host:path`, as scp, rsync and git write it. */
-function copyTarget(word: string): Target | null {
+function readCopyTarget(word: string): Target | null {
   const host = /^(?![a-z]:[\\/]|\/|\.)(?:[^/:@]+@)?([^/:@[\]]+|\[[\da-f:]+\]):(?!:)/i.exec(word)?.[1];
-  return host === undefined ? null : { host: hostIn(host) || null, isHttp: false };
+  return host === undefined ? null : { host: readHost(host) || null, isHttp: false };
 }
 
 /** Only some of the words name another machine; the others are files here. */
-function fromFiles(operands: Words, words: Words): NetworkTargets | null {
-  const named = operands.map((word) => (word === null ? null : (addressTarget(word) ?? copyTarget(word))));
+function readFileTargets(operands: Words, words: Words): NetworkTargets | null {
+  const named = operands.map((word) => (word === null ? null : (readAddress(word) ?? readCopyTarget(word))));
   // `rsync host::module` is rsync's own protocol.
   const modules = operands.flatMap((word) => /^(?:[^/:@]+@)?([^/:@]+)::/.exec(word ?? "")?.[1] ?? []);
   const away = [
@@ -138,52 +140,52 @@ function fromFiles(operands: Words, words: Words): NetworkTargets | null {
   const targets = away.filter(({ host }) => host !== null);
   if (targets.length === 0 && !words.includes(null)) return null;
   const sources = words.includes(null) ? [UNKNOWN] : [];
-  return { hosts: hostsOf(targets), sources, isProxied: false };
+  return { hosts: listHosts(targets), sources, isProxied: false };
 }
 
-function fromRemote(word: string | null | undefined, command: NetworkCommand): NetworkTargets | null {
+function readRemote(word: string | null | undefined, command: NetworkCommand): NetworkTargets | null {
   if (word === undefined) {
     // `git clone` and its like without an address do nothing.
-    const sources = command.row.needsAddress ? [UNKNOWN] : [remoteSource(null, command)];
+    const sources = command.row.needsAddress ? [UNKNOWN] : [createRemoteSource(null, command)];
     return { hosts: [], sources, isProxied: true };
   }
   if (word === null || /^[a-z0-9+.-]+::/i.test(word))
     return { hosts: [], sources: [UNKNOWN], isProxied: false };
-  const target = addressTarget(word) ?? copyTarget(word);
+  const target = readAddress(word) ?? readCopyTarget(word);
   if (target !== null) {
     return target.host === null ? null : { hosts: [target.host], sources: [], isProxied: target.isHttp };
   }
   if (/^(?:\.{0,2}\/|~|\.{1,2}$)/.test(word) || command.row.needsAddress) return null;
-  return { hosts: [], sources: [remoteSource(word, command)], isProxied: true };
+  return { hosts: [], sources: [createRemoteSource(word, command)], isProxied: true };
 }
 
-function fromSubmodules(operands: Words, { folder }: NetworkCommand): NetworkTargets | null {
+function readSubmodules(operands: Words, { folder }: NetworkCommand): NetworkTargets | null {
   const [action, address] = operands;
   if (action === "add")
-    return fromTargets([address ?? null], (word) => addressTarget(word) ?? copyTarget(word));
+    return joinTargets([address ?? null], (word) => readAddress(word) ?? readCopyTarget(word));
   return action === "update"
     ? { hosts: [], sources: [{ kind: "submodules", folder }], isProxied: true }
     : null;
 }
 
-function remoteSource(name: string | null, { folder }: NetworkCommand): NetworkSource {
+function createRemoteSource(name: string | null, { folder }: NetworkCommand): NetworkSource {
   return { kind: "remote", name, folder };
 }
 
 /** A client of a server that an option names; without it the server is on this machine. */
-function fromOption(words: Words, { hostOption }: NetworkRow): NetworkTargets | null {
+function readHostOption(words: Words, { hostOption }: NetworkRow): NetworkTargets | null {
   const addresses = words.slice(1).filter((word) => word !== null && SCHEME.test(word));
-  const all = [...valuesOf(words, hostOption), ...addresses];
+  const all = [...listOptionValues(words, hostOption), ...addresses];
   if (all.length === 0) return null;
   const socket: Target = { host: null, isHttp: false };
-  const targets = fromTargets(all, (word) => (word.startsWith("/") ? socket : serverTarget(word)));
+  const targets = joinTargets(all, (word) => (word.startsWith("/") ? socket : readServer(word)));
   return targets && { ...targets, isProxied: false };
 }
 
 /** The values of these options, attached or in the next word. */
-function valuesOf(words: Words, options = ""): (string | null)[] {
+function listOptionValues(words: Words, options = ""): (string | null)[] {
   return words.flatMap((word, at) => {
-    const option = wordsIn(options).find((name) =>
+    const option = splitWords(options).find((name) =>
       name.startsWith("--") ? word === name || word?.startsWith(`${name}=`) : word?.startsWith(name),
     );
     if (word === null || option === undefined || (/^-\w$/.test(option) && word.startsWith("--"))) return [];
@@ -192,19 +194,19 @@ function valuesOf(words: Words, options = ""): (string | null)[] {
 }
 
 /** The registry of a package manager, and the addresses among the packages. */
-function fromRegistry({ goesTo, hosts = "" }: NetworkRow, operands: Words): NetworkTargets {
-  const named = operands.flatMap((word) => (word === null ? [] : (packageTarget(word) ?? [])));
+function readRegistry({ goesTo, hosts = "" }: NetworkRow, operands: Words): NetworkTargets {
+  const named = operands.flatMap((word) => (word === null ? [] : (readPackage(word) ?? [])));
   const away = named.filter(({ host }) => host !== null);
   const registry = goesTo.startsWith("registry ") ? goesTo.slice("registry ".length) : null;
   return {
-    hosts: [...new Set([...wordsIn(hosts), ...hostsOf(away)])],
+    hosts: [...new Set([...splitWords(hosts), ...listHosts(away)])],
     sources: registry === null ? [] : [{ kind: "registry", of: registry }],
     isProxied: away.every(({ isHttp }) => isHttp),
   };
 }
 
 /** `https://host/x.tgz`, `name@git+ssh://host/x`, `name @ https://host/x`. */
-function packageTarget(word: string): Target | null {
+function readPackage(word: string): Target | null {
   const address = /(?:^|[@ ])((?:[a-z]+\+)?[a-z]+:\/\/.*)$/is.exec(word)?.[1];
-  return address === undefined ? null : addressTarget(address);
+  return address === undefined ? null : readAddress(address);
 }

@@ -1,12 +1,5 @@
-import { onceFor } from "@burin/contract/async/once";
-import {
-  type Argument,
-  type Finding,
-  launchFinding,
-  manyFinding,
-  pathFinding,
-  type Reach,
-} from "./finding.ts";
+import { getOrCreate } from "@burin/contract/async/once";
+import { type Argument, createLaunch, type Finding, judgeMany, judgePath, type Reach } from "./finding.ts";
 
 /** The options of a program that are known to be harmless; any other one is a finding. */
 export interface OptionTable {
@@ -39,7 +32,7 @@ interface Option {
 }
 
 /** The options in one word, up to the first that the table does not know. */
-interface Given {
+interface ParsedWord {
   readonly given: {
     readonly name: string;
     readonly attached?: Argument | undefined;
@@ -75,61 +68,61 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
       continue;
     }
     isEnded = word.value === "--";
-    const { given, isKnown } = givenIn(word, table);
+    const { given, isKnown } = parseWord(word, table);
     for (const option of given) {
       const { name, attached, takes = 0 } = option;
       index += takes;
       const values = takes > 0 ? words.slice(index - takes + 1, index + 1) : [];
       options.push({ name, value: takes > 0 ? words[index]?.value : attached?.value, index });
-      findings.push(...valueFindings({ option, word, values }, index, reach));
+      findings.push(...judgeOptionValue({ option, word, values }, index, reach));
     }
     const what = `\`${word.value}\` is not known to be a harmless option`;
-    findings.push(...(isKnown ? [] : [launchFinding(what, index)]));
+    findings.push(...(isKnown ? [] : [createLaunch(what, index)]));
   }
   return { options, operands, findings };
 }
 
-interface GivenValue {
-  readonly option: Given["given"][number];
+interface OptionValue {
+  readonly option: ParsedWord["given"][number];
   readonly word: Argument;
   /** The words after it that belong to it. */
   readonly values: readonly Argument[];
 }
 
-function valueFindings({ option, word, values }: GivenValue, index: number, reach: Reach): Finding[] {
+function judgeOptionValue({ option, word, values }: OptionValue, index: number, reach: Reach): Finding[] {
   const { attached, takes = 0, isPath = false, isText } = option;
   const value = takes > 0 ? values.at(-1) : attached;
-  const findings = takes > 1 ? values.flatMap((each) => manyFinding(each, index)) : [];
-  // Of a value that may become several words, only the first is the value: the others are files to read.
+  const findings = takes > 1 ? values.flatMap((each) => judgeMany(each, index)) : [];
+  // If a value expands to several words, only the first is the value; the others are files to read.
   if (value !== undefined && (isPath || value.isMany === true)) {
-    findings.push(...pathFinding(value, index, reach));
-  } else if (takes === 1 && isText !== true) findings.push(...skippedFindings(value, index, reach));
-  // Some programs take the sign for a part of the value, and some do not.
+    findings.push(...judgePath(value, index, reach));
+  } else if (takes === 1 && isText !== true) findings.push(...judgeSkippedWord(value, index, reach));
+  // Some programs take the `=` as part of the value, and some do not.
   if (isPath && /^-\w+=/.test(word.value)) {
     const behind = word.value.slice(word.value.indexOf("=") + 1);
-    findings.push(...pathFinding({ ...word, value: behind }, index, reach));
+    findings.push(...judgePath({ ...word, value: behind }, index, reach));
   }
   return findings;
 }
 
-/** A word that counts as a value: another version of the program may take it for an option or a file. */
-function skippedFindings(word: Argument | undefined, index: number, reach: Reach): Finding[] {
+/** A word that counts as a value here: another version of the program may take it for an option or a file. */
+function judgeSkippedWord(word: Argument | undefined, index: number, reach: Reach): Finding[] {
   if (word === undefined || /^[-+]?\d[\d,.:-]*[a-z%]?$/i.test(word.value)) return [];
-  if (!/^-./s.test(word.value)) return pathFinding(word, index, reach);
-  return [launchFinding(`\`${word.value}\` may be an option here, and not a value`, index)];
+  if (!/^-./s.test(word.value)) return judgePath(word, index, reach);
+  return [createLaunch(`\`${word.value}\` may be an option here, and not a value`, index)];
 }
 
 const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
 
-function givenIn(word: Argument, table: OptionTable): Given {
+function parseWord(word: Argument, table: OptionTable): ParsedWord {
   const isNumber = table.numbers === true && /^-\d+$/.test(word.value);
   if (word.value === "--" || isNumber) return { given: [], isKnown: true };
-  return word.value.startsWith("--") ? longOption(word, table) : lettersIn(word, table);
+  return word.value.startsWith("--") ? parseLongOption(word, table) : parseLetters(word, table);
 }
 
-function longOption({ value: text, isGlob }: Argument, table: OptionTable): Given {
+function parseLongOption({ value: text, isGlob }: Argument, table: OptionTable): ParsedWord {
   const names = () => (table.long ?? "").split(/\s+/).filter(Boolean);
-  const all = onceFor(
+  const all = getOrCreate(
     LONG_OPTIONS,
     table,
     () => new Map(names().map((name) => [name.replace(/=.*/, ""), name])),
@@ -147,9 +140,9 @@ function longOption({ value: text, isGlob }: Argument, table: OptionTable): Give
   };
 }
 
-function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given {
+function parseLetters({ value: text, isGlob }: Argument, table: OptionTable): ParsedWord {
   const { flags = "", values = "", texts = "", files = "", attached = "" } = table;
-  const given: Given["given"] = [];
+  const given: ParsedWord["given"] = [];
   for (let at = 1; at < text.length; at += 1) {
     const letter = text.charAt(at);
     const name = `-${letter}`;

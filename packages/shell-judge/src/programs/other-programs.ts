@@ -1,25 +1,25 @@
-import { alike, rowOf, setOf } from "../tables.ts";
+import { createSet, findRow, repeatRow } from "../tables.ts";
 import {
   type Argument,
+  createLaunch,
+  createUnknown,
   type Finding,
-  launchFinding,
+  judgePath,
   type ProgramReader,
-  pathFinding,
   type Reach,
-  unknownFinding,
 } from "./finding.ts";
 import { baseName } from "./launches.ts";
 import { isOneOf, type OptionTable, readOptions } from "./options.ts";
-import { attachedValue } from "./simple-programs.ts";
+import { readAttachedValue } from "./simple-programs.ts";
 
-/** Options with which a program that was allowed for one task does another one. */
+/** Options that turn a program which was allowed for one task to another task. */
 interface TaskProgram {
   readonly letters?: string;
   /** Names of options, one word each. */
   readonly long?: string;
   /** Other words with the same effect, for example settings of make. */
   readonly words?: RegExp;
-  /** Where most options write, load or send something: the only ones with which it does not. */
+  /** For programs most of whose options write, load or send something: the only harmless options. */
   readonly only?: RegExp;
   /** The first word that is not an option is a script, and what follows belongs to that. */
   readonly hasScript?: boolean;
@@ -47,23 +47,23 @@ const SQLITE: TaskProgram = {
     /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer|attach|vacuum\s+into|fsdir|zipfile|directory/i,
 };
 /** `-e CODE` and its like, in front of the script. Without a script it runs what it reads. */
-const interpreter = (only: RegExp): TaskProgram => ({ only, words: /^-$/, hasScript: true });
+const createInterpreter = (only: RegExp): TaskProgram => ({ only, words: /^-$/, hasScript: true });
 const INTERPRETERS: Readonly<Record<string, TaskProgram>> = {
-  ...alike(
+  ...repeatRow(
     "node nodejs tsx",
-    interpreter(
+    createInterpreter(
       /^--(?:test(?:-(?:name-pattern|skip-pattern|only|timeout|concurrency|force-exit|shard|update-snapshots))?|check|watch|watch-preserve-output|enable-source-maps|no-warnings|trace-warnings|trace-deprecation|unhandled-rejections|max-old-space-size|stack-trace-limit|throw-deprecation|pending-deprecation|preserve-symlinks|experimental-(?:strip-types|vm-modules|test-coverage|test-module-mocks|json-modules|default-type|transform-types)|conditions)(?:=.*)?$|^-[cC]$/,
     ),
   ),
-  ...alike("python python2 python3 pypy pypy3", interpreter(/^-[bBdEIOqsSuvP]+$|^-[WX]/)),
-  perl: interpreter(/^-[cwWtTu]+$/),
-  ruby: interpreter(/^-[cwvy]+$|^-W\d?$/),
-  php: interpreter(/^-[lnqsw]+$/),
-  ...alike(
+  ...repeatRow("python python2 python3 pypy pypy3", createInterpreter(/^-[bBdEIOqsSuvP]+$|^-[WX]/)),
+  perl: createInterpreter(/^-[cwWtTu]+$/),
+  ruby: createInterpreter(/^-[cwvy]+$|^-W\d?$/),
+  php: createInterpreter(/^-[lnqsw]+$/),
+  ...repeatRow(
     "lua luajit Rscript R julia tclsh wish guile groovy scala elixir swipl octave escript",
-    interpreter(/^$/),
+    createInterpreter(/^$/),
   ),
-  ...alike("ts-node esno", { letters: "ep", long: "--eval --print --compiler --loader" }),
+  ...repeatRow("ts-node esno", { letters: "ep", long: "--eval --print --compiler --loader" }),
 };
 /** In such a place a file's name can be a command, another file's name, or a format that starts something. */
 const MAGICK: TaskProgram = {
@@ -71,19 +71,19 @@ const MAGICK: TaskProgram = {
     /^(?:[\w-]+:)?[|@]|^(?:clipboard|delegate|ephemeral|fd|ftp|gs|https?|ldap|magick-script|msl|mvg|pango|postscript|print|scan|screenshot|script|show|svg|text|url|vid|win|x):/i,
   long: "-script -write -path -profile -remote -launch",
 };
-/** A colon in the name of an archive makes it one of another machine. */
+/** A colon in an archive's name puts the archive on another machine. */
 const ON_OTHER_MACHINE = /^(?:-\w*f|--file=)?[^/=-][^/=]*:|^--file=[^/]*:/;
-const TASKS: Readonly<Record<string, TaskProgram>> = {
-  ...alike("npm pnpm yarn", NPM),
+const TASK_PROGRAMS: Readonly<Record<string, TaskProgram>> = {
+  ...repeatRow("npm pnpm yarn", NPM),
   bun: { letters: "Ccr", long: `${NPM.long} --preload --require --import --config --env-file` },
-  ...alike("pip pip3", { long: "--python --log --target --prefix --root --config-settings" }),
-  // Such a file names programs that bring passwords.
-  ...alike("kubectl oc", { long: "--kubeconfig --server --raw", words: /^-s/ }),
+  ...repeatRow("pip pip3", { long: "--python --log --target --prefix --root --config-settings" }),
+  // Such a file can name programs that supply passwords.
+  ...repeatRow("kubectl oc", { long: "--kubeconfig --server --raw", words: /^-s/ }),
   helm: { long: "--kubeconfig --post-renderer --kube-apiserver" },
-  ...alike("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
+  ...repeatRow("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
   // It takes the words that log in elsewhere along.
-  ...alike("gh glab", { long: "--hostname" }),
-  ...alike("make gmake", {
+  ...repeatRow("gh glab", { long: "--hostname" }),
+  ...repeatRow("make gmake", {
     letters: "fCIE",
     long: "--file --makefile --eval --directory",
     words: /^[^-].*=/s,
@@ -97,14 +97,14 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     letters: "pco",
     long: "--rootdir --confcutdir --override-ini --config-file --basetemp --pastebin --pdbcls",
   },
-  ...alike("mypy dmypy", { long: "--install-types --non-interactive" }),
+  ...repeatRow("mypy dmypy", { long: "--install-types --non-interactive" }),
   // Inline code, or a goal of another plugin than the one that builds.
   rake: { letters: "epE", long: "--execute --execute-print --execute-continue" },
-  ...alike("mvn mvnw", {
+  ...repeatRow("mvn mvnw", {
     words: /^exec:|^[\w.-]+:[\w.-]+:|^-D(?:exec|maven\.ext)\b|^-(?:s|gs|f|t|gt)$/,
     long: "--settings --global-settings --file --toolchains",
   }),
-  ...alike("gradle gradlew", {
+  ...repeatRow("gradle gradlew", {
     words: /^-[Ibcp]$|^-Dorg\.gradle\.java/,
     long: "--init-script --build-file --settings-file --project-dir --include-build",
   }),
@@ -126,7 +126,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   },
   tsc: { letters: "pb", long: "--project --outDir --outFile --build" },
   ...INTERPRETERS,
-  ...alike(
+  ...repeatRow(
     "convert magick mogrify identify compare composite montage animate display import stream conjure",
     MAGICK,
   ),
@@ -152,12 +152,12 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   ssh: REMOTE,
   scp: { ...REMOTE, letters: "FSD" },
   sftp: { ...REMOTE, letters: "FSDb" },
-  ...alike("sshfs autossh ssh-copy-id", REMOTE),
+  ...repeatRow("sshfs autossh ssh-copy-id", REMOTE),
   mosh: { long: "--ssh --client --server" },
   "ssh-keygen": { letters: "Dw" },
   "ssh-add": { letters: "sSe" },
   socat: { words: /(?:^|!!)(?:exec|system|shell|sctp-exec):|,(?:exec|system)=/i },
-  ...alike("nc ncat netcat", { letters: "ec", long: "--lua-exec" }),
+  ...repeatRow("nc ncat netcat", { letters: "ec", long: "--lua-exec" }),
   man: { letters: "CHPpTX", long: "--config-file --html --pager --preprocessor --troff-device --gxditview" },
   less: {
     letters: "kKoOtT",
@@ -165,7 +165,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     words: /^\+/,
   },
   more: { words: /^\+/ },
-  ...alike("vi vim nvim view ex gvim vimdiff rvim rview", {
+  ...repeatRow("vi vim nvim view ex gvim vimdiff rvim rview", {
     letters: "cSsuwWU",
     long: "--cmd --startuptime",
     words: /^\+/,
@@ -179,9 +179,9 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     letters: "osOSkK",
     long: "--one-line --source --one-line-before-file --source-before-file --one-line-on-crash",
   },
-  ...alike("kak hx", { letters: "eEc" }),
+  ...repeatRow("kak hx", { letters: "eEc" }),
   perf: { letters: "s", long: "--script" },
-  ...alike("ansible ansible-playbook ansible-console", {
+  ...repeatRow("ansible ansible-playbook ansible-console", {
     letters: "iMemaf",
     long: "--ssh-common-args --ssh-extra-args --sftp-extra-args --scp-extra-args --vault-password-file --vault-id --become-password-file --connection-password-file --module-path --inventory --extra-vars --module-name --args",
   }),
@@ -190,39 +190,39 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     long: "--filter --lua-filter --defaults --extract-media",
     words: /\.lua(?:[+-]\w+)*$/,
   },
-  ...alike("tex latex pdflatex xelatex lualatex pdftex luatex", {
+  ...repeatRow("tex latex pdflatex xelatex lualatex pdftex luatex", {
     words: /^--?(?:shell-e|enable-w|write18)/,
   }),
   latexmk: { words: /^-(?:e|r|usepretex|pretex)|^-[a-z]*(?:latex|tex|view|dvi|ps|pdf)=/ },
-  ...alike("yt-dlp youtube-dl", {
+  ...repeatRow("yt-dlp youtube-dl", {
     long: "--config-locations --plugin-dirs --ffmpeg-location --alias --external-downloader --downloader --batch-file",
   }),
   aria2c: { letters: "i", long: "--conf-path --input-file" },
   psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable" },
-  ...alike("mysql mariadb", {
+  ...repeatRow("mysql mariadb", {
     letters: "e",
     long: "--execute --init-command --pager --tee --plugin-dir --defaults-file --defaults-extra-file",
   }),
-  ...alike("sqlite3 duckdb", SQLITE),
+  ...repeatRow("sqlite3 duckdb", SQLITE),
   openssl: {
     only: /^-(?:in|inform|noout|text|subject|issuer|dates|enddate|startdate|checkend|fingerprint|serial|pubkey|modulus|hash|ext|purpose|email|nameopt|md5|sha\d+|connect|servername|showcerts|base64|a|d|e|v|hex|r)$/,
   },
-  ...alike("gcc g++ cc c++ clang clang++ gfortran gdc gnat gccgo flang mpicc mpicxx", COMPILER),
-  ...alike("opt llc clang-tidy", { long: "-load --load" }),
-  ...alike("rustc rustdoc", { letters: "Z", words: /linker/, long: "--runtool --test-builder --config" }),
-  ...alike("ghc ghci runghc", { words: /^-(?:e$|F$|pgm|fplugin|ghci-script)/ }),
-  ...alike("ocamlc ocamlopt ocamlfind", { long: "-pp -ppx" }),
-  ...alike("javac jar javadoc", { words: /^-J|^@|^-Xplugin|^--?proc/ }),
+  ...repeatRow("gcc g++ cc c++ clang clang++ gfortran gdc gnat gccgo flang mpicc mpicxx", COMPILER),
+  ...repeatRow("opt llc clang-tidy", { long: "-load --load" }),
+  ...repeatRow("rustc rustdoc", { letters: "Z", words: /linker/, long: "--runtool --test-builder --config" }),
+  ...repeatRow("ghc ghci runghc", { words: /^-(?:e$|F$|pgm|fplugin|ghci-script)/ }),
+  ...repeatRow("ocamlc ocamlopt ocamlfind", { long: "-pp -ppx" }),
+  ...repeatRow("javac jar javadoc", { words: /^-J|^@|^-Xplugin|^--?proc/ }),
   wget: {
     letters: "eOPioa",
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config --post-file --body-file",
   },
-  ...alike("apt apt-get", { letters: "oc", long: "--option --config-file" }),
+  ...repeatRow("apt apt-get", { letters: "oc", long: "--option --config-file" }),
   nano: { letters: "s" },
   hg: { letters: "e", long: "--config --ssh --cwd --repository" },
   svn: { long: "--config-option --config-dir" },
   jj: { long: "--config --config-toml --config-file" },
-  ...alike("rpm rpmquery rpmbuild", { letters: "E", long: "--eval --pipe --define --load" }),
+  ...repeatRow("rpm rpmquery rpmbuild", { letters: "E", long: "--eval --pipe --define --load" }),
   dpkg: { long: "--pre-invoke --post-invoke --root --admindir --instdir" },
   fzf: { long: "--preview --bind" },
   bsdtar: { long: "--use-compress-program", letters: "C" },
@@ -236,41 +236,41 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
 export const STARTING_OPTION =
   /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|shell|shell-escape|speller|wrapper))(?:=|$)|^-(?:-[\w-]+-|-?(?:load-(?:pass-)?|X)?)(?:browser|eval|executable|init-hook|pdf-engine|plugins?|viewer)(?:[=:]|$)/;
 
-/** Of programs that nothing in a project makes do something else first. */
+/** Version queries of programs that a project cannot make run something else first. */
 const VERSIONS =
   /^(?:(?:node|npm|gcc|make|perl|php|ruby) -v|java -?-version|(?:bun|clang|cmake|curl|deno|docker|gcc|gh|make|node|npm|perl|php|pip3?|python3?|ruby) --version)$/;
 
 /** The same for `--version` and `--help`. */
-const SHOW_THEMSELVES = setOf(
+const SELF_DESCRIBING = createSet(
   "ar as black c++ cc clang++ clang-format clang-tidy ctest ffmpeg ffprobe flake8 g++ gdb go gofmt isort java javac ld lldb meson mypy mysql ninja nm objdump pandoc patch pdftotext podman psql qemu-img redis-cli rsync ruff shellcheck sqlite3 strace tar tmux unzip valgrind wget zip",
 );
 /** What else is shown: packages that are installed, and the scripts of a project. */
 const LISTINGS: Readonly<Record<string, OptionTable>> = {
-  ...alike("npm.ls npm.list npm.ll", {
+  ...repeatRow("npm.ls npm.list npm.ll", {
     flags: "alp",
     texts: "",
     long: "all json long parseable depth= omit= include= link package-lock-only workspaces",
   }),
-  ...alike("npm.run npm.run-script", { long: "json" }),
-  ...alike("pip.list pip.freeze pip.check pip3.list pip3.freeze pip3.check", {
+  ...repeatRow("npm.run npm.run-script", { long: "json" }),
+  ...repeatRow("pip.list pip.freeze pip.check pip3.list pip3.freeze pip3.check", {
     flags: "l",
     long: "format= local not-required verbose exclude-editable all",
   }),
-  ...alike("pip.show pip3.show", { flags: "f", long: "files verbose" }),
+  ...repeatRow("pip.show pip3.show", { flags: "f", long: "files verbose" }),
 };
 
 /** What it shows is about the program itself, or about what is installed. */
-function showsItself(words: readonly Argument[], reach: Reach): boolean {
+function isSelfDescription(words: readonly Argument[], reach: Reach): boolean {
   const [program = "", option = ""] = words.map(({ value }) => value);
   const isAlone = words.length === 2;
   if (isAlone && VERSIONS.test(`${program} ${option}`)) return true;
-  if (isAlone && /^--(?:version|help)$/.test(option) && SHOW_THEMSELVES.has(program)) return true;
+  if (isAlone && /^--(?:version|help)$/.test(option) && SELF_DESCRIBING.has(program)) return true;
   if (isAlone && option === "version" && program === "go") return true;
   // A file of the project can choose another toolchain, a program of its own included.
   if (isAlone && /^(?:cargo|rustc|rustdoc) (?:--version|-V)$/.test(`${program} ${option}`)) {
-    return !reach.hasAbove("rust-toolchain*");
+    return !reach.hasFileAbove("rust-toolchain*");
   }
-  const table = rowOf(LISTINGS, `${program}.${option}`);
+  const table = findRow(LISTINGS, `${program}.${option}`);
   if (table === undefined) return false;
   const { operands, findings } = readOptions(words, table, reach);
   const isPlain = operands.every(
@@ -281,62 +281,62 @@ function showsItself(words: readonly Argument[], reach: Reach): boolean {
 }
 
 /** A program about which nothing is known, so it may do anything. */
-export const other: ProgramReader = (words, reach) => {
+export const judgeOther: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
-  if (showsItself(words, reach)) return [];
-  const unknown = unknownFinding(`\`${program}\` is not known to be read-only`);
-  const deletes = deletedPaths(words.map(({ value }) => value));
+  if (isSelfDescription(words, reach)) return [];
+  const unknown = createUnknown(`\`${program}\` is not known to be read-only`);
+  const deletes = listDeletedPaths(words.map(({ value }) => value));
   const findings: Finding[] = [deletes === null ? unknown : { ...unknown, deletes }];
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
-  // Nothing of the folder is left to check afterwards.
+  // Nothing in the folder is left to be checked afterwards.
   if (deleting !== -1) {
     const what = "`rm -r` deletes whole folders";
     findings.push({ nature: "destructive", what, upTo: deleting, ...(deletes && { deletes }) });
   }
-  return [...findings, ...taskFindings(words, reach)];
+  return [...findings, ...judgeTaskWords(words, reach)];
 };
 
 /** Programs that delete what their operands name. */
-const DELETING = setOf("rm rmdir unlink shred del erase");
+const DELETING = createSet("rm rmdir unlink shred del erase");
 
 /** What a program of these words deletes, as written; null if it is none that deletes. */
-export function deletedPaths([program = "", ...words]: readonly string[]): string[] | null {
+export function listDeletedPaths([program = "", ...words]: readonly string[]): string[] | null {
   if (!DELETING.has(baseName(program))) return null;
   const end = words.indexOf("--");
   return words.filter((word, at) => at !== end && (!word.startsWith("-") || (end !== -1 && at > end)));
 }
 
 /** The words with which a program does another task than the one that its first words say. */
-function taskFindings(words: readonly Argument[], reach: Reach): Finding[] {
+function judgeTaskWords(words: readonly Argument[], reach: Reach): Finding[] {
   const findings: Finding[] = [];
   const name = baseName(words[0]?.value ?? "");
   // `python -m pytest` does what `pytest` does.
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
-  const task = rowOf(TASKS, own.replace(/-?[\d.]+$/, "")) ?? rowOf(TASKS, own);
+  const task = findRow(TASK_PROGRAMS, own.replace(/-?[\d.]+$/, "")) ?? findRow(TASK_PROGRAMS, own);
   let isEnded = false;
   let isOfScript = false;
-  for (const [index, word] of withDash(words, own).entries()) {
+  for (const [index, word] of addDash(words, own).entries()) {
     if (index < (isModule ? 3 : 1)) continue;
     if (word.value === "--") isEnded = true;
-    if (!isOfScript && redirects(word.value, isEnded, task)) {
-      findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
+    if (!isOfScript && changesTask(word.value, isEnded, task)) {
+      findings.push(createLaunch(`\`${name} ${word.value}\` can make it do something else`, index));
     }
-    findings.push(...otherPath(word, index, reach));
+    findings.push(...judgeOtherPath(word, index, reach));
     isOfScript ||= task?.hasScript === true && !word.value.startsWith("-");
   }
   return findings;
 }
 
 /** The letters in the first word of `tar` need none. */
-function withDash(words: readonly Argument[], name: string): readonly Argument[] {
+function addDash(words: readonly Argument[], name: string): readonly Argument[] {
   const [program, letters, ...rest] = words;
   if (!name.endsWith("tar") || program === undefined || letters === undefined) return words;
   return [program, { ...letters, value: letters.value.replace(/^(?!-)/, "-") }, ...rest];
 }
 
-function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
+function judgeOtherPath(word: Argument, index: number, reach: Reach): Finding[] {
   if (/^file:/i.test(word.value))
     return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index, path: word.value }];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word.value)) return [];
@@ -344,15 +344,15 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   const named = /^(?:[\w.-]*[=@])*((?:~|\.\.|\/).*)$/s.exec(word.value)?.[1];
   const value =
     named === undefined
-      ? (attachedValue(word) ?? { ...word, value: word.value.replace(/^\w+=/, "") })
+      ? (readAttachedValue(word) ?? { ...word, value: word.value.replace(/^\w+=/, "") })
       : { ...word, value: named };
-  return pathFinding(value, index, reach);
+  return judgePath(value, index, reach);
 }
 
 /** Perl, ImageMagick and others take such a file's name for a command. */
 const OPENS_A_PIPE = /^\s*\||\|\s*$/;
 
-function redirects(word: string, isEnded: boolean, task: TaskProgram = {}): boolean {
+function changesTask(word: string, isEnded: boolean, task: TaskProgram = {}): boolean {
   const { letters = "", long = "", words, only } = task;
   if (OPENS_A_PIPE.test(word)) return true;
   // After `--` there are no more options, but a setting of make is one there too.

@@ -1,11 +1,11 @@
-import { alike, rowOf } from "../tables.ts";
+import { findRow, repeatRow } from "../tables.ts";
 import { reachesOut } from "./awk.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
-import { launchFinding, manyFinding, type ProgramReader, pathFinding, scriptFinding } from "./finding.ts";
+import { createLaunch, judgeMany, judgePath, judgeScriptWord, type ProgramReader } from "./finding.ts";
 import { git } from "./git.ts";
 import { readOptions } from "./options.ts";
-import { other } from "./other-programs.ts";
+import { judgeOther } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
@@ -14,25 +14,25 @@ const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { texts: "Fv" }, reach);
   const [program, ...files] = operands;
   const reaching = reachesOut(program?.value ?? "")
-    ? [launchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]
+    ? [createLaunch("the program of `awk` may write or start another one", program?.index ?? 0)]
     : [];
   const assigned = options.filter(
     ({ name, value }) => name === "-v" && !/^(?:[a-z]\w*|O?[FR]S)=/.test(value ?? ""),
   );
   return [
     ...findings,
-    ...(program === undefined ? [] : scriptFinding(program, program.index)),
-    // If the value of an option becomes many words, another one takes the place of the program.
+    ...(program === undefined ? [] : judgeScriptWord(program, program.index)),
+    // If an option's value expands to several words, another word becomes the AWK program.
     ...options.flatMap(({ index }) => {
       const word = words[index];
-      return word === undefined || word.value.startsWith("-") ? [] : manyFinding(word, index);
+      return word === undefined || word.value.startsWith("-") ? [] : judgeMany(word, index);
     }),
     ...reaching,
-    ...assigned.map(({ index }) => launchFinding("`awk -v` sets a variable of `awk` itself", index)),
-    ...files.flatMap((file) => pathFinding(file, file.index, reach)),
+    ...assigned.map(({ index }) => createLaunch("`awk -v` sets a variable of `awk` itself", index)),
+    ...files.flatMap((file) => judgePath(file, file.index, reach)),
     ...files
       .filter(({ value }) => /^[A-Z]\w*=/.test(value))
-      .map(({ index }) => launchFinding("it sets a variable of `awk` itself", index)),
+      .map(({ index }) => createLaunch("it sets a variable of `awk` itself", index)),
   ];
 };
 
@@ -41,12 +41,12 @@ const tar: ProgramReader = (words, reach) => {
   const [, options, archive, ...rest] = words;
   const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
   const isNamed = archive !== undefined && !archive.isGlob && archive.below === undefined;
-  if (!isList || !isNamed || /[:]|^-/.test(archive.value)) return other(words, reach);
-  return pathFinding(archive, 2, reach);
+  if (!isList || !isNamed || /[:]|^-/.test(archive.value)) return judgeOther(words, reach);
+  return judgePath(archive, 2, reach);
 };
 
 /** Only showing what is packed. The names of archives may be patterns for `unzip` itself, and names are completed. */
-const packed: ProgramReader = (words, reach) => {
+const judgePackedList: ProgramReader = (words, reach) => {
   const isCat = words[0]?.value === "zcat";
   const isZip = words[0]?.value === "unzip";
   const isShown = isCat || (isZip ? /^-(?:l|v|lv|Z1?|p)$/ : /^-(?:l|lv|d?c|cd)$/).test(words[1]?.value ?? "");
@@ -54,26 +54,26 @@ const packed: ProgramReader = (words, reach) => {
   const isOdd = files.some(
     ({ value }, index) => value.startsWith("-") || (isZip && index === 0 && /[*?[]/.test(value)),
   );
-  if (!isShown || isOdd) return other(words, reach);
+  if (!isShown || isOdd) return judgeOther(words, reach);
   const named = (isZip ? files.slice(0, 1) : files).flatMap((file) =>
     ["", ".zip", ".ZIP", ".gz", ".z", "-z", ".Z"].map((end) => ({ ...file, value: file.value + end })),
   );
-  return named.flatMap((file) => pathFinding(file, words.length - 1, reach));
+  return named.flatMap((file) => judgePath(file, words.length - 1, reach));
 };
 
 /** `command -v` prints where a program is; what `command` launches is judged as that. */
 const command: ProgramReader = (words) =>
-  /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [launchFinding("`command` launches another program", 0)];
+  /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [createLaunch("`command` launches another program", 0)];
 
 const READERS: Readonly<Record<string, ProgramReader>> = {
   ...SIMPLE_PROGRAMS,
   ...BUILTINS,
-  ...alike("awk gawk mawk", awk),
+  ...repeatRow("awk gawk mawk", awk),
   find,
   sed,
   git,
   tar,
-  ...alike("unzip zcat gzip gunzip bzip2 bunzip2 xz unxz zstd", packed),
+  ...repeatRow("unzip zcat gzip gunzip bzip2 bunzip2 xz unxz zstd", judgePackedList),
   command,
 };
 
@@ -85,13 +85,13 @@ export function isKnown(name: string): boolean {
 /** The reasons not to run these words without a question; a program that is named with a path is unknown. */
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";
-  const reader = rowOf(READERS, name);
+  const reader = findRow(READERS, name);
   const isHelp = words.length === 2 && /^--(?:help|version)$/.test(words[1]?.value ?? "");
   if (reader !== undefined && isHelp) return [];
   const options = words.flatMap(({ value, isGlob }, index) =>
     isGlob && reach.mayBecomeOption(value)
-      ? [launchFinding(`\`${value}\` may match a name that begins with a dash`, index)]
+      ? [createLaunch(`\`${value}\` may match a name that begins with a dash`, index)]
       : [],
   );
-  return [...options, ...(reader ?? other)(words, reach)];
+  return [...options, ...(reader ?? judgeOther)(words, reach)];
 };

@@ -1,4 +1,4 @@
-import { type Finding, launchFinding, type ProgramReader, pathFinding, scriptFinding } from "./finding.ts";
+import { createLaunch, type Finding, judgePath, judgeScriptWord, type ProgramReader } from "./finding.ts";
 import { readOptions } from "./options.ts";
 
 const OPTIONS = {
@@ -18,12 +18,12 @@ export const sed: ProgramReader = (words, reach) => {
   const places = [...scripts, ...read.options].map(({ index }) => ({ word: words[index], index }));
   const findings: Finding[] = [
     ...read.findings,
-    ...places.flatMap(({ word, index }) => (word === undefined ? [] : scriptFinding(word, index))),
+    ...places.flatMap(({ word, index }) => (word === undefined ? [] : judgeScriptWord(word, index))),
   ];
   if (!isHarmlessScript(script)) {
-    findings.push(launchFinding("the script of `sed` may write, read another file or start a program", last));
+    findings.push(createLaunch("the script of `sed` may write, read another file or start a program", last));
   }
-  return [...findings, ...files.flatMap((file) => pathFinding(file, file.index, reach))];
+  return [...findings, ...files.flatMap((file) => judgePath(file, file.index, reach))];
 };
 
 /** Some end a bracket, and with it what stands between two marks, where others do not: such a one is not known. */

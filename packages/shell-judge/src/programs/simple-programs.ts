@@ -1,13 +1,13 @@
-import { SHOWN } from "../grammar/literal-word.ts";
-import { alike } from "../tables.ts";
+import { PRINTABLE_VARIABLES } from "../grammar/literal-word.ts";
+import { repeatRow } from "../tables.ts";
 import {
   type Argument,
+  createLaunch,
   type Finding,
-  followedFinding,
-  launchFinding,
+  judgeFollowedPath,
+  judgePath,
+  judgeScriptWord,
   type ProgramReader,
-  pathFinding,
-  scriptFinding,
 } from "./finding.ts";
 import { type Options, type OptionTable, readOptions } from "./options.ts";
 
@@ -15,7 +15,7 @@ import { type Options, type OptionTable, readOptions } from "./options.ts";
 type Operands = "paths" | "text" | "none" | "pattern then paths";
 
 /** A program whose harmless options are listed; `check` covers what a table cannot express. */
-function listed(
+function createListedReader(
   operands: Operands,
   table: OptionTable,
   check: (read: Options) => readonly Finding[] = () => [],
@@ -26,11 +26,11 @@ function listed(
     if (operands === "text") return findings;
     const skipped = operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
     const follows = read.options.find(({ name }) => table.following?.includes(name));
-    const finding = follows ? followedFinding : pathFinding;
+    const finding = follows ? judgeFollowedPath : judgePath;
     if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, follows.index, reach));
     for (const [place, operand] of read.operands.entries()) {
       if (operands === "none")
-        findings.push(launchFinding(`it does not take \`${operand.value}\``, operand.index));
+        findings.push(createLaunch(`it does not take \`${operand.value}\``, operand.index));
       else if (place >= skipped || operand.isGlob) findings.push(...finding(operand, operand.index, reach));
     }
     return findings;
@@ -44,18 +44,19 @@ export function givesPattern(read: Options): boolean {
 }
 
 /** Only reads, with any option except these; other words are paths. With what `follows` matches it follows links. */
-function reading(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
+function createReader(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
   return (words, reach) => {
     const isFollowing = follows !== undefined && words.some(({ value }) => follows.test(value));
-    const finding = isFollowing ? followedFinding : pathFinding;
+    const finding = isFollowing ? judgeFollowedPath : judgePath;
     const end = words.findIndex(({ value }) => value === "--");
     const findings = words.flatMap((word, index) => {
       if (index === 0) return [];
       if (!isDashed(word) || (end !== -1 && index > end)) return finding(word, index, reach);
-      const path = attachedValue(word);
+      const path = readAttachedValue(word);
       const what = `\`${word.value}\` is not known to be a harmless option`;
       const isUnclear = word.isGlob && !/^--[\w-]+=/.test(word.value);
-      const asked = isUnclear || isAsked(word.value, letters, long) ? [launchFinding(what, index)] : [];
+      const asked =
+        isUnclear || isSuspectOption(word.value, letters, long) ? [createLaunch(what, index)] : [];
       return path === null ? asked : [...asked, ...finding(path, index, reach)];
     });
     const isHere = isFollowing && words.slice(1).every(isDashed);
@@ -67,7 +68,7 @@ function isDashed({ value }: Argument): boolean {
   return value.startsWith("-") && value !== "-";
 }
 
-function isAsked(option: string, letters: string, long: readonly string[]): boolean {
+function isSuspectOption(option: string, letters: string, long: readonly string[]): boolean {
   if (!option.startsWith("--")) return [...option.slice(1)].some((letter) => letters.includes(letter));
   // Perl leaves aside the case of the letters.
   const name = option.slice(2).replace(/=.*/s, "").toLowerCase();
@@ -75,7 +76,7 @@ function isAsked(option: string, letters: string, long: readonly string[]): bool
 }
 
 /** The part of an option that may be a path: after `=`, or after the letters of `-f../x`. */
-export function attachedValue(word: Argument): Argument | null {
+export function readAttachedValue(word: Argument): Argument | null {
   const value =
     /^--?[\w-]+=(.*)$/s.exec(word.value)?.[1] ?? /^-\w+?((?:\.\.|\/|~).*)$/s.exec(word.value)?.[1];
   return value === undefined ? null : { ...word, value };
@@ -88,7 +89,7 @@ const GREP_LONG = `
   files-without-match files-with-matches count initial-tab null color colour binary regexp=~ max-count=
   label= binary-files= directories= devices= include=~ exclude=~ exclude-dir=~ before-context=
   after-context= context= file=@ exclude-from=@ group-separator=~ no-group-separator`;
-const GREP = listed("pattern then paths", {
+const GREP = createListedReader("pattern then paths", {
   flags: "EFGPivwxzsVbnHhoqaIrRLlcTZUuy",
   following: ["-R", "--dereference-recursive"],
   values: "mABCdD",
@@ -110,7 +111,7 @@ const RG_LONG = `
   no-line-number no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet
   smart-case stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp
   version`;
-const RG = listed("pattern then paths", {
+const RG = createListedReader("pattern then paths", {
   flags: "acFHiIlLnNoPpqsSuUvwx0.bV",
   following: ["-L", "--follow"],
   values: "ABCEMmTtjd",
@@ -124,7 +125,7 @@ const FD_LONG = `
   fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude=~ type=
   extension= size= changed-within= changed-before= max-results= color= threads= prune quiet
   one-file-system strip-cwd-prefix path-separator=~ show-errors version`;
-const FD = listed("pattern then paths", {
+const FD = createListedReader("pattern then paths", {
   flags: "HIusiFgapL01qV",
   following: ["-L", "--follow"],
   values: "detSj",
@@ -141,21 +142,23 @@ const JQ_LONG = `
   null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
   monochrome-output tab indent= exit-status stream seq arg== argjson== rawfile==@ slurpfile==@ argfile==@`;
 
-/** Fields may have such names, variables and functions may not. What stands before a colon is a field in braces alone. */
+/**
+ * jq fields may have such names, but variables and functions may not. Before a colon it is a field only inside braces.
+ */
 const JQ_REACHES =
   /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!(?<=\{[^[{$]*)\s*:)/;
 
-const jq = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
+const jq = createListedReader("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
 /** Two programs have this name, and both take a file as well where the expression stands. */
-const YQ = listed(
+const YQ = createListedReader(
   "paths",
   { flags: "rPeNMCc", long: "raw-output prettyPrint no-colors compact-output" },
   (read) =>
     read.operands.flatMap((operand) => [
       ...jqFilter({ ...read, operands: [operand] }),
       ...(/(?<!\.[\w-]*)(?:load|env\(|envsubst|eval(?!$)|system)/.test(operand.value)
-        ? [launchFinding("the expression reads more than the file", operand.index)]
+        ? [createLaunch("the expression reads more than the file", operand.index)]
         : []),
     ]),
 );
@@ -165,27 +168,28 @@ function jqFilter({ operands }: Options): Finding[] {
   if (filter === undefined) return [];
   const reaches = JQ_REACHES.test(filter.value);
   return reaches
-    ? [launchFinding("the filter reads a file or the environment", filter.index)]
-    : scriptFinding(filter, filter.index);
+    ? [createLaunch("the filter reads a file or the environment", filter.index)]
+    : judgeScriptWord(filter, filter.index);
 }
 
 /** It reads options from a file that is named after an `@`. */
 const strings: ProgramReader = (words, reach) => [
-  ...reading()(words, reach),
+  ...createReader()(words, reach),
   ...words.flatMap(({ value, isGlob, below }, index) => {
     const mayName = /^@/.test(value) || (isGlob && /^[*?[]/.test(value)) || below?.isText === true;
-    return mayName ? [launchFinding(`\`${value}\` may name a file with more words`, index)] : [];
+    return mayName ? [createLaunch(`\`${value}\` may name a file with more words`, index)] : [];
   }),
 ];
 
 /** Only variables that contain no secret. */
 const printenv: ProgramReader = (words) => {
   const names = words.slice(1);
-  const isHarmless = names.length > 0 && names.every(({ value, isGlob }) => SHOWN.has(value) && !isGlob);
-  return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
+  const isHarmless =
+    names.length > 0 && names.every(({ value, isGlob }) => PRINTABLE_VARIABLES.has(value) && !isGlob);
+  return isHarmless ? [] : [createLaunch("it shows variables that may hold secrets", words.length - 1)];
 };
 
-/** Its options are no groups of letters, and a second file is one that it writes. */
+/** Its options cannot be grouped, and its second operand is a file that it writes. */
 const xxd: ProgramReader = (words, reach) => {
   const OPTIONS = /^(?:(?:-[abeiup]|-[lscgo] ?-?\d+)(?: |$))*$/;
   const given = words.slice(1);
@@ -194,54 +198,63 @@ const xxd: ProgramReader = (words, reach) => {
   const isShown = areOptions(given) && !words.some(({ isMany }) => isMany);
   if (file === undefined) return [];
   return isShown
-    ? pathFinding(file, words.length - 1, reach)
-    : [launchFinding("it may write a file", words.length)];
+    ? judgePath(file, words.length - 1, reach)
+    : [createLaunch("it may write a file", words.length)];
 };
 
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
-  ...alike(
+  ...repeatRow(
     "cat pgrep pidof head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column",
-    reading(),
+    createReader(),
   ),
-  ...alike(
+  ...repeatRow(
     "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum",
-    reading("c", ["check"]),
+    createReader("c", ["check"]),
   ),
-  ...alike("whoami uptime tty nproc arch hostname logname", listed("none", {})),
-  lscpu: listed("none", { flags: "aebcJpxy" }),
-  ...alike("locale getconf", listed("text", { flags: "a" })),
-  ...alike("echo true false : seq basename dirname id groups which expr factor numfmt", () => []),
+  ...repeatRow("whoami uptime tty nproc arch hostname logname", createListedReader("none", {})),
+  lscpu: createListedReader("none", { flags: "aebcJpxy" }),
+  ...repeatRow("locale getconf", createListedReader("text", { flags: "a" })),
+  ...repeatRow("echo true false : seq basename dirname id groups which expr factor numfmt", () => []),
   strings,
   yq: YQ,
   xxd,
-  ...alike("bzcat xzcat zstdcat", listed("paths", { flags: "cdfkqv" })),
-  bc: listed("paths", { flags: "lqs" }),
-  shuf: listed("paths", { flags: "erz", values: "ni" }),
+  ...repeatRow("bzcat xzcat zstdcat", createListedReader("paths", { flags: "cdfkqv" })),
+  bc: createListedReader("paths", { flags: "lqs" }),
+  shuf: createListedReader("paths", { flags: "erz", values: "ni" }),
   // Elsewhere than in GNU's it names a file to write.
-  ...alike("base64 base32", reading("o", ["output"])),
-  ls: reading("", [], /^-(?:[^-]*[LH]|-deref)/),
-  hexdump: reading("f"),
-  wc: reading("", ["files0-from"]),
-  du: reading("X", ["files0-from"], /^-(?:[^-]*[LD]|-deref)/),
+  ...repeatRow("base64 base32", createReader("o", ["output"])),
+  ls: createReader("", [], /^-(?:[^-]*[LH]|-deref)/),
+  hexdump: createReader("f"),
+  wc: createReader("", ["files0-from"]),
+  du: createReader("X", ["files0-from"], /^-(?:[^-]*[LD]|-deref)/),
   // It compares the contents of folders, and follows the links there.
-  diff: reading("lX", ["paginate"], /^/),
-  uname: listed("none", { flags: "asnrvmpio" }),
-  pwd: listed("none", { flags: "LP" }),
-  free: listed("none", { flags: "bkmghtlw", numbers: true }),
-  tr: listed("text", { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1" }),
-  cut: listed("paths", {
+  diff: createReader("lX", ["paginate"], /^/),
+  uname: createListedReader("none", { flags: "asnrvmpio" }),
+  pwd: createListedReader("none", { flags: "LP" }),
+  free: createListedReader("none", { flags: "bkmghtlw", numbers: true }),
+  tr: createListedReader("text", { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1" }),
+  cut: createListedReader("paths", {
     flags: "nsz",
     values: "bcf",
     texts: "d",
     long: "bytes= characters= fields= delimiter=~ only-delimited output-delimiter=~ complement",
   }),
-  paste: listed("paths", { flags: "sz", texts: "d", long: "delimiters=~ serial zero-terminated" }),
-  ...alike("grep egrep fgrep", GREP),
+  paste: createListedReader("paths", {
+    flags: "sz",
+    texts: "d",
+    long: "delimiters=~ serial zero-terminated",
+  }),
+  ...repeatRow("grep egrep fgrep", GREP),
   rg: RG,
-  ...alike("fd fdfind", FD),
-  sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "kS", texts: "t", long: SORT_LONG }),
-  uniq: listed(
+  ...repeatRow("fd fdfind", FD),
+  sort: createListedReader("paths", {
+    flags: "bdfghiMnRrVcCmsuz",
+    values: "kS",
+    texts: "t",
+    long: SORT_LONG,
+  }),
+  uniq: createListedReader(
     "paths",
     {
       flags: "cdDiuz",
@@ -250,16 +263,19 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     },
     ({ operands }) => {
       const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
-      return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
+      return written.map(({ value, index }) => createLaunch(`it writes to \`${value}\``, index));
     },
   ),
   // It writes a page for each folder, or reads names, rules and addresses from files.
-  tree: reading(
+  tree: createReader(
     "oRH",
     ["output", "fromfile", "fromtabfile", "infofile", "gitfile", "hintro", "houtro"],
     /^-\w*l/,
   ),
-  file: listed("paths", { flags: "bikNnr0h", long: "brief mime mime-type mime-encoding no-dereference" }),
+  file: createListedReader("paths", {
+    flags: "bikNnr0h",
+    long: "brief mime mime-type mime-encoding no-dereference",
+  }),
   jq,
   printenv,
 };

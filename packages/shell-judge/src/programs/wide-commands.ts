@@ -1,9 +1,9 @@
 import type { OptionTable } from "./options.ts";
 
 /**
- * A command that "always" may cover with other arguments, because they cannot make it do anything of another kind. Its
- * words stand in the rule in front of the `*`; `$` stands for one plain word, such as the name of a script, `$file` for
- * a file of the project, and `|` between words for one of them.
+ * A command that "always" may cover with other arguments, because they cannot change what kind of thing it does. Its
+ * words stand before the `*` of the rule. `$` stands for one plain word, such as a script's name, `$file` for a file of
+ * the project, and `|` separates alternatives.
  */
 export interface WideCommand {
   readonly words: string;

@@ -1,6 +1,6 @@
-import { type Argument, type Finding, launchFinding, pathFinding, type Reach } from "./finding.ts";
+import { type Argument, createLaunch, type Finding, judgePath, type Reach } from "./finding.ts";
 import { CURL_VALUES } from "./network-others.ts";
-import { wordsIn } from "./network-row.ts";
+import { splitWords } from "./network-row.ts";
 import { type Options, readOptions } from "./options.ts";
 import { WIDE_COMMANDS, WIDENING, type WideCommand } from "./wide-commands.ts";
 
@@ -15,7 +15,7 @@ const FILE = /^(?:\.\/)?(?!.*\.\.)\w[\w./@+-]*\.\w+$/;
 const OWN_ADDRESS = /^(https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]?)/i;
 
 /** The row about a command with these words, and how many of them the rule spells out. */
-export function wideRowOf(
+export function findWideRow(
   words: readonly string[],
 ): { readonly row: WideCommand; readonly count: number } | null {
   const found = ROWS.find(({ pattern }) =>
@@ -29,37 +29,37 @@ export function wideRowOf(
 }
 
 /** The words of a rule for this command with other arguments; null when its table knows of none. */
-export function wideWords(words: readonly Argument[], reach: Reach): readonly string[] | null {
+export function buildWideRule(words: readonly Argument[], reach: Reach): readonly string[] | null {
   const values = words.map(({ value }) => value);
-  const found = wideRowOf(values);
+  const found = findWideRow(values);
   if (found === null) return null;
   const { row, count } = found;
   const own =
     row.operands === "addresses" ? values.map((value) => OWN_ADDRESS.exec(value)?.[1]).find(Boolean) : "";
-  if (own === undefined || beyondWide({ row, count, address: own }, words, reach).length > 0) return null;
+  if (own === undefined || findBeyondRow({ row, count, address: own }, words, reach).length > 0) return null;
   const isHostAlone = own !== "" && !/[:/]$/.test(own.replace(/^https?:\/\//i, ""));
   return [...values.slice(0, count), `${own}${isHostAlone ? "/" : ""}*`];
 }
 
-interface Width {
+interface RuleWidth {
   readonly row: WideCommand | undefined;
   readonly count: number;
   /** With what each address begins. */
   readonly address?: string | undefined;
 }
 
-/** The words that make a command one of another kind than a wide rule covers. */
-export function beyondWide(
-  { row, count, address = "" }: Width,
+/** Finds the words that make a command a different kind of thing than the wide rule covers. */
+export function findBeyondRow(
+  { row, count, address = "" }: RuleWidth,
   words: readonly Argument[],
   reach: Reach,
 ): Finding[] {
   if (row === undefined || row.operands === "addresses")
-    return address === "" ? [] : elsewhere(address, words, count);
+    return address === "" ? [] : findOtherAddresses(address, words, count);
   const beyond = (what: string, index: number) =>
-    launchFinding(`\`${what}\` makes it more than the grant covers`, index);
-  const read = operandsOf(words, row, { count, reach });
-  const never = wordsIn(row.never ?? "");
+    createLaunch(`\`${what}\` makes it more than the grant covers`, index);
+  const read = readOperands(words, row, { count, reach });
+  const never = splitWords(row.never ?? "");
   return [
     ...read.findings,
     ...words.flatMap(({ value }, index) => {
@@ -69,7 +69,7 @@ export function beyondWide(
     ...read.operands.flatMap((operand) => {
       const { value, index } = operand;
       if (row.operands === "text" || index < count) return [];
-      if (row.operands === "paths") return pathFinding(operand, index, reach);
+      if (row.operands === "paths") return judgePath(operand, index, reach);
       return row.operands === "names" && isName(operand) ? [] : [beyond(value, index)];
     }),
   ];
@@ -81,7 +81,7 @@ function isName({ value, isGlob, below }: Argument): boolean {
   return isPlain && !isGlob && below === undefined;
 }
 
-function operandsOf(
+function readOperands(
   words: readonly Argument[],
   { options }: WideCommand,
   { count, reach }: { readonly count: number; readonly reach: Reach },
@@ -98,19 +98,19 @@ function operandsOf(
 }
 
 /** Addresses besides the one that the rule names, and words that a program could take for one. */
-function elsewhere(address: string, words: readonly Argument[], count: number): Finding[] {
-  const values = wordsIn(CURL_VALUES);
+function findOtherAddresses(address: string, words: readonly Argument[], count: number): Finding[] {
+  const values = splitWords(CURL_VALUES);
   return words.flatMap(({ value, below }, index) => {
     const before = words[index - 1]?.value ?? "";
     const isValue = values.includes(before) || /^-\w*[HdXAm]$/.test(before);
     if (index < count || value.startsWith("-") || isValue) return [];
     // Names that match a pattern begin as the pattern does.
     const isCovered = below === undefined && beginsWith(value, address);
-    return isCovered ? [] : [launchFinding(`\`${value}\` is not what the rule names`, index)];
+    return isCovered ? [] : [createLaunch(`\`${value}\` is not what the rule names`, index)];
   });
 }
 
-/** Behind `http://host:` only a port may follow, so that the rest cannot be another host. */
+/** After `http://host:` only a port may follow, so that the rest cannot name another host. */
 function beginsWith(value: string, address: string): boolean {
   if (!value.startsWith(address)) return false;
   const rest = value.slice(address.length);

@@ -10,25 +10,25 @@ const HEADING = /^h[1-6]$/;
 const LANGUAGE =
   /(?:^|\s)(?:lang(?:uage)?|highlight(?:-source)?|brush:?)[-:\s]([A-Za-z0-9+#.]{1,20})(?:$|[\s;])/;
 
-export function codeSpan(text: string): string {
+export function formatCodeSpan(text: string): string {
   if (!text.includes("`")) return `\`${text}\``;
   let fence = "``";
   for (const [ticks] of text.matchAll(/`+/g)) if (ticks >= fence) fence = `${ticks}\``;
   return `${fence} ${text} ${fence}`;
 }
 
-export function rawText(element: PageElement): string {
+export function readRawText(element: PageElement): string {
   let text = "";
   for (const child of element.children) {
     if (typeof child === "string") text += child;
     else if (child.name === "br") text += "\n";
     else if (child.name !== "button")
-      text += rawText(child) + (child.name === "div" && !text.endsWith("\n") ? "\n" : "");
+      text += readRawText(child) + (child.name === "div" && !text.endsWith("\n") ? "\n" : "");
   }
   return text;
 }
 
-export function languageOf(element: PageElement): string {
+export function readLanguage(element: PageElement): string {
   const code = element.children.find((child) => typeof child !== "string" && child.name === "code");
   for (const candidate of [element, code, element.parent, element.parent?.parent]) {
     const attributes = typeof candidate === "object" ? candidate?.attributes : undefined;
@@ -39,40 +39,40 @@ export function languageOf(element: PageElement): string {
   return "";
 }
 
-export function holdsBlock(element: PageElement): boolean {
-  return holds(element, ({ name }) => BLOCKS.has(name) || HEADING.test(name) || name === "ul");
+export function hasBlock(element: PageElement): boolean {
+  return hasDescendant(element, ({ name }) => BLOCKS.has(name) || HEADING.test(name) || name === "ul");
 }
 
-function holds(element: PageElement, isMeant: (below: PageElement) => boolean): boolean {
+function hasDescendant(element: PageElement, isMeant: (below: PageElement) => boolean): boolean {
   return element.children.some(
-    (child) => typeof child !== "string" && (isMeant(child) || holds(child, isMeant)),
+    (child) => typeof child !== "string" && (isMeant(child) || hasDescendant(child, isMeant)),
   );
 }
 
-export function annotationOf(element: PageElement): string {
+export function readAnnotation(element: PageElement): string {
   for (const child of element.children) {
     if (typeof child === "string") continue;
-    const found = child.name === "annotation" ? rawText(child) : annotationOf(child);
+    const found = child.name === "annotation" ? readRawText(child) : readAnnotation(child);
     if (found !== "") return found;
   }
   return "";
 }
 
 /** Elements that cannot be in a cell of a Markdown table. */
-const TOO_MUCH_FOR_A_CELL = new Set(["table", "pre", "ul", "ol", "blockquote", "h1", "h2", "h3"]);
-const MOST_COLUMNS = 100;
+const NOT_IN_CELL = new Set(["table", "pre", "ul", "ol", "blockquote", "h1", "h2", "h3"]);
+const MAX_COLUMNS = 100;
 
 /**
  * The cells of a table, each row as long as the longest, null where a wide cell continues. Null for a table that is
  * only for layout, which is read as blocks.
  */
-export function tableRows(table: PageElement): (PageElement | null)[][] | null {
+export function readTableRows(table: PageElement): (PageElement | null)[][] | null {
   const { role } = table.attributes;
   if (role === "presentation" || role === "none") return null;
   const rows: (PageElement | null)[][] = [];
   let columns = 0;
-  for (const row of rowsOf(table)) {
-    const cells = cellsOf(row);
+  for (const row of listRows(table)) {
+    const cells = readCells(row);
     if (cells === null) return null;
     columns = Math.max(columns, cells.length);
     if (cells.length > 0) rows.push(cells);
@@ -83,26 +83,26 @@ export function tableRows(table: PageElement): (PageElement | null)[][] | null {
 }
 
 /** Plain loops: a page may have a table with a hundred thousand cells. Null when a cell contains too much. */
-function cellsOf(row: PageElement): (PageElement | null)[] | null {
+function readCells(row: PageElement): (PageElement | null)[] | null {
   const cells: (PageElement | null)[] = [];
   for (const cell of row.children) {
     if (typeof cell === "string" || (cell.name !== "td" && cell.name !== "th")) continue;
-    if (holds(cell, ({ name }) => TOO_MUCH_FOR_A_CELL.has(name))) return null;
+    if (hasDescendant(cell, ({ name }) => NOT_IN_CELL.has(name))) return null;
     const { colspan } = cell.attributes;
     const span = colspan === undefined ? 1 : Number.parseInt(colspan, 10);
     cells.push(cell);
-    for (let more = 1; more < span && cells.length < MOST_COLUMNS; more += 1) cells.push(null);
-    if (cells.length >= MOST_COLUMNS) break;
+    for (let more = 1; more < span && cells.length < MAX_COLUMNS; more += 1) cells.push(null);
+    if (cells.length >= MAX_COLUMNS) break;
   }
   return cells;
 }
 
-function rowsOf(element: PageElement): PageElement[] {
+function listRows(element: PageElement): PageElement[] {
   const rows: PageElement[] = [];
   for (const child of element.children) {
     if (typeof child === "string") continue;
     if (child.name === "tr") rows.push(child);
-    else if (/^(?:thead|tbody|tfoot)$/.test(child.name)) rows.push(...rowsOf(child));
+    else if (/^(?:thead|tbody|tfoot)$/.test(child.name)) rows.push(...listRows(child));
   }
   return rows;
 }

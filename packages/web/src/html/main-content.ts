@@ -12,34 +12,34 @@ const ASIDE_ROLES = new Set(
 );
 const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "table", "h2", "h3"]);
 
-const MOST_OF_THE_PAGE = 0.7;
+const MAIN_SHARE = 0.7;
 /** A part with less text is not an article, whatever it is called. */
-const LEAST_CHARACTERS = 140;
+const MIN_CHARACTERS = 140;
 
 /** The declared main part, otherwise where the paragraphs are; null when no part of the page stands out. */
-export function mainContent(body: PageElement) {
-  const all = elementsBelow(body);
+export function findMainContent(body: PageElement) {
+  const all = listElements(body);
   const surroundings = new Set(all.filter(isAside));
   let around = 0;
-  for (const element of surroundings) if (!isBelow(element, surroundings)) around += element.text;
+  for (const element of surroundings) if (!isInsideAny(element, surroundings)) around += element.text;
   const own = Math.max(1, body.text - around);
-  const marked = largest(all.filter(isMarkedMain));
-  if (marked && marked.text >= LEAST_CHARACTERS && marked.text >= own * 0.25) return contentOf(marked);
-  const article = largest(all.filter(({ name }) => name === "article"));
-  if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
-  let dense = densest(all, surroundings);
+  const marked = findLargest(all.filter(isMarkedMain));
+  if (marked && marked.text >= MIN_CHARACTERS && marked.text >= own * 0.25) return listContent(marked);
+  const article = findLargest(all.filter(({ name }) => name === "article"));
+  if (article && article.text >= MIN_CHARACTERS && article.text >= own * 0.5) return listContent(article);
+  let dense = findDensest(all, surroundings);
   // What has the page's heading only has the name: a page "with comments".
-  const isNamed = (one: PageElement) => COMMENTS_NAME.test(namesOf(one)) && !holdsHeading(one);
+  const isNamed = (one: PageElement) => COMMENTS_NAME.test(readNames(one)) && !hasHeading(one);
   const comments = new Set(all.filter((one) => one !== body && isNamed(one)));
-  const isComment = (one: PageElement) => comments.has(one) || isBelow(one, comments);
+  const isComment = (one: PageElement) => comments.has(one) || isInsideAny(one, comments);
   // The siblings of the densest part may belong to it: it counts only when it is most of the page.
-  while (dense?.parent && (dense.text < own * MOST_OF_THE_PAGE || isComment(dense))) dense = dense.parent;
-  if (dense?.parent && dense.text >= LEAST_CHARACTERS) return contentOf(dense);
-  return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
+  while (dense?.parent && (dense.text < own * MAIN_SHARE || isComment(dense))) dense = dense.parent;
+  if (dense?.parent && dense.text >= MIN_CHARACTERS) return listContent(dense);
+  return around > 0 && own >= MIN_CHARACTERS ? listContent(body) : null;
 }
 
 /** What surrounds the content of every page of a site is left out. */
-function contentOf(root: PageElement) {
+function listContent(root: PageElement) {
   return { root, isLeftOut: (element: PageElement) => element !== root && isAside(element) };
 }
 
@@ -52,25 +52,28 @@ function isAside(element: PageElement): boolean {
   const { name, attributes, text, linked } = element;
   if (name === "nav" || name === "footer" || name === "dialog" || ASIDE_ROLES.has(attributes.role ?? ""))
     return true;
-  if (name === "aside" || name === "form") return linked > text / 2 || text < LEAST_CHARACTERS;
-  if (name === "header") return !holdsHeading(element);
+  if (name === "aside" || name === "form") return linked > text / 2 || text < MIN_CHARACTERS;
+  if (name === "header") return !hasHeading(element);
   if (name !== "div" && name !== "section" && name !== "ul") return false;
-  const names = namesOf(element);
+  const names = readNames(element);
   if (names === " " || !ASIDE_NAME.test(names) || CONTENT_NAME.test(names)) return false;
-  return linked > text * 0.5 || (text < LEAST_CHARACTERS && !holdsHeading(element));
+  return linked > text * 0.5 || (text < MIN_CHARACTERS && !hasHeading(element));
 }
 
-function holdsHeading(element: PageElement): boolean {
+function hasHeading(element: PageElement): boolean {
   return element.children.some(
-    (child) => typeof child !== "string" && (child.name === "h1" || (child.text > 0 && holdsHeading(child))),
+    (child) => typeof child !== "string" && (child.name === "h1" || (child.text > 0 && hasHeading(child))),
   );
 }
 
 /** The element whose own paragraphs have the most text that is not in links. */
-function densest(all: readonly PageElement[], surroundings: ReadonlySet<PageElement>): PageElement | null {
+function findDensest(
+  all: readonly PageElement[],
+  surroundings: ReadonlySet<PageElement>,
+): PageElement | null {
   const scores = new Map<PageElement, number>();
   const add = (element: PageElement | null, score: number): void => {
-    if (element !== null) scores.set(element, (scores.get(element) ?? nameScore(element)) + score);
+    if (element !== null) scores.set(element, (scores.get(element) ?? scoreName(element)) + score);
   };
   for (const element of all) {
     const own = element.text - element.linked;
@@ -83,34 +86,34 @@ function densest(all: readonly PageElement[], surroundings: ReadonlySet<PageElem
   let most = 0;
   for (const [element, score] of scores) {
     const weighted = score * (1 - element.linked / Math.max(1, element.text));
-    if (weighted <= most || isBelow(element, surroundings) || surroundings.has(element)) continue;
+    if (weighted <= most || isInsideAny(element, surroundings) || surroundings.has(element)) continue;
     best = element;
     most = weighted;
   }
   return best;
 }
 
-function namesOf({ attributes }: PageElement): string {
+function readNames({ attributes }: PageElement): string {
   return `${attributes.class ?? ""} ${attributes.id ?? ""}`;
 }
 
-function nameScore(element: PageElement): number {
-  const names = namesOf(element);
+function scoreName(element: PageElement): number {
+  const names = readNames(element);
   return (CONTENT_NAME.test(names) ? 25 : 0) - (ASIDE_NAME.test(names) ? 25 : 0);
 }
 
-function isBelow(element: PageElement, others: ReadonlySet<PageElement>): boolean {
+function isInsideAny(element: PageElement, others: ReadonlySet<PageElement>): boolean {
   for (let one = element.parent; one !== null; one = one.parent) if (others.has(one)) return true;
   return false;
 }
 
-function largest(elements: readonly PageElement[]): PageElement | null {
+function findLargest(elements: readonly PageElement[]): PageElement | null {
   const larger = (found: PageElement | null, one: PageElement) =>
     one.text > (found?.text ?? 0) ? one : found;
   return elements.reduce(larger, null);
 }
 
-function elementsBelow(root: PageElement): PageElement[] {
+function listElements(root: PageElement): PageElement[] {
   const found: PageElement[] = [];
   const waiting = [root];
   for (let element = waiting.pop(); element !== undefined; element = waiting.pop()) {

@@ -1,5 +1,5 @@
 /** With more nesting the marks would be longer than the lines. */
-const MOST_NESTED_MARKS = 24;
+const MAX_NESTED_MARKS = 24;
 
 /** Lines of Markdown: one empty line between blocks, and before each line the marks of the elements around it. */
 export class MarkdownLines {
@@ -23,15 +23,15 @@ export class MarkdownLines {
   }
 
   /** Adds text: white space collapses, and is removed at the start of a line. */
-  words(text: string): void {
+  addText(text: string): void {
     const flat = text.replace(/[\t\n\f\r ]+/g, " ");
     const before = this.#pieces.at(-1) ?? " ";
     const isAtBlank = before.endsWith(" ") || before.endsWith("\n");
-    this.exactly(isAtBlank && flat.startsWith(" ") ? flat.slice(1) : flat);
+    this.addVerbatim(isAtBlank && flat.startsWith(" ") ? flat.slice(1) : flat);
   }
 
   /** The same with its white space, for example code. */
-  exactly(text: string): void {
+  addVerbatim(text: string): void {
     if (text !== "") this.#pieces.push(text);
   }
 
@@ -57,7 +57,7 @@ export class MarkdownLines {
     this.lineLink = "";
     const isHeading = this.#prefixes.at(-1)?.first.startsWith("#") ?? false;
     for (const line of isHeading ? [linked.replaceAll("\n", " ")] : linked.split("\n")) {
-      this.#push(isHeading || this.isPlain ? line.trim() : escapedStart(line.trim()));
+      this.#push(isHeading || this.isPlain ? line.trim() : escapeStart(line.trim()));
     }
   }
 
@@ -78,7 +78,7 @@ export class MarkdownLines {
   /** Puts these marks before all lines until `leave`. */
   enter(first: string, rest: string): void {
     this.endLine();
-    const isTooDeep = this.#prefixes.length >= MOST_NESTED_MARKS;
+    const isTooDeep = this.#prefixes.length >= MAX_NESTED_MARKS;
     this.#prefixes.push(isTooDeep ? { first: "", rest: "" } : { first, rest });
   }
 
@@ -116,7 +116,7 @@ export interface Mark {
 }
 
 /** Escapes text that only looks like a Markdown mark. */
-function escapedStart(line: string): string {
+function escapeStart(line: string): string {
   return line
     .replace(/^(?:#{1,6}(?=\s)|[-+*](?=\s)|>|~~~|```(?!.*`))/, "\\$&")
     .replace(/^(\d{1,9})([.)])(?=\s)/, "$1\\$2");

@@ -1,11 +1,11 @@
 import {
-  annotationOf,
   BLOCKS,
-  codeSpan,
-  holdsBlock,
-  languageOf,
-  rawText,
-  tableRows,
+  formatCodeSpan,
+  hasBlock,
+  readAnnotation,
+  readLanguage,
+  readRawText,
+  readTableRows,
 } from "./element-facts.ts";
 import { type Mark, MarkdownLines } from "./markdown-lines.ts";
 import type { PageElement } from "./page-tree.ts";
@@ -13,12 +13,12 @@ import type { PageElement } from "./page-tree.ts";
 export interface MarkdownOptions {
   /** The base of relative links. */
   readonly base: URL;
-  readonly isLeftOut: (element: PageElement) => boolean;
+  readonly isExcluded: (element: PageElement) => boolean;
   /** The text alone, without links, images and marks. */
   readonly isPlain?: boolean;
 }
 
-export function pageMarkdown(root: PageElement, options: MarkdownOptions): string {
+export function renderPageMarkdown(root: PageElement, options: MarkdownOptions): string {
   const writer = new PageWriter(options);
   writer.children(root);
   return writer.text();
@@ -30,7 +30,7 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 
 /** The elements that each method writes; of others only the content is written. */
-const WRITTEN = {
+const ELEMENTS_BY_METHOD = {
   block: [...BLOCKS].join(" "),
   heading: "h1 h2 h3 h4 h5 h6",
   boldBlock: "dt summary legend",
@@ -52,9 +52,11 @@ const WRITTEN = {
   // They show controls, not text.
   nothing: "title button datalist progress meter rp",
 };
-type Way = keyof typeof WRITTEN;
-const WAYS: ReadonlyMap<string, Way> = new Map(
-  Object.entries(WRITTEN).flatMap(([way, names]) => names.split(" ").map((name) => [name, way as Way])),
+type WriteMethod = keyof typeof ELEMENTS_BY_METHOD;
+const METHOD_BY_ELEMENT: ReadonlyMap<string, WriteMethod> = new Map(
+  Object.entries(ELEMENTS_BY_METHOD).flatMap(([way, names]) =>
+    names.split(" ").map((name) => [name, way as WriteMethod]),
+  ),
 );
 
 class PageWriter {
@@ -75,14 +77,14 @@ class PageWriter {
 
   children(element: PageElement): void {
     for (const child of element.children) {
-      if (typeof child === "string") this.#lines.words(child);
-      else if (!this.#options.isLeftOut(child)) this[WAYS.get(child.name) ?? "children"](child);
+      if (typeof child === "string") this.#lines.addText(child);
+      else if (!this.#options.isExcluded(child)) this[METHOD_BY_ELEMENT.get(child.name) ?? "children"](child);
     }
   }
 
   checkbox({ attributes }: PageElement): void {
     if (attributes.type === "checkbox") {
-      this.#lines.words(attributes.checked === undefined ? "[ ] " : "[x] ");
+      this.#lines.addText(attributes.checked === undefined ? "[ ] " : "[x] ");
     }
   }
 
@@ -97,32 +99,32 @@ class PageWriter {
   }
 
   block(element: PageElement): void {
-    this.#apart(() => this.children(element));
+    this.#writeApart(() => this.children(element));
   }
 
   boldBlock(element: PageElement): void {
-    this.#apart(() => this.marked(element));
+    this.#writeApart(() => this.marked(element));
   }
 
   heading(element: PageElement): void {
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
     this.#isInHeading = true;
-    this.#apart(() => this.#within(element, mark, ""));
+    this.#writeApart(() => this.#writeWithin(element, mark, ""));
     this.#isInHeading = false;
   }
 
   quote(element: PageElement): void {
-    this.#apart(() => this.#within(element, "> ", "> "));
+    this.#writeApart(() => this.#writeWithin(element, "> ", "> "));
   }
 
-  #apart(write: () => void): void {
+  #writeApart(write: () => void): void {
     this.#lines.endBlock();
     write();
     this.#lines.endBlock();
   }
 
   /** The content with these marks before its lines. */
-  #within(element: PageElement, first: string, rest: string): void {
+  #writeWithin(element: PageElement, first: string, rest: string): void {
     this.#lines.enter(first, rest);
     this.children(element);
     this.#lines.leave();
@@ -144,7 +146,7 @@ class PageWriter {
     const number = this.#listNumber;
     const mark = number === null ? "- " : `${number}. `;
     if (number !== null) this.#listNumber = number + 1;
-    this.#within(element, mark, " ".repeat(mark.length));
+    this.#writeWithin(element, mark, " ".repeat(mark.length));
   }
 
   /** The marks are directly around the text; if a block ended in between, nothing is marked. */
@@ -166,22 +168,22 @@ class PageWriter {
     if (inner === null) return;
     const text = inner.trim();
     if (text === "") {
-      this.#lines.words(inner);
+      this.#lines.addText(inner);
       return;
     }
-    if (/^\s/.test(inner)) this.#lines.words(" ");
-    this.#lines.exactly(wrapped(text));
-    if (/\s$/.test(inner)) this.#lines.words(" ");
+    if (/^\s/.test(inner)) this.#lines.addText(" ");
+    this.#lines.addVerbatim(wrapped(text));
+    if (/\s$/.test(inner)) this.#lines.addText(" ");
   }
 
   code(element: PageElement): void {
-    const text = rawText(element).replace(/\s+/g, " ").trim();
+    const text = readRawText(element).replace(/\s+/g, " ").trim();
     if (text === "") return;
-    this.#lines.exactly(this.#options.isPlain ? text : codeSpan(text));
+    this.#lines.addVerbatim(this.#options.isPlain ? text : formatCodeSpan(text));
   }
 
   preformatted(element: PageElement): void {
-    const text = rawText(element).replace(/^\n/, "").trimEnd().replaceAll("\r", "");
+    const text = readRawText(element).replace(/^\n/, "").trimEnd().replaceAll("\r", "");
     if (text === "") return;
     if (this.#options.isPlain) {
       this.#lines.block(text.split("\n"));
@@ -189,17 +191,17 @@ class PageWriter {
     }
     let fence = "```";
     for (const [, ticks = ""] of text.matchAll(/^ {0,3}(`{3,})/gm)) if (ticks >= fence) fence = `${ticks}\``;
-    this.#lines.block([`${fence}${languageOf(element)}`, ...text.split("\n"), fence]);
+    this.#lines.block([`${fence}${readLanguage(element)}`, ...text.split("\n"), fence]);
   }
 
   link(element: PageElement): void {
-    const target = this.#addressOf(element.attributes.href);
+    const target = this.#resolveAddress(element.attributes.href);
     if (target === "" || this.#options.isPlain || this.#lines.lineLink !== "") {
       this.children(element);
       return;
     }
     const start = this.#lines.mark;
-    if (holdsBlock(element)) {
+    if (hasBlock(element)) {
       this.#lines.endLine();
       this.#lines.lineLink = target;
       this.children(element);
@@ -220,29 +222,29 @@ class PageWriter {
     const alt = (attributes.alt ?? "").replace(/[\s[\]]+/g, " ").trim();
     if (alt === "") return;
     const given = [attributes.src, attributes["data-src"]].find((one) => one && !/^\s*data:/i.test(one));
-    const source = this.#addressOf(given);
-    this.#lines.exactly(source === "" || this.#options.isPlain ? alt : `![${alt}](${source})`);
+    const source = this.#resolveAddress(given);
+    this.#lines.addVerbatim(source === "" || this.#options.isPlain ? alt : `![${alt}](${source})`);
   }
 
   media({ name, attributes }: PageElement): void {
-    const source = this.#addressOf(attributes.src);
+    const source = this.#resolveAddress(attributes.src);
     if (source !== "" && !this.#options.isPlain)
-      this.#lines.exactly(`[${attributes.title || name}](${source})${name === "frame" ? " " : ""}`);
+      this.#lines.addVerbatim(`[${attributes.title || name}](${source})${name === "frame" ? " " : ""}`);
   }
 
   refresh({ attributes }: PageElement): void {
     const place = /^\s*[0-5]\s*[;,]\s*url\s*=[\s"']*([^"']+)/i.exec(attributes.content ?? "")?.[1];
-    if (place) this.#lines.exactly(`The page sends on to ${this.#addressOf(place)}`);
+    if (place) this.#lines.addVerbatim(`The page sends on to ${this.#resolveAddress(place)}`);
   }
 
   formula(element: PageElement): void {
-    const tex = annotationOf(element) || element.attributes.alttext;
-    if (tex) this.#lines.exactly(this.#options.isPlain ? tex.trim() : `$${tex.trim()}$`);
+    const tex = readAnnotation(element) || element.attributes.alttext;
+    if (tex) this.#lines.addVerbatim(this.#options.isPlain ? tex.trim() : `$${tex.trim()}$`);
     else this.children(element);
   }
 
   table(element: PageElement): void {
-    const rows = tableRows(element);
+    const rows = readTableRows(element);
     if (rows === null || this.#options.isPlain) {
       this.block(element);
       return;
@@ -256,13 +258,13 @@ class PageWriter {
     const [only = "", more] = element?.children ?? [];
     // Most cells contain only text.
     const isWords = typeof only === "string" && more === undefined;
-    if (element === null || isWords) return cellText(isWords ? only.replace(/\s+/g, " ").trim() : "");
-    const lines = pageMarkdown(element, this.#options).split("\n");
-    return cellText(lines.filter((line) => line !== "").join("<br>"));
+    if (element === null || isWords) return formatCell(isWords ? only.replace(/\s+/g, " ").trim() : "");
+    const lines = renderPageMarkdown(element, this.#options).split("\n");
+    return formatCell(lines.filter((line) => line !== "").join("<br>"));
   }
 
   /** The full address; a place in the same page stays short. Empty for an invalid target. */
-  #addressOf(given: string | undefined): string {
+  #resolveAddress(given: string | undefined): string {
     const text = given?.trim() ?? "";
     if (text === "" || text === "#") return "";
     if (text.startsWith("#")) return text.replaceAll(" ", "%20");
@@ -274,6 +276,6 @@ class PageWriter {
   }
 }
 
-function cellText(text: string): string {
+function formatCell(text: string): string {
   return text.replaceAll("|", "\\|");
 }

@@ -15,7 +15,7 @@ const ATTRIBUTES = new Set([
 ]);
 /** Most tags have none of these. */
 const NO_ATTRIBUTES: Attributes = {};
-const MOST_VALUE_CHARACTERS = 4000;
+const MAX_VALUE_CHARACTERS = 4000;
 
 /** Their content is not text of the page, or not HTML; each ends only at its own end tag. */
 const SKIPPED = new Map(
@@ -25,7 +25,7 @@ const SKIPPED = new Map(
 );
 
 /** References are replaced as in attributes, also in text: a visible address keeps its `&copy=`. */
-function withoutReferences(text: string): string {
+function decodeReferences(text: string): string {
   return text.includes("&") ? decodeHTMLAttribute(text) : text;
 }
 
@@ -39,33 +39,33 @@ function scanHtml(html: string, handler: HtmlHandler): void {
   while (at < html.length) {
     const tag = html.indexOf("<", at);
     const end = tag === -1 ? html.length : tag;
-    if (end > at) handler.text(withoutReferences(html.slice(at, end)));
-    at = tag === -1 ? end : afterTag(html, tag, handler);
+    if (end > at) handler.text(decodeReferences(html.slice(at, end)));
+    at = tag === -1 ? end : readTag(html, tag, handler);
   }
 }
 
-function afterTag(html: string, at: number, handler: HtmlHandler): number {
+function readTag(html: string, at: number, handler: HtmlHandler): number {
   const next = html.charCodeAt(at + 1);
-  if (next === 0x21 || next === 0x3f) return afterDeclaration(html, at);
+  if (next === 0x21 || next === 0x3f) return skipDeclaration(html, at);
   const isEnd = next === 0x2f;
   TAG_NAME.lastIndex = at + (isEnd ? 2 : 1);
   const name = TAG_NAME.exec(html)?.[0].toLowerCase();
   if (name === undefined) {
-    if (isEnd) return indexAfter(html, ">", at);
+    if (isEnd) return findIndexAfter(html, ">", at);
     handler.text("<");
     return at + 1;
   }
-  return isEnd ? afterEndTag(html, name, handler) : afterStartTag(html, name, handler);
+  return isEnd ? readEndTag(html, name, handler) : readStartTag(html, name, handler);
 }
 
-function afterEndTag(html: string, name: string, handler: HtmlHandler): number {
+function readEndTag(html: string, name: string, handler: HtmlHandler): number {
   TAG_END.lastIndex = TAG_NAME.lastIndex;
   const hasEnd = TAG_END.test(html);
   if (hasEnd) handler.close(name);
   return hasEnd ? TAG_END.lastIndex : html.length;
 }
 
-function afterStartTag(html: string, name: string, handler: HtmlHandler): number {
+function readStartTag(html: string, name: string, handler: HtmlHandler): number {
   let attributes: Record<string, string> | null = null;
   let at = TAG_NAME.lastIndex;
   for (;;) {
@@ -77,33 +77,33 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
     const key = rawName.toLowerCase();
     if (!ATTRIBUTES.has(key) || attributes?.[key] !== undefined) continue;
     attributes ??= {};
-    attributes[key] = withoutReferences((double ?? single ?? bare ?? "").slice(0, MOST_VALUE_CHARACTERS));
+    attributes[key] = decodeReferences((double ?? single ?? bare ?? "").slice(0, MAX_VALUE_CHARACTERS));
   }
   const end = html.indexOf(">", at);
   // A tag that never ends is not text either.
   if (end === -1) return html.length;
   const isClosed = html.charCodeAt(end - 1) === 0x2f;
   const endTag = SKIPPED.get(name);
-  if (endTag !== undefined) return isClosed && name === "svg" ? end + 1 : afterSkipped(html, endTag, end + 1);
+  if (endTag !== undefined) return isClosed && name === "svg" ? end + 1 : skipElement(html, endTag, end + 1);
   handler.open(name, attributes ?? NO_ATTRIBUTES, isClosed);
   return end + 1;
 }
 
-function afterSkipped(html: string, endTag: RegExp, at: number): number {
+function skipElement(html: string, endTag: RegExp, at: number): number {
   endTag.lastIndex = at;
-  return endTag.test(html) ? indexAfter(html, ">", endTag.lastIndex) : html.length;
+  return endTag.test(html) ? findIndexAfter(html, ">", endTag.lastIndex) : html.length;
 }
 
-function afterDeclaration(html: string, at: number): number {
+function skipDeclaration(html: string, at: number): number {
   if (html.startsWith("<!--", at)) {
     // A comment may be closed at once.
     const isEmpty = html.startsWith(">", at + 4) || html.startsWith("->", at + 4);
-    return isEmpty ? indexAfter(html, ">", at) : indexAfter(html, "-->", at + 4);
+    return isEmpty ? findIndexAfter(html, ">", at) : findIndexAfter(html, "-->", at + 4);
   }
-  return indexAfter(html, ">", at);
+  return findIndexAfter(html, ">", at);
 }
 
-function indexAfter(html: string, end: string, from: number): number {
+function findIndexAfter(html: string, end: string, from: number): number {
   const at = html.indexOf(end, from);
   return at === -1 ? html.length : at + end.length;
 }
@@ -122,8 +122,8 @@ export interface PageElement {
 }
 
 /** Deeper elements are read without their tags: no page for readers nests this deep. */
-const MOST_DEPTH = 200;
-const MOST_ELEMENTS = 400_000;
+const MAX_DEPTH = 200;
+const MAX_ELEMENTS = 400_000;
 
 const VOID = new Set("area base br col embed frame hr img input link meta param source track wbr".split(" "));
 /** An open paragraph ends where one of these begins. */
@@ -132,18 +132,18 @@ const ENDS_PARAGRAPH = new Set(
     " ",
   ),
 );
-interface OpenEnd {
+interface ImpliedEnd {
   readonly ends: readonly string[];
   readonly within: readonly string[];
 }
 
-const CELLS: OpenEnd = { ends: ["td", "th"], within: ["tr", "table"] };
-const GROUPS: OpenEnd = { ends: ["thead", "tbody", "tfoot", "tr", "td", "th"], within: ["table"] };
-const TERMS: OpenEnd = { ends: ["dt", "dd"], within: ["dl"] };
-const PARAGRAPHS: OpenEnd = { ends: ["p"], within: ["td", "th", "li", "table"] };
-const LINKS: OpenEnd = { ends: ["a"], within: ["table"] };
+const CELLS: ImpliedEnd = { ends: ["td", "th"], within: ["tr", "table"] };
+const GROUPS: ImpliedEnd = { ends: ["thead", "tbody", "tfoot", "tr", "td", "th"], within: ["table"] };
+const TERMS: ImpliedEnd = { ends: ["dt", "dd"], within: ["dl"] };
+const PARAGRAPHS: ImpliedEnd = { ends: ["p"], within: ["td", "th", "li", "table"] };
+const LINKS: ImpliedEnd = { ends: ["a"], within: ["table"] };
 /** An element with an optional end tag ends at the next of its kind, but never outside its container. */
-const OPEN_ENDS: ReadonlyMap<string, OpenEnd> = new Map([
+const IMPLIED_ENDS: ReadonlyMap<string, ImpliedEnd> = new Map([
   ["li", { ends: ["li"], within: ["ul", "ol", "menu"] }],
   ["dt", TERMS],
   ["dd", TERMS],
@@ -164,7 +164,7 @@ export function readPageTree(html: string) {
 }
 
 class TreeBuilder {
-  readonly #root: PageElement = newElement("body", {}, null);
+  readonly #root: PageElement = createElement("body", {}, null);
   #current = this.#root;
   #depth = 0;
   #elements = 0;
@@ -181,11 +181,11 @@ class TreeBuilder {
     if (name === "title") this.#isInTitle = this.#title === "";
     if (name === "base") this.#base ||= attributes.href ?? "";
     if (VOID.has(name)) {
-      if (this.#elements < MOST_ELEMENTS) this.#add(name, attributes);
+      if (this.#elements < MAX_ELEMENTS) this.#add(name, attributes);
       return;
     }
     this.#endOpenSiblings(name);
-    if (this.#depth >= MOST_DEPTH || this.#elements >= MOST_ELEMENTS) {
+    if (this.#depth >= MAX_DEPTH || this.#elements >= MAX_ELEMENTS) {
       this.#unbuilt += 1;
       return;
     }
@@ -218,10 +218,10 @@ class TreeBuilder {
     const before = children[last];
     if (typeof before === "string") children[last] = before + text;
     else children.push(text);
-    const length = lengthWithoutBlanks(text);
+    const length = countNonBlank(text);
     this.#current.text += length;
     if (this.#links > 0) this.#current.linked += length;
-    if (length > 0) this.#current.commas += commasIn(text);
+    if (length > 0) this.#current.commas += countCommas(text);
   }
 
   /** `base` is that of relative links, empty if the page declares none. */
@@ -231,7 +231,7 @@ class TreeBuilder {
   }
 
   #add(name: string, attributes: Attributes): PageElement {
-    const element = newElement(name, attributes, this.#current);
+    const element = createElement(name, attributes, this.#current);
     this.#elements += 1;
     this.#current.children.push(element);
     return element;
@@ -247,13 +247,13 @@ class TreeBuilder {
   #endOpenSiblings(name: string): void {
     if (this.#unbuilt > 0) return;
     if (this.#paragraphs > 0 && ENDS_PARAGRAPH.has(name)) this.#endNearest(PARAGRAPHS);
-    const openEnd = OPEN_ENDS.get(name);
+    const openEnd = IMPLIED_ENDS.get(name);
     if (openEnd !== undefined) this.#endNearest(openEnd);
     if (name === "a" && this.#links > 0) this.#endNearest(LINKS);
   }
 
   /** Ends the outermost element with one of these names that is open inside the nearest of the containers. */
-  #endNearest({ ends, within }: OpenEnd): void {
+  #endNearest({ ends, within }: ImpliedEnd): void {
     let found: PageElement | null = null;
     for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
       if (ends.includes(one.name)) found = one;
@@ -281,7 +281,7 @@ class TreeBuilder {
   }
 }
 
-function newElement(name: string, attributes: Attributes, parent: PageElement | null): PageElement {
+function createElement(name: string, attributes: Attributes, parent: PageElement | null): PageElement {
   return { name, attributes, children: [], parent, text: 0, linked: 0, commas: 0 };
 }
 
@@ -294,13 +294,13 @@ function isHidden({ name, attributes }: PageElement): boolean {
   return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
 }
 
-function lengthWithoutBlanks(text: string): number {
+function countNonBlank(text: string): number {
   let length = 0;
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x20) length += 1;
   return length;
 }
 
-function commasIn(text: string): number {
+function countCommas(text: string): number {
   let count = 0;
   for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) count += 1;
   return count;

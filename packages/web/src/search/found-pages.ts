@@ -6,7 +6,7 @@ export interface FoundPage {
   readonly date?: string;
 }
 
-const MOST_SNIPPET_CHARACTERS = 700;
+const MAX_SNIPPET_CHARACTERS = 700;
 
 /** The names that services and servers use for the parts of a result; the first one with a value counts. */
 const URL_NAMES = ["url", "link", "href", "uri"];
@@ -15,7 +15,7 @@ const SNIPPET_NAMES = ["snippet", "highlights", "description", "content", "summa
 const DATE_NAMES = ["date", "publishedDate", "published_date", "published", "page_age"];
 
 /** A field of a response of unknown shape. */
-export function field(value: unknown, ...path: readonly string[]): unknown {
+export function readField(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const key of path) {
     if (typeof found !== "object" || found === null) return undefined;
@@ -24,22 +24,22 @@ export function field(value: unknown, ...path: readonly string[]): unknown {
   return found;
 }
 
-export function textField(value: unknown, ...path: readonly string[]): string {
-  const found = field(value, ...path);
+export function readTextField(value: unknown, ...path: readonly string[]): string {
+  const found = readField(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-export function listField(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = field(value, ...path);
+export function readListField(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = readField(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
 /** The text of the first of these names that has one; a list of texts counts too. */
-function textAt(row: unknown, names: readonly string[]): string {
+function readFirstText(row: unknown, names: readonly string[]): string {
   for (const name of names) {
     const found =
-      textField(row, name) ||
-      listField(row, name)
+      readTextField(row, name) ||
+      readListField(row, name)
         .filter((one) => typeof one === "string")
         .join(" ");
     if (found !== "") return found;
@@ -47,27 +47,32 @@ function textAt(row: unknown, names: readonly string[]): string {
   return "";
 }
 
-export function urlIn(row: unknown): string {
-  return textAt(row, URL_NAMES);
+export function readUrl(row: unknown): string {
+  return readFirstText(row, URL_NAMES);
 }
 
-export function pageIn(row: unknown): FoundPage {
-  const snippet = [textAt(row, SNIPPET_NAMES), textAt(row, ["extra_snippets"])].join(" ");
-  return { title: textAt(row, TITLE_NAMES), url: urlIn(row), snippet, date: textAt(row, DATE_NAMES) };
+export function readFoundPage(row: unknown): FoundPage {
+  const snippet = [readFirstText(row, SNIPPET_NAMES), readFirstText(row, ["extra_snippets"])].join(" ");
+  return {
+    title: readFirstText(row, TITLE_NAMES),
+    url: readUrl(row),
+    snippet,
+    date: readFirstText(row, DATE_NAMES),
+  };
 }
 
 /** Web pages only, each once and as many as requested, with their text as plain lines. */
-export function distinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
+export function listDistinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
   const pages = new Map<string, FoundPage>();
   for (const { title, url, snippet, date = "" } of found) {
     if (pages.size === most) break;
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || pages.has(url)) continue;
-    const words = plainLine(snippet);
-    const isLong = words.length > MOST_SNIPPET_CHARACTERS;
+    const words = cleanLine(snippet);
+    const isLong = words.length > MAX_SNIPPET_CHARACTERS;
     pages.set(url, {
-      title: plainLine(title) || url,
+      title: cleanLine(title) || url,
       url: new URL(url).href,
-      snippet: isLong ? `${words.slice(0, MOST_SNIPPET_CHARACTERS)} ...` : words,
+      snippet: isLong ? `${words.slice(0, MAX_SNIPPET_CHARACTERS)} ...` : words,
       ...(/^\d{4}-\d\d/.test(date) ? { date: date.slice(0, 10) } : {}),
     });
   }
@@ -75,7 +80,7 @@ export function distinctPages(found: readonly FoundPage[], most: number): FoundP
 }
 
 /** Services mark the search words with tags; a snippet has no other tags. */
-function plainLine(text: string): string {
+function cleanLine(text: string): string {
   return text
     .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")
     .replace(/\s+/g, " ")

@@ -25,7 +25,7 @@ export interface SearchService {
 }
 
 /** Google returns more than this only page by page. */
-const MOST_OF_GOOGLE = 10;
+const MAX_GOOGLE_RESULTS = 10;
 
 export const SEARCH_SERVICES = {
   tavily: {
@@ -63,7 +63,7 @@ export const SEARCH_SERVICES = {
     needsEngineId: true,
     parameters: ({ query, most }, { key, engineId }) => ({
       ...{ key, cx: engineId, q: query },
-      num: Math.min(most, MOST_OF_GOOGLE),
+      num: Math.min(most, MAX_GOOGLE_RESULTS),
     }),
     results: ["items"],
     advice: { 400: "Check the key, and that web.search.engineId is the ID of one of your search engines." },

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
-import { portOf } from "@burin/testing/fake-model-server";
+import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { searchWeb } from "./search-web.ts";
 
@@ -40,7 +40,7 @@ async function serve(service: Service): Promise<string> {
     response.end(gzipSync(text));
   });
   open.push(server);
-  return `http://127.0.0.1:${await portOf(server)}`;
+  return `http://127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 async function search(settings: WebSearchSettings, service: Service, most = 3) {

@@ -2,13 +2,19 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
 import type { HttpRequest } from "@burin/net/http-request";
 import { WebError } from "@burin/net/web-error";
-import { exchange, withinTime } from "../exchange.ts";
-import { distinctPages, type FoundPage, listField, pageIn, textField } from "./found-pages.ts";
-import { namedTool } from "./mcp-search.ts";
+import { exchangeRequest, runWithinTime } from "../exchange.ts";
+import {
+  type FoundPage,
+  listDistinctPages,
+  readFoundPage,
+  readListField,
+  readTextField,
+} from "./found-pages.ts";
+import { readNamedTool } from "./mcp-search.ts";
 import { SEARCH_SERVICES, type SearchQuestion, type SearchService } from "./search-services.ts";
 
 const LIMITS = { totalMs: 30_000, silenceMs: 15_000, mostBytes: 4 * 1024 * 1024 };
-const MOST_DETAIL_CHARACTERS = 300;
+const MAX_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,20 +24,27 @@ export async function searchWeb(
   { settings, environment }: { readonly settings: WebSearchSettings; readonly environment: Environment },
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
-  const access = accessTo(settings, environment);
+  const access = resolveAccess(settings, environment);
   const { service, key } = access;
   const withoutKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
   try {
-    const request = { ...requestFor(question, access), environment };
+    const request = { ...buildRequest(question, access), environment };
     const asked = { who: `The search service at ${request.url.host}`, limits: LIMITS };
-    const { status, bytes } = await withinTime(asked, (stop) => exchange(request, asked, stop), signal);
+    const { status, bytes } = await runWithinTime(
+      asked,
+      (stop) => exchangeRequest(request, asked, stop),
+      signal,
+    );
     const text = bytes.toString("utf8");
-    if (status < 200 || status > 299) throw refused({ status, text }, service, settings);
+    if (status < 200 || status > 299) throw createRefusedError({ status, text }, service, settings);
     const found = parseJson(text);
     if (found === undefined)
       throw new WebError("bad_answer", `The search service (${settings.provider}) sent no JSON.`);
-    const pages = distinctPages(listField(found, ...service.results).map(pageIn), question.most);
-    const silent = listField(found, "unresponsive_engines").map((engine) => [engine].flat().join(": "));
+    const pages = listDistinctPages(
+      readListField(found, ...service.results).map(readFoundPage),
+      question.most,
+    );
+    const silent = readListField(found, "unresponsive_engines").map((engine) => [engine].flat().join(": "));
     if (pages.length === 0 && silent.length > 0)
       throw new WebError("http_error", `Nothing was found: no answer from ${silent.join(", ")}.`);
     return pages.map((page) => ({
@@ -47,10 +60,10 @@ export async function searchWeb(
 }
 
 /** What is missing before the service can be used, and what to do; null when nothing is. Sends no request. */
-export function searchFault(settings: WebSearchSettings, environment: Environment): string | null {
+export function findSearchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
-    if (settings.provider === "mcp") namedTool(settings);
-    else accessTo(settings, environment);
+    if (settings.provider === "mcp") readNamedTool(settings);
+    else resolveAccess(settings, environment);
     return null;
   } catch (error) {
     if (error instanceof WebError) return error.message;
@@ -58,9 +71,9 @@ export function searchFault(settings: WebSearchSettings, environment: Environmen
   }
 }
 
-type Access = ReturnType<typeof accessTo>;
+type ServiceAccess = ReturnType<typeof resolveAccess>;
 
-function accessTo(settings: WebSearchSettings, environment: Environment) {
+function resolveAccess(settings: WebSearchSettings, environment: Environment) {
   const { provider, engineId = "" } = settings;
   if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
   const service: SearchService = SEARCH_SERVICES[provider];
@@ -79,7 +92,10 @@ function accessTo(settings: WebSearchSettings, environment: Environment) {
   return { service, baseUrl: url.replace(/\/+$/, ""), key, engineId };
 }
 
-function requestFor(question: SearchQuestion, { service, baseUrl, key, engineId }: Access): HttpRequest {
+function buildRequest(
+  question: SearchQuestion,
+  { service, baseUrl, key, engineId }: ServiceAccess,
+): HttpRequest {
   const { path, keyHeader, isPosted = false } = service;
   const url = new URL(`${baseUrl}${path}`);
   const parameters = service.parameters(question, { key, engineId });
@@ -97,19 +113,19 @@ function requestFor(question: SearchQuestion, { service, baseUrl, key, engineId 
   return { url, method: "GET", headers };
 }
 
-function refused(
+function createRefusedError(
   { status, text }: { readonly status: number; readonly text: string },
   service: SearchService,
   settings: WebSearchSettings,
 ): WebError {
   const { provider, apiKeyEnv = service.keyVariable } = settings;
-  const detail = `${service.advice?.[status] ?? adviceFor(status, apiKeyEnv)} ${detailOf(text)}`.trim();
+  const detail = `${service.advice?.[status] ?? findAdvice(status, apiKeyEnv)} ${readDetail(text)}`.trim();
   const type =
     status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "http_error";
   return new WebError(type, `The search service (${provider}) answered HTTP ${status}. ${detail}`.trim());
 }
 
-function adviceFor(status: number, keyVariable: string | undefined): string {
+function findAdvice(status: number, keyVariable: string | undefined): string {
   if (status === 401 || status === 403)
     return `It rejected the key: check the variable ${keyVariable ?? "that holds it"}.`;
   if ([402, 429, 432, 433].includes(status))
@@ -120,8 +136,9 @@ function adviceFor(status: number, keyVariable: string | undefined): string {
 
 const DETAILS = ["error", "message", "error.message", "error.detail", "detail", "detail.error"];
 
-function detailOf(text: string): string {
+function readDetail(text: string): string {
   const json = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  const said = DETAILS.map((path) => textField(json, ...path.split("."))).find((words) => words !== "") ?? "";
-  return said.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MOST_DETAIL_CHARACTERS);
+  const said =
+    DETAILS.map((path) => readTextField(json, ...path.split("."))).find((words) => words !== "") ?? "";
+  return said.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MAX_DETAIL_CHARACTERS);
 }

@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Part } from "@burin/core";
-import { orElse, readText } from "@burin/core/internal";
+import { readText, withFallback } from "@burin/core/internal";
 import { type ChatModel, type Message, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import type { en } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
-import { shortLine } from "../../terminal/output.ts";
-import { FIX, GREETING, type Place, SAMPLE, SOURCE, TEST_COMMAND } from "./demo-project.ts";
+import { shortenLine } from "../../terminal/output.ts";
+import { type DemoFolder, FIX, GREETING, SAMPLE, SOURCE, TEST_COMMAND } from "./demo-project.ts";
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const LONGEST_QUOTE = 80;
 
 type ScriptedCall = NonNullable<ScriptLine["calls"]>[number];
@@ -26,7 +26,7 @@ interface Outcome {
   readonly refusal?: string | undefined;
 }
 
-interface Told {
+interface DemoProgress {
   /** The user's own words, if the last message has some. */
   readonly words: string | null;
   /** The calls of the last reply. */
@@ -53,35 +53,35 @@ export async function makeDemo() {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text);
   }
-  return { top, root, home, model: demoModel(root), prompt: say("demo.task") };
+  return { top, root, home, model: createDemoModel(root), prompt: say("demo.task") };
 }
 
 /**
  * A model without a service that works on the demo's project. What it does next and what it says is decided by the
  * files, by the result of the test and by the user's answers, never by how far it is.
  */
-function demoModel(root: string): ChatModel {
+function createDemoModel(root: string): ChatModel {
   let run: TestRun | null = null;
   const stream: ChatModel["stream"] = (request, signal) => {
-    const told = read(request.history);
+    const told = readHistory(request.history);
     const tested = told.last.find(({ name }) => name === "run_shell_command");
-    if (tested !== undefined) run = { call: tested, tested: fileIn(root).print };
-    return scriptedModel([nextReply(root, told, run)]).stream(request, signal);
+    if (tested !== undefined) run = { call: tested, tested: buildDemoFile(root).print };
+    return scriptedModel([buildNextReply(root, told, run)]).stream(request, signal);
   };
   return { name: "demo", stream };
 }
 
-function nextReply(root: string, told: Told, run: TestRun | null): ScriptLine {
-  const file = fileIn(root);
+function buildNextReply(root: string, told: DemoProgress, run: TestRun | null): ScriptLine {
+  const file = buildDemoFile(root);
   const names = told.last.map(({ name }) => name);
   const edit = told.last.find(({ name }) => name === "edit");
   if (file.text === null) return { text: say("demo.gone", { file: SOURCE }) };
-  if (edit !== undefined) return afterEdit(root, told, edit);
-  if (names.includes("run_shell_command")) return { calls: [todos(file, run)] };
+  if (edit !== undefined) return replyAfterEdit(root, told, edit);
+  if (names.includes("run_shell_command")) return { calls: [buildTodoCall(file, run)] };
   if (names.includes("read_file"))
-    return file.isFixPending ? proposal(root, told) : test(root, "demo.differs");
-  if (told.last.length > 0) return conclusion(file, run);
-  const words = shortLine(told.words ?? "", LONGEST_QUOTE);
+    return file.isFixPending ? buildProposal(root, told) : buildTestCall(root, "demo.differs");
+  if (told.last.length > 0) return buildConclusion(file, run);
+  const words = shortenLine(told.words ?? "", LONGEST_QUOTE);
   return {
     text: told.isFirst ? say("demo.look") : say("demo.lookAgain", { words }),
     calls: [
@@ -92,50 +92,55 @@ function nextReply(root: string, told: Told, run: TestRun | null): ScriptLine {
 }
 
 /** The next way to fix it: one that was refused is not offered again. */
-function proposal(root: string, told: Told): ScriptLine {
+function buildProposal(root: string, told: DemoProgress): ScriptLine {
   const refused = told.all.filter(({ name, refusal }) => name === "edit" && refusal !== undefined);
-  const said = wordsOf(told.last.find(({ name }) => name === "edit"));
-  const file = fileIn(root);
+  const said = describeCall(told.last.find(({ name }) => name === "edit"));
+  const file = buildDemoFile(root);
   const way = FIX[refused.length];
-  if (way === undefined) return { text: `${said}${say("demo.noWay")} ${stateOf(file)}` };
+  if (way === undefined) return { text: `${said}${say("demo.noWay")} ${readState(file)}` };
   const places = [way, ...(refused.length === 0 ? [GREETING] : [])].filter((place) => file.has(place));
   const edits = places.map(({ old_string, new_string }) => ({ old_string, new_string }));
   return {
     text: refused.length === 0 ? say("demo.propose") : `${said}${say("demo.otherWay")}`,
-    calls: [todos(file, null), { name: "edit", args: { file_path: join(root, SOURCE), edits } }],
+    calls: [buildTodoCall(file, null), { name: "edit", args: { file_path: join(root, SOURCE), edits } }],
   };
 }
 
-function afterEdit(root: string, told: Told, edit: Outcome): ScriptLine {
-  const file = fileIn(root);
+function replyAfterEdit(root: string, told: DemoProgress, edit: Outcome): ScriptLine {
+  const file = buildDemoFile(root);
   if (edit.refusal !== undefined) {
     // Words are an answer; a plain no is left to the user.
-    return edit.refusal === "" ? { text: `${say("demo.refused")} ${stateOf(file)}` } : proposal(root, told);
+    return edit.refusal === ""
+      ? { text: `${say("demo.refused")} ${readState(file)}` }
+      : buildProposal(root, told);
   }
-  if (!edit.isDone) return { text: say("demo.notMade", { why: shortLine(edit.text, LONGEST_QUOTE * 2) }) };
-  if (file.text === SAMPLE[SOURCE]) return test(root, "demo.asItWas");
-  const edits = (edit.args.edits ?? []) as readonly Place[];
+  if (!edit.isDone) return { text: say("demo.notMade", { why: shortenLine(edit.text, LONGEST_QUOTE * 2) }) };
+  if (file.text === SAMPLE[SOURCE]) return buildTestCall(root, "demo.asItWas");
+  const edits = (edit.args.edits ?? []) as readonly DemoFolder[];
   const isWhole = edits.every(({ new_string }) => file.text?.includes(new_string));
-  return test(root, isWhole ? "demo.whole" : "demo.part");
+  return buildTestCall(root, isWhole ? "demo.whole" : "demo.part");
 }
 
-function test(root: string, key: Key): ScriptLine {
-  const calls = [todos(fileIn(root), null), { name: "run_shell_command", args: { command: TEST_COMMAND } }];
+function buildTestCall(root: string, key: Key): ScriptLine {
+  const calls = [
+    buildTodoCall(buildDemoFile(root), null),
+    { name: "run_shell_command", args: { command: TEST_COMMAND } },
+  ];
   return { text: say(key, { file: SOURCE }), calls };
 }
 
 /** What can be said at the end of the work, by what is there. */
-function conclusion(file: DemoFile, run: TestRun | null): ScriptLine {
+function buildConclusion(file: DemoFile, run: TestRun | null): ScriptLine {
   if (run === null || run.call.refusal !== undefined)
-    return { text: `${wordsOf(run?.call)}${say("demo.notRun")}` };
+    return { text: `${describeCall(run?.call)}${say("demo.notRun")}` };
   if (run.tested !== file.print) return { text: say("demo.stale", { file: SOURCE }) };
-  const { isPassed, result } = resultOf(run.call);
+  const { isPassed, result } = readTestResult(run.call);
   if (result === "") return { text: say("demo.noResult") };
   return { text: say(isPassed ? "demo.passes" : "demo.fails", { result }) };
 }
 
 /** What the test said of the empty text, or the first that is wrong. */
-function resultOf({ isDone, text }: Outcome): { readonly isPassed: boolean; readonly result: string } {
+function readTestResult({ isDone, text }: Outcome): { readonly isPassed: boolean; readonly result: string } {
   const lines = text.match(/^(?:ok|FAIL) {2}.+$/gm) ?? [];
   const wrong = lines.find((line) => line.startsWith("FAIL"));
   const result = (wrong ?? lines[0] ?? "").replace(/^\w+ +/, "");
@@ -143,17 +148,17 @@ function resultOf({ isDone, text }: Outcome): { readonly isPassed: boolean; read
 }
 
 /** What the user said with a no, before what follows from it. */
-function wordsOf(call: Outcome | undefined): string {
-  return call?.refusal ? `${say("demo.said", { words: shortLine(call.refusal, LONGEST_QUOTE) })} ` : "";
+function describeCall(call: Outcome | undefined): string {
+  return call?.refusal ? `${say("demo.said", { words: shortenLine(call.refusal, LONGEST_QUOTE) })} ` : "";
 }
 
-function stateOf({ text }: DemoFile): string {
+function readState({ text }: DemoFile): string {
   return say(text === SAMPLE[SOURCE] ? "demo.asItWas" : "demo.notAsItWas", { file: SOURCE });
 }
 
 /** A step is ticked by what is there: the test has run on this exact state of the file, and it has passed. */
-function todos(file: DemoFile, run: TestRun | null): ScriptedCall {
-  const found = run === null || run.tested !== file.print ? null : resultOf(run.call);
+function buildTodoCall(file: DemoFile, run: TestRun | null): ScriptedCall {
+  const found = run === null || run.tested !== file.print ? null : readTestResult(run.call);
   const steps = [
     [say("demo.stepFind"), true],
     [say("demo.stepFix"), found?.isPassed ?? false],
@@ -174,12 +179,12 @@ interface DemoFile {
   readonly print: string;
   /** The place with the mistake is as it was at first. */
   readonly isFixPending: boolean;
-  has(place: Place): boolean;
+  has(place: DemoFolder): boolean;
 }
 
-function fileIn(root: string): DemoFile {
-  const text = orElse(null, () => readText(join(root, SOURCE), MOST_BYTES));
-  const has = ({ old_string }: Place): boolean => text?.includes(old_string) ?? false;
+function buildDemoFile(root: string): DemoFile {
+  const text = withFallback(null, () => readText(join(root, SOURCE), MAX_BYTES));
+  const has = ({ old_string }: DemoFolder): boolean => text?.includes(old_string) ?? false;
   return {
     text,
     print: createHash("sha256")
@@ -191,7 +196,7 @@ function fileIn(root: string): DemoFile {
 }
 
 /** Reads what happened from the history: the words of the last message, and what came of each call. */
-function read(history: readonly Message[]): Told {
+function readHistory(history: readonly Message[]): DemoProgress {
   const all: Outcome[] = [];
   const answers = new Map(
     history.flatMap(({ parts }) =>
@@ -200,9 +205,9 @@ function read(history: readonly Message[]): Told {
       ),
     ),
   );
-  for (const { parts } of history) for (const part of parts) all.push(...outcomesOf(part, answers));
+  for (const { parts } of history) for (const part of parts) all.push(...readOutcomes(part, answers));
   const reply = history.findLast(({ role }) => role === "model");
-  const last = reply?.parts.flatMap((part) => outcomesOf(part, answers)) ?? [];
+  const last = reply?.parts.flatMap((part) => readOutcomes(part, answers)) ?? [];
   const now = history.at(-1);
   const said = now?.role === "user" ? now.parts.flatMap(({ text }) => text ?? []).at(-1) : undefined;
   const isPrompt = said !== undefined && !now?.parts.some((part) => part.functionResponse);
@@ -210,7 +215,7 @@ function read(history: readonly Message[]): Told {
   return { words, last: isPrompt ? [] : last, all, isFirst: reply === undefined };
 }
 
-function outcomesOf({ functionCall: call }: Part, answers: ReadonlyMap<unknown, unknown>): Outcome[] {
+function readOutcomes({ functionCall: call }: Part, answers: ReadonlyMap<unknown, unknown>): Outcome[] {
   if (!call) return [];
   const { output, error } = (answers.get(call.id) ?? {}) as { output?: unknown; error?: unknown };
   const text = String(output ?? error ?? "");

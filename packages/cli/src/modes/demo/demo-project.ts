@@ -4,7 +4,7 @@ export const SOURCE = "src/tally.js";
 export const TEST_COMMAND = "node test.js";
 
 /** One place of a file, and what it becomes. */
-export interface Place {
+export interface DemoFolder {
   readonly old_string: string;
   readonly new_string: string;
 }
@@ -42,13 +42,13 @@ for (const [text, count] of cases) {
 const MISTAKE = "  const words = text.split(/\\s+/);";
 
 /** Two ways to put it right: the second is for a user who does not want the first. */
-export const FIX: readonly Place[] = [
+export const FIX: readonly DemoFolder[] = [
   { old_string: MISTAKE, new_string: "  const words = text.split(/\\s+/).filter(Boolean);" },
   { old_string: MISTAKE, new_string: "  const words = text.match(/\\S+/g) ?? [];" },
 ];
 
 /** A second place of the same edit, which has nothing to do with the mistake: it can be left out. */
-export const GREETING: Place = {
+export const GREETING: DemoFolder = {
   old_string: "  console.log(tally(process.argv[2]));",
   new_string: '  console.log(tally(process.argv[2]), "words");',
 };

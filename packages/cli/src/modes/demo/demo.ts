@@ -1,25 +1,27 @@
 import { rm } from "node:fs/promises";
-import { type AgentEvent, type Confirmation, type Decision, questionView } from "@burin/core";
+import { type AgentEvent, buildQuestionView, type Confirmation, type Decision } from "@burin/core";
 import { openSession } from "@burin/core/internal";
 import type { ToolCall } from "@burin/core/sessions";
-import { languageIn, useTexts } from "../../locales/say.ts";
+import { detectLanguage, useTexts } from "../../locales/say.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Output } from "../../terminal/output.ts";
-import { howToConnect } from "../print/how-to-connect.ts";
+import { explainConnection } from "../print/how-to-connect.ts";
 import { type Demo, makeDemo } from "./demo-model.ts";
 
 /** At a terminal the demo is a session of the app, which the user answers; elsewhere it answers itself. */
 export async function run({ options }: SubcommandRequest, io: Io): Promise<ExitCode> {
   if (process.stdin.isTTY && process.stdout.isTTY)
     return (await import("../interactive/interactive.ts")).runInteractive("/demo", options, io);
-  await useTexts(options.language ?? languageIn(process.env));
+  await useTexts(options.language ?? detectLanguage(process.env));
   const demo = await makeDemo();
   const { output } = io;
   try {
     output.out(`Scripted models, the real agent and the real tools, in ${demo.root}\n\n`);
     await play(demo, output);
-    output.out(`\nTo connect a real model: ${(await howToConnect()).replace(/^no model.* Name/, "name")}\n`);
+    output.out(
+      `\nTo connect a real model: ${(await explainConnection()).replace(/^no model.* Name/, "name")}\n`,
+    );
     return EXIT.done;
   } finally {
     await rm(demo.top, { recursive: true, force: true });
@@ -32,13 +34,13 @@ const FIRST_ANSWER: Decision = { outcome: "cancel", reason: "why filter?" };
 async function play({ root, home, model, prompt }: Demo, output: Output): Promise<void> {
   let answer = FIRST_ANSWER;
   const confirm = async (question: Confirmation) => {
-    const { title, lines } = questionView(question);
-    output.out(`${label(output, "ask")}${title}\n`);
-    output.out(indented(lines.join("\n"), output));
+    const { title, lines } = buildQuestionView(question);
+    output.out(`${formatLabel(output, "ask")}${title}\n`);
+    output.out(indentText(lines.join("\n"), output));
     const given = answer;
     answer = { outcome: "once" };
     const words = given.outcome === "cancel" ? `no: ${given.reason}` : "yes";
-    output.out(`${label(output, "you")}${words} (the demo answers for you)\n`);
+    output.out(`${formatLabel(output, "you")}${words} (the demo answers for you)\n`);
     return given;
   };
   const session = openSession({ root, model, confirm, environment: { ...process.env, BURIN_HOME: home } });
@@ -51,28 +53,29 @@ async function play({ root, home, model, prompt }: Demo, output: Output): Promis
 
 function show(event: AgentEvent, output: Output): void {
   if (event.type === "text")
-    output.out(`${label(output, event.role === "user" ? "you" : "model")}${event.text}\n`);
+    output.out(`${formatLabel(output, event.role === "user" ? "you" : "model")}${event.text}\n`);
   if (event.type === "tool_call") showCall(event.call, output);
-  if (event.type === "done") output.out(`${label(output, "done")}${event.status}, ${event.turns} turns\n`);
+  if (event.type === "done")
+    output.out(`${formatLabel(output, "done")}${event.status}, ${event.turns} turns\n`);
 }
 
 function showCall(call: ToolCall, output: Output): void {
   if (call.status === "executing" && call.display === undefined) {
-    output.out(`${label(output, "call")}${call.description}\n`);
+    output.out(`${formatLabel(output, "call")}${call.description}\n`);
   }
   if (call.status === "executing" && typeof call.display === "object" && call.display.kind === "progress") {
-    output.out(indented(`> ${call.display.lines.at(-1)}`, output));
+    output.out(indentText(`> ${call.display.lines.at(-1)}`, output));
   }
   if (call.status !== "success" && call.status !== "error") return;
   const text = typeof call.llmContent === "string" ? call.llmContent : JSON.stringify(call.llmContent);
-  output.out(indented(text, output));
+  output.out(indentText(text, output));
 }
 
-function label(output: Output, name: string): string {
+function formatLabel(output: Output, name: string): string {
   return `${output.styled("bold", name.padEnd(5))}  `;
 }
 
-function indented(text: string, output: Output): string {
+function indentText(text: string, output: Output): string {
   const lines = text.trimEnd().split("\n");
   return lines.map((line) => `         ${output.styled("dim", line)}\n`).join("");
 }

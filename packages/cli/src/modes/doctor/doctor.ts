@@ -1,39 +1,39 @@
 import { WebSearch } from "@burin/core";
 import {
-  burinHome,
-  folderTrust,
+  describeError,
   type MachineFacts,
-  machineFacts,
-  messageOf,
+  readFolderTrust,
+  readMachineFacts,
+  resolveBurinHome,
   type Settings,
 } from "@burin/core/internal";
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
-import { counted, report } from "../../terminal/output.ts";
+import { formatCount, report } from "../../terminal/output.ts";
 import { fitRows } from "../../terminal/styled-line.ts";
-import { statesOf } from "../mcp.ts";
+import { readServerStates } from "../mcp.ts";
 import {
+  createFindings,
   examineHome,
   examineLocalServers,
   examineModel,
   examineUndo,
   type Finding,
-  findings,
-  withoutLogin,
+  removeLogin,
 } from "./examine.ts";
 
-const LEAST_NODE = [20, 19] as const;
+const MIN_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
 /** Checks what Burin needs here, one line each. Starts nothing that the folder brings. */
 export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
-  const all = [nodeFinding(), examineHome(burinHome(process.env))];
-  const { opened, finding } = await settingsFinding(options);
+  const all = [examineNode(), examineHome(resolveBurinHome(process.env))];
+  const { opened, finding } = await examineSettings(options);
   all.push(finding);
   const isOnline = own.online === true;
   const { root } = options;
-  if (opened !== null) all.push(...(await settled({ root, settings: opened.settings, isOnline }, signal)));
+  if (opened !== null) all.push(...(await examineAll({ root, settings: opened.settings, isOnline }, signal)));
   all.push(await examineLocalServers(signal));
   if (signal.aborted) return EXIT.interrupted;
   const isWell = all.every(({ state }) => state !== "fail");
@@ -48,48 +48,48 @@ export async function run({ options, own }: SubcommandRequest, { output, signal 
   return isWell ? EXIT.done : EXIT.failed;
 }
 
-function nodeFinding(): Finding {
-  const { ok, fail } = findings("Node");
+function examineNode(): Finding {
+  const { ok, fail } = createFindings("Node");
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const isEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  const isEnough = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   if (isEnough) return ok(`${process.version} on ${process.platform}-${process.arch}.`);
-  return fail(`${process.version} is too old: Burin needs ${LEAST_NODE.join(".")} or newer.`);
+  return fail(`${process.version} is too old: Burin needs ${MIN_NODE.join(".")} or newer.`);
 }
 
-async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened | null; finding: Finding }> {
-  const { ok, warn, fail } = findings("settings");
+async function examineSettings(options: CommonOptions): Promise<{ opened: Opened | null; finding: Finding }> {
+  const { ok, warn, fail } = createFindings("settings");
   try {
     const opened = await openSettings(options);
     const told = opened.notices.join(" ");
     return { opened, finding: told === "" ? ok("Every settings file can be read.") : warn(told) };
   } catch (error) {
-    const message = messageOf(error);
+    const message = describeError(error);
     return { opened: null, finding: fail(`${message} Checks that need the settings were skipped.`) };
   }
 }
 
-interface Ground {
+interface DoctorOptions {
   readonly root: string;
   readonly settings: Settings;
   readonly isOnline: boolean;
 }
 
-async function settled(ground: Ground, signal: AbortSignal): Promise<Finding[]> {
+async function examineAll(ground: DoctorOptions, signal: AbortSignal): Promise<Finding[]> {
   const { root, settings, isOnline } = ground;
-  const facts = await machineFacts({ root, settings, environment: process.env });
+  const facts = await readMachineFacts({ root, settings, environment: process.env });
   return [
-    ...machineFindings(facts),
+    ...examineMachine(facts),
     await examineModel(settings, isOnline, signal),
-    proxyFinding(facts),
-    searchFinding(settings, facts),
-    ...(await mcpFindings(ground, signal)),
-    await trustFinding(root),
+    examineProxy(facts),
+    examineSearch(settings, facts),
+    ...(await examineMcp(ground, signal)),
+    await examineTrust(root),
     await examineUndo(root, settings, signal),
   ];
 }
 
-function sandboxFinding(sandbox: MachineFacts["sandbox"]): Finding {
-  const sandboxed = findings("sandbox");
+function examineSandbox(sandbox: MachineFacts["sandbox"]): Finding {
+  const sandboxed = createFindings("sandbox");
   if (!sandbox.works) return sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`);
   if (sandbox.isShared) return sandboxed.ok("Commands can be confined.");
   return sandboxed.warn(
@@ -97,16 +97,16 @@ function sandboxFinding(sandbox: MachineFacts["sandbox"]): Finding {
   );
 }
 
-function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }: MachineFacts): Finding[] {
-  const keys = findings("keychain");
-  const searching = findings("ripgrep");
-  const terminals = findings("terminals");
+function examineMachine({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }: MachineFacts): Finding[] {
+  const keys = createFindings("keychain");
+  const searching = createFindings("ripgrep");
+  const terminals = createFindings("terminals");
   return [
-    findings("shell").ok(`${shell.title}, ${shell.path}`),
+    createFindings("shell").ok(`${shell.title}, ${shell.path}`),
     ripgrep === null
       ? searching.warn("Not installed (its package is optional): files are searched more slowly.")
       : searching.ok(ripgrep),
-    sandboxFinding(sandbox),
+    examineSandbox(sandbox),
     hasTerminals
       ? terminals.ok("Commands can use a terminal.")
       : terminals.warn("@lydell/node-pty is not installed (it is optional): commands cannot use a terminal."),
@@ -116,38 +116,41 @@ function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }:
   ];
 }
 
-function proxyFinding({ proxyFault }: MachineFacts): Finding {
-  const { ok, fail } = findings("proxy");
+function examineProxy({ proxyFault }: MachineFacts): Finding {
+  const { ok, fail } = createFindings("proxy");
   const set = PROXY_VARIABLES.flatMap((name) => {
     const value = process.env[name.toLowerCase()] || process.env[name];
-    return value ? [`${name}=${withoutLogin(value)}`] : [];
+    return value ? [`${name}=${removeLogin(value)}`] : [];
   });
   if (proxyFault !== null) return fail(`${proxyFault}: ${set.join(", ")}.`);
   return ok(set.length === 0 ? "None is named in the environment." : set.join(", "));
 }
 
-function searchFinding({ web: { search } }: Settings, { searchFault }: MachineFacts): Finding {
-  const { ok, warn } = findings("web search");
+function examineSearch({ web: { search } }: Settings, { searchFault }: MachineFacts): Finding {
+  const { ok, warn } = createFindings("web search");
   if (search === undefined) return warn(new WebSearch().missing ?? "");
   return searchFault === null ? ok(`${search.provider}.`) : warn(searchFault);
 }
 
-async function mcpFindings({ root, settings, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
-  const { ok, fail } = findings("MCP");
+async function examineMcp(
+  { root, settings, isOnline }: DoctorOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { ok, fail } = createFindings("MCP");
   const aliases = Object.keys(settings.mcpServers);
   if (aliases.length === 0) return [ok("No server is named.")];
   if (!isOnline) return [ok(`${aliases.join(", ")}; not started (--online starts it).`)];
-  const states = await statesOf(aliases, { root, settings }, signal);
+  const states = await readServerStates(aliases, { root, settings }, signal);
   return aliases.map((alias, index) => {
     const { tools = 0, error } = states[index] ?? {};
-    return error === undefined ? ok(`${alias}: ${counted(tools, "tool")}.`) : fail(`${alias}: ${error}`);
+    return error === undefined ? ok(`${alias}: ${formatCount(tools, "tool")}.`) : fail(`${alias}: ${error}`);
   });
 }
 
-async function trustFinding(root: string): Promise<Finding> {
-  const { ok, warn, fail } = findings("trust");
+async function examineTrust(root: string): Promise<Finding> {
+  const { ok, warn, fail } = createFindings("trust");
   try {
-    const found = await folderTrust({ home: burinHome(process.env), root });
+    const found = await readFolderTrust({ home: resolveBurinHome(process.env), root });
     if (found === null) return ok("The folder has no settings of its own.");
     if (found.fault !== undefined) return fail(found.fault);
     if (found.state === "trusted") return ok("The folder's own settings are followed.");
@@ -156,6 +159,6 @@ async function trustFinding(root: string): Promise<Finding> {
       found.state === "changed" ? "they have changed since you trusted them" : "the folder is not trusted";
     return warn(`The folder's own settings are not followed: ${why}. See burin trust.`);
   } catch (error) {
-    return fail(messageOf(error));
+    return fail(describeError(error));
   }
 }

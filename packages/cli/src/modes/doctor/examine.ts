@@ -2,13 +2,13 @@ import { accessSync, constants, lstatSync, readdirSync, statSync } from "node:fs
 import { dirname, join } from "node:path";
 import {
   chooseModel,
+  describeError,
+  describeMissing,
+  findKeyVariable,
   findLocalServers,
+  findNearNames,
   findUndoGaps,
-  keyVariable,
-  messageOf,
-  missingForModel,
-  nearNames,
-  type Reached,
+  type ReachResult,
   reachModel,
   type Settings,
 } from "@burin/core/internal";
@@ -21,7 +21,7 @@ export interface Finding {
   readonly message: string;
 }
 
-export function findings(name: string) {
+export function createFindings(name: string) {
   const as =
     (state: Finding["state"]) =>
     (message: string): Finding => ({ name, state, message });
@@ -30,35 +30,35 @@ export function findings(name: string) {
 
 /** Whether the user's data can be stored, and whether other users can read it. */
 export function examineHome(home: string): Finding {
-  const { ok, warn, fail } = findings("home");
+  const { ok, warn, fail } = createFindings("home");
   try {
-    const place = nearest(home);
+    const place = findNearest(home);
     if (!statSync(place).isDirectory()) return fail(`${home} cannot be used: ${place} is not a folder.`);
     accessSync(place, constants.W_OK | constants.X_OK);
     if (place !== home) return ok(`${home} does not exist yet; it is created when it is needed.`);
-    const open = process.platform === "win32" ? [] : readableByOthers(home);
+    const open = process.platform === "win32" ? [] : findReadableByOthers(home);
     if (open.length === 0) return ok(`${home} can be written, and only by you.`);
     return warn(`Other users can read ${open.join(", ")}: chmod -R go-rwx ${home}`);
   } catch (error) {
-    return fail(`${home} cannot be written: ${messageOf(error)}`);
+    return fail(`${home} cannot be written: ${describeError(error)}`);
   }
 }
 
 /** The folder itself, or the nearest existing one above it; a link that leads nowhere is not one. */
-function nearest(folder: string): string {
+function findNearest(folder: string): string {
   const found = lstatSync(folder, { throwIfNoEntry: false });
-  return found !== undefined || dirname(folder) === folder ? folder : nearest(dirname(folder));
+  return found !== undefined || dirname(folder) === folder ? folder : findNearest(dirname(folder));
 }
 
 /** In a folder that only its owner can enter, the files are safe; a file that is shared on purpose is a link. */
-function readableByOthers(home: string): string[] {
+function findReadableByOthers(home: string): string[] {
   const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
   if (!isOpen(home)) return [];
   const files = readdirSync(home).filter((name) => name.endsWith(".json") && isOpen(join(home, name)));
   return [home, ...files];
 }
 
-const { ok, warn, fail } = findings("model");
+const { ok, warn, fail } = createFindings("model");
 
 /** Which model would be used, and with `isOnline` whether its service answers. The key is never shown. */
 export async function examineModel(all: Settings, isOnline: boolean, signal: AbortSignal): Promise<Finding> {
@@ -66,18 +66,18 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const choice = chooseModel(all, process.env);
   if (choice === null) {
     return fail(
-      missingForModel(all, process.env) ??
+      describeMissing(all, process.env) ??
         "No model is configured: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL, or model.* in settings.json.",
     );
   }
   const { name, provider, baseUrl, apiKey, signer } = choice;
-  const address = withoutLogin(baseUrl);
+  const address = removeLogin(baseUrl);
   if (!isAddress(baseUrl)) {
     return fail(
       `${name} (${provider}): "${address}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`,
     );
   }
-  const variable = keyVariable(choice, settings);
+  const variable = findKeyVariable(choice, settings);
   const place = typeof apiKey === "function" ? "where the settings say" : variable;
   const isKeyless = apiKey === undefined && signer === undefined;
   const found = signer ? "signed with the keys of AWS" : `key from ${place}`;
@@ -90,14 +90,14 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   }
   const reached = await reachModel(choice, signal);
   if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault.replace(/\.?$/, ".")}`);
-  return answered(choice, what, reached);
+  return describeAnswer(choice, what, reached);
 }
 
 /** What the answer to the request for the list of models says about the service. */
-function answered(
+function describeAnswer(
   { name, provider, baseUrl }: ModelChoice,
   what: string,
-  { status, models = [] }: Exclude<Reached, { fault: string }>,
+  { status, models = [] }: Exclude<ReachResult, { fault: string }>,
 ): Finding {
   if (status === 401) return fail(`${what}: it refuses the key (HTTP 401).`);
   if (status === 403) return fail(`${what}: it, or a proxy or firewall in between, refuses (HTTP 403).`);
@@ -106,7 +106,7 @@ function answered(
     return fail(`${what}: there is no list of models there (HTTP 404); a base URL usually ends in /v1.`);
   }
   if (status < 300 && models.length > 0 && !isListed(name, models)) {
-    const [near] = nearNames(name, models);
+    const [near] = findNearNames(name, models);
     const hint = near === undefined ? "burin models --online lists what it has." : `did you mean ${near}?`;
     return fail(`${what}: the service does not list this model; ${hint}`);
   }
@@ -126,14 +126,14 @@ export async function examineLocalServers(signal: AbortSignal): Promise<Finding>
   const shown = servers.map(
     ({ name, baseUrl, models }) => `${name} at ${baseUrl} (${models.join(", ") || "no models"})`,
   );
-  return findings("local servers").ok(shown.join("; ") || "No server is listening on the usual ports.");
+  return createFindings("local servers").ok(shown.join("; ") || "No server is listening on the usual ports.");
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** What undo covers in this folder, and what it does not. */
 export async function examineUndo(root: string, settings: Settings, signal: AbortSignal): Promise<Finding> {
-  const { ok, warn } = findings("undo");
+  const { ok, warn } = createFindings("undo");
   try {
     const gaps = await findUndoGaps({ root, settings, environment: process.env }, signal);
     if (gaps.isTooLarge)
@@ -141,9 +141,9 @@ export async function examineUndo(root: string, settings: Settings, signal: Abor
         "This folder is too large to be looked at before each call: edits can be taken back, but not what commands, MCP tools, hooks and checks change.",
       );
     const { paths, hasMoreIgnored, hasUnreadable } = gaps;
-    const more = paths.length > MOST_NAMED ? [`${paths.length - MOST_NAMED} more`] : [];
+    const more = paths.length > MAX_NAMED ? [`${paths.length - MAX_NAMED} more`] : [];
     const here = [
-      ...paths.slice(0, MOST_NAMED).map(visible),
+      ...paths.slice(0, MAX_NAMED).map(visible),
       ...more,
       ...(hasMoreIgnored ? ["some of the ignored files, which are too many"] : []),
       ...(hasUnreadable ? ["folders that cannot be read"] : []),
@@ -155,7 +155,7 @@ export async function examineUndo(root: string, settings: Settings, signal: Abor
       ? ok(`${covered}. Not covered: ${general}.`)
       : warn(`${covered}. Not covered: ${general}; here: ${here.join(", ")}.`);
   } catch (error) {
-    return warn(`It is not known what can be taken back here: ${messageOf(error)}`);
+    return warn(`It is not known what can be taken back here: ${describeError(error)}`);
   }
 }
 
@@ -168,6 +168,6 @@ function isHere(baseUrl: string): boolean {
 }
 
 /** The address without anything that may be secret: a name, a password, a query. */
-export function withoutLogin(address: string): string {
+export function removeLogin(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, "$1").replace(/[?#].*$/, "");
 }

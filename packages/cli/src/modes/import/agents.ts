@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { addPolicies, addPrefixRules, addRules } from "./foreign-rules.ts";
-import { addPermissions, addServers, addSettings, fileNamesIn, inGroups } from "./foreign-settings.ts";
-import { Found, fields, type Places, text } from "./found.ts";
-import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
-import { addRecords, type Records, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
+import { addPermissions, addServers, addSettings, groupSettings, readFileNames } from "./foreign-settings.ts";
+import { Found, type ImportLocations, toFields, toText } from "./found.ts";
+import { listEntries, listFilesBelow, readForeignSettings, readForeignText } from "./read-files.ts";
+import { addRecords, type Records, readBranches, readItems, readMessages } from "./records.ts";
 
 interface Agent {
   readonly name: string;
@@ -17,7 +17,7 @@ interface Agent {
   /** The folder of its sessions, and what their records look like. */
   readonly records?: Records & { readonly below: string };
   /** Adds what else it has outside its settings. */
-  readonly readMore?: (found: Found, places: Places) => void;
+  readonly readMore?: (found: Found, places: ImportLocations) => void;
 }
 
 export const AGENTS: Readonly<Record<string, Agent>> = {
@@ -27,7 +27,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "CLAUDE_CONFIG_DIR",
     settings: "settings.json",
     memory: "CLAUDE.md",
-    records: { below: "projects", named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: talkOfBranches },
+    records: { below: "projects", named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: readBranches },
     readMore: readMoreOfClaude,
   },
   codex: {
@@ -36,10 +36,10 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "CODEX_HOME",
     settings: "config.toml",
     memory: "AGENTS.md",
-    records: { below: "sessions", named: /^rollout-.*\.jsonl(?:\.zst)?$/, talkIn: talkOfItems },
+    records: { below: "sessions", named: /^rollout-.*\.jsonl(?:\.zst)?$/, talkIn: readItems },
     readMore: (found, { folder }) => {
-      for (const file of filesBelow(join(folder, "rules"), /\.rules$/))
-        addPrefixRules(found, textOf(file, found) ?? "");
+      for (const file of listFilesBelow(join(folder, "rules"), /\.rules$/))
+        addPrefixRules(found, readForeignText(file, found) ?? "");
     },
   },
   gemini: {
@@ -48,8 +48,8 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     settings: "settings.json",
     memory: "GEMINI.md",
     readMore: (found, places) => {
-      for (const file of filesBelow(join(places.folder, "policies"), /\.toml$/))
-        addPolicies(found, settingsIn(file, found));
+      for (const file of listFilesBelow(join(places.folder, "policies"), /\.toml$/))
+        addPolicies(found, readForeignSettings(file, found));
       addChats(found, places);
     },
   },
@@ -59,30 +59,30 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "QWEN_HOME",
     settings: "settings.json",
     memory: "QWEN.md",
-    records: { below: "projects", named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches },
+    records: { below: "projects", named: /\.jsonl$/, depth: 2, talkIn: readBranches },
     readMore: addChats,
   },
 };
 
-export function readAgent(agent: Agent, places: Places): Found {
+export function readAgent(agent: Agent, places: ImportLocations): Found {
   const { settings: settingsFile, memory, records, readMore } = agent;
   const found = new Found();
-  const settings = inGroups(settingsIn(join(places.folder, settingsFile), found));
+  const settings = groupSettings(readForeignSettings(join(places.folder, settingsFile), found));
   addSettings(found, settings);
-  for (const name of new Set([memory, ...fileNamesIn(settings)])) {
+  for (const name of new Set([memory, ...readFileNames(settings)])) {
     const file = join(places.folder, basename(name));
-    const words = textOf(file, found);
+    const words = readForeignText(file, found);
     if (words !== null) found.memories.push({ file, text: words });
   }
   const inProject = join(places.root, agent.folder);
   for (const folder of new Set([places.folder, inProject]))
     for (const kind of ["agents", "commands", "prompts"])
-      if (filesBelow(join(folder, kind), /\.(?:md|toml)$/).length > 0)
+      if (listFilesBelow(join(folder, kind), /\.(?:md|toml)$/).length > 0)
         found.leave(join(folder, kind), "copy what you need: see docs/hooks-skills-commands.md");
   if (inProject !== places.folder)
     for (const file of [settingsFile, "settings.local.json"])
       readProjectSettings(found, join(inProject, file), places.withProject);
-  for (const { name } of entriesOf(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
+  for (const { name } of listEntries(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
     found.leave(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
   for (const own of ["memories", join("projects", project, "memory")])
@@ -95,10 +95,11 @@ export function readAgent(agent: Agent, places: Places): Found {
 /** Settings that lie in the project, and so may come from somebody else. */
 function readProjectSettings(found: Found, file: string, isWanted: boolean): void {
   if (!isWanted) {
-    if (textOf(file, found) !== null) found.leave(file, "it lies in the project: add --project to take it");
+    if (readForeignText(file, found) !== null)
+      found.leave(file, "it lies in the project: add --project to take it");
     return;
   }
-  const { permissions, mcpServers, mcp_servers = mcpServers, ...others } = settingsIn(file, found);
+  const { permissions, mcpServers, mcp_servers = mcpServers, ...others } = readForeignSettings(file, found);
   addPermissions(found, permissions, true);
   leaveServers(found, mcp_servers);
   for (const key of Object.keys(others))
@@ -106,36 +107,37 @@ function readProjectSettings(found: Found, file: string, isWanted: boolean): voi
 }
 
 function leaveServers(found: Found, servers: unknown): void {
-  for (const alias of Object.keys(fields(servers)))
+  for (const alias of Object.keys(toFields(servers)))
     found.leave(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
 }
 
-function readMoreOfClaude(found: Found, { userHome, root }: Places): void {
-  const state = settingsIn(join(userHome, ".claude.json"), found);
+function readMoreOfClaude(found: Found, { userHome, root }: ImportLocations): void {
+  const state = readForeignSettings(join(userHome, ".claude.json"), found);
   addServers(found, state.mcpServers, /\$(?=[A-Za-z_])/g);
-  const project = fields(fields(state.projects)[root]);
+  const project = toFields(toFields(state.projects)[root]);
   addRules(found, { allow: project.allowedTools }, true);
   leaveServers(found, project.mcpServers);
 }
 
 /** What it wrote down by itself. */
 function leaveLearned(found: Found, folder: string): void {
-  for (const file of filesBelow(folder, /\.md$/))
-    if (textOf(file, found)?.trim())
+  for (const file of listFilesBelow(folder, /\.md$/))
+    if (readForeignText(file, found)?.trim())
       found.leave(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
 /** Chats are in folders named by hand or by the hash of the project's path, which only a list can resolve. */
-function addChats(found: Found, { folder, root }: Places): void {
+function addChats(found: Found, { folder, root }: ImportLocations): void {
   const named = /^session-.*\.jsonl?$/;
-  const listed = Object.entries(fields(settingsIn(join(folder, "projects.json"), found).projects));
-  const roots = new Map(listed.map(([path, name]) => [text(name), path]));
+  const listed = Object.entries(toFields(readForeignSettings(join(folder, "projects.json"), found).projects));
+  const roots = new Map(listed.map(([path, name]) => [toText(name), path]));
   for (const path of [root, ...roots.values()])
     roots.set(createHash("sha256").update(path).digest("hex"), path);
-  for (const { name } of entriesOf(join(folder, "tmp"))) {
-    const held = textOf(join(folder, "tmp", name, ".project_root"), found)?.trim() ?? roots.get(name) ?? "";
+  for (const { name } of listEntries(join(folder, "tmp"))) {
+    const held =
+      readForeignText(join(folder, "tmp", name, ".project_root"), found)?.trim() ?? roots.get(name) ?? "";
     if (held === root) leaveLearned(found, join(folder, "tmp", name, "memory"));
     const place = join(folder, "tmp", name, "chats");
-    addRecords(found, place, { named, depth: 0, folder: held, talkIn: talkOfMessages });
+    addRecords(found, place, { named, depth: 0, folder: held, talkIn: readMessages });
   }
 }

@@ -1,5 +1,5 @@
 import { parseRule } from "@burin/core/internal";
-import { type Fields, type Found, type FoundRule, fields, list, text, texts } from "./found.ts";
+import { type Fields, type Found, type FoundRule, toFields, toList, toText, toTexts } from "./found.ts";
 
 type List = FoundRule["list"];
 
@@ -16,10 +16,10 @@ const LISTS: ReadonlyMap<unknown, List> = new Map([
 /** Adds the rules that mean the same here; those without an exact equivalent are left out. */
 export function addRules(found: Found, given: Fields, isOfProject = false): void {
   for (const kind of ["allow", "ask", "deny"] as const) {
-    for (const of of texts(given[kind])) {
+    for (const of of toTexts(given[kind])) {
       try {
         if (isOfProject && kind !== "allow") throw new Error("write it into .burin/settings.json");
-        const rules = ownRules(of, kind).map((rule) => parseRule(rule).text);
+        const rules = convertRules(of, kind).map((rule) => parseRule(rule).text);
         found.rules.push(...rules.map((rule) => ({ list: kind, rule, of, isOfProject })));
       } catch (error) {
         found.leave(`${kind} ${of}`, error);
@@ -29,27 +29,27 @@ export function addRules(found: Found, given: Fields, isOfProject = false): void
 }
 
 /** Throws why there is none. */
-function ownRules(given: string, kind: List): string[] {
+function convertRules(given: string, kind: List): string[] {
   const [, name = "", written] = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s.exec(given) ?? [];
   // Claude Code stores `(`, `)` and `\` with a backslash before them.
   const pattern = written?.replace(/\\([\\()])/g, "$1");
   const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [`${server}__${tool}`];
-  const own = ownToolName(name);
+  const own = findOwnToolName(name);
   if (own === undefined) throw new Error("no tool of Burin does that");
   const isWhole = pattern === undefined || /^\**$/.test(pattern.trim());
-  if (own === "run_shell_command") return [commandRule(isWhole ? null : (pattern ?? ""), kind)];
+  if (own === "run_shell_command") return [convertCommandRule(isWhole ? null : (pattern ?? ""), kind)];
   if (READING.has(own) && kind === "allow") throw new Error("reading inside the folder never asks");
   if (isWhole) return own === "edit" || own === "write_file" ? ["edit", "write_file"] : [own];
-  if (READING.has(own)) return [pathRule("read_file", pattern, kind)];
+  if (READING.has(own)) return [convertPathRule("read_file", pattern, kind)];
   if (own === "edit" || own === "write_file")
-    return ["edit", "write_file"].map((one) => pathRule(one, pattern, kind));
+    return ["edit", "write_file"].map((one) => convertPathRule(one, pattern, kind));
   if (own === "web_fetch" && pattern.startsWith("domain:")) return [`${own}(${pattern})`];
   throw new Error("such a pattern has no meaning here");
 }
 
 /** `x:*` and `x *` allow any words after it; without them only this exact command is meant. */
-function commandRule(pattern: string | null, kind: List): string {
+function convertCommandRule(pattern: string | null, kind: List): string {
   if (pattern === null) {
     if (kind === "allow") throw new Error("it would allow every command; burin --yes does that for one run");
     return "run_shell_command";
@@ -61,7 +61,7 @@ function commandRule(pattern: string | null, kind: List): string {
     : `run_shell_command(${words})`;
 }
 
-function pathRule(tool: string, pattern: string, kind: List): string {
+function convertPathRule(tool: string, pattern: string, kind: List): string {
   if (/^(?:~|\/\/)/.test(pattern))
     throw new Error("a rule covers paths in the folder, and file tools reach no others");
   // Relative to the settings file of the other agent, wherever that is.
@@ -75,16 +75,16 @@ function pathRule(tool: string, pattern: string, kind: List): string {
 
 /** Rules of Gemini CLI's policies that name a tool and, for commands, a prefix. */
 export function addPolicies(found: Found, { rule }: Fields): void {
-  for (const one of list(rule).map(fields)) {
+  for (const one of toList(rule).map(toFields)) {
     const { toolName, commandPrefix, decision, priority: _, ...conditions } = one;
     const named = LISTS.get(decision);
     if (named === undefined || toolName === undefined || Object.keys(conditions).length > 0) {
       found.leave(`policy ${JSON.stringify(one)}`, "it has conditions that a rule of Burin cannot have");
       continue;
     }
-    const ends = texts(commandPrefix).map((prefix) => `(${prefix.trim()}:*)`);
+    const ends = toTexts(commandPrefix).map((prefix) => `(${prefix.trim()}:*)`);
     const whole = commandPrefix === undefined ? [""] : ends;
-    addRules(found, { [named]: texts(toolName).flatMap((tool) => whole.map((end) => tool + end)) });
+    addRules(found, { [named]: toTexts(toolName).flatMap((tool) => whole.map((end) => tool + end)) });
   }
 }
 
@@ -94,7 +94,7 @@ export function addPrefixRules(found: Found, source: string): void {
     const [, pattern = ""] = /pattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(inner) ?? [];
     const [, decision = "allow"] = /decision\s*=\s*"(\w+)"/.exec(inner) ?? [];
     const named = LISTS.get(decision);
-    const commands = commandsOf(pattern);
+    const commands = splitCommands(pattern);
     if (named === undefined || commands.length === 0)
       found.leave(whole.split("\n").join(" "), "it is not a list of words");
     else addRules(found, { [named]: commands.map((words) => `Bash(${words}:*)`) });
@@ -102,11 +102,11 @@ export function addPrefixRules(found: Found, source: string): void {
 }
 
 /** Empty unless it is a list of words or of alternatives. */
-function commandsOf(pattern: string): string[] {
+function splitCommands(pattern: string): string[] {
   let commands = [""];
   try {
-    for (const one of list(JSON.parse(pattern.replace(/,\s*\]/g, "]")))) {
-      const words = texts(one).filter((word) => /^[\w./:@=+-]+$/.test(word));
+    for (const one of toList(JSON.parse(pattern.replace(/,\s*\]/g, "]")))) {
+      const words = toTexts(one).filter((word) => /^[\w./:@=+-]+$/.test(word));
       if (words.length < [one].flat().length) return [];
       commands = commands.flatMap((command) => words.map((word) => `${command} ${word}`.trim()));
     }
@@ -145,29 +145,29 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The name of our tool; undefined when none of ours is equivalent. */
-export function ownToolName(name: string): string | undefined {
+export function findOwnToolName(name: string): string | undefined {
   return OWN_NAMES.get(name);
 }
 
 /** Translates a call into ours, so that the model does not learn tools that it does not have. */
-export function ownCall(name: string, args: Fields): { readonly name: string; readonly args: Fields } {
-  const tool = ownToolName(name);
+export function convertCall(name: string, args: Fields): { readonly name: string; readonly args: Fields } {
+  const tool = findOwnToolName(name);
   if (tool === undefined) return { name: name.replace(/^mcp__(.+?__.)/, "$1"), args };
   const renamed = Object.entries(args).map(([key, value]) => [ARGUMENTS[tool]?.[key] ?? key, value]);
   const own: Record<string, unknown> = Object.fromEntries(renamed);
   // A command may be a list of words: the last one is what the shell got.
-  if (Array.isArray(own.command)) own.command = commandIn(own.command);
-  if (tool === "todo_write") own.todos = list(own.todos).map(ownTodo);
+  if (Array.isArray(own.command)) own.command = quoteCommand(own.command);
+  if (tool === "todo_write") own.todos = toList(own.todos).map(convertTodo);
   return { name: tool, args: own };
 }
 
-function ownTodo(written: unknown, at: number): Fields {
-  const { id, content, description, step, status } = fields(written);
+function convertTodo(written: unknown, at: number): Fields {
+  const { id, content, description, step, status } = toFields(written);
   const state = status === "in_progress" || status === "completed" ? status : "pending";
-  return { id: text(id) || `${at + 1}`, content: text(content ?? description ?? step), status: state };
+  return { id: toText(id) || `${at + 1}`, content: toText(content ?? description ?? step), status: state };
 }
 
-function commandIn(words: readonly unknown[]): string {
+function quoteCommand(words: readonly unknown[]): string {
   const isOfShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(String(words[0])) && /^-l?c$/.test(String(words[1]));
   return isOfShell ? String(words[2] ?? "") : words.join(" ");
 }

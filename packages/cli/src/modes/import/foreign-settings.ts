@@ -1,5 +1,5 @@
-import { addRules, ownToolName } from "./foreign-rules.ts";
-import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
+import { addRules, findOwnToolName } from "./foreign-rules.ts";
+import { type Fields, type Found, toFields, toList, toText, toTexts } from "./found.ts";
 
 /** The settings that are imported, by key; no two of the agents use the same key differently. */
 const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fields) => void>> = {
@@ -11,7 +11,7 @@ const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fi
   tools: addTools,
   model: addModel,
   security: (found, security) => {
-    if (fields(fields(security).auth).apiKey !== undefined)
+    if (toFields(toFields(security).auth).apiKey !== undefined)
       found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
   },
 };
@@ -31,11 +31,11 @@ const WHY_LEFT: Readonly<Record<string, string>> = {
 const NO_SUCH_SETTING = "Burin has no such setting";
 
 /** With all keys where they are now. */
-export function inGroups(settings: Fields): Fields {
+export function groupSettings(settings: Fields): Fields {
   let grouped = settings;
   for (const [old, [group, key]] of Object.entries(OLD_KEYS)) {
     const { [old]: value, ...others } = grouped;
-    if (value !== undefined) grouped = { ...others, [group]: { [key]: value, ...fields(others[group]) } };
+    if (value !== undefined) grouped = { ...others, [group]: { [key]: value, ...toFields(others[group]) } };
   }
   return grouped;
 }
@@ -48,48 +48,48 @@ export function addSettings(found: Found, settings: Fields): void {
 }
 
 /** Names of files with texts for the model. */
-export function fileNamesIn({ context, project_doc_fallback_filenames: names }: Fields): string[] {
-  return texts(fields(context).fileName ?? names).filter((name) => name.trim() !== "");
+export function readFileNames({ context, project_doc_fallback_filenames: names }: Fields): string[] {
+  return toTexts(toFields(context).fileName ?? names).filter((name) => name.trim() !== "");
 }
 
 function addFileNames(found: Found, _value: unknown, settings: Fields): void {
-  const names = fileNamesIn(settings);
+  const names = readFileNames(settings);
   if (names.length > 0)
     found.settings.push({ path: ["context", "fileNames"], value: [...new Set(["AGENTS.md", ...names])] });
 }
 
 export function addPermissions(found: Found, given: unknown, isOfProject: boolean): void {
-  const { defaultMode, additionalDirectories, allow, ask, deny, ...others } = fields(given);
+  const { defaultMode, additionalDirectories, allow, ask, deny, ...others } = toFields(given);
   addRules(found, { allow, ask, deny }, isOfProject);
   for (const key of Object.keys(others)) found.leave(`permissions.${key}`, NO_SUCH_SETTING);
   if (typeof defaultMode === "string" && defaultMode !== "default")
     found.leave(`permissions.defaultMode ${defaultMode}`, "give --approval-mode with each start");
-  if (list(additionalDirectories).length > 0)
+  if (toList(additionalDirectories).length > 0)
     found.leave("permissions.additionalDirectories", "give --include-directories with each start");
 }
 
 function addTools(found: Found, tools: unknown): void {
-  const { allowed, exclude, core, ...others } = fields(tools);
+  const { allowed, exclude, core, ...others } = toFields(tools);
   const isPart = (name: string) => name.includes("(");
-  addRules(found, { allow: allowed, deny: texts(exclude).filter(isPart) });
-  const excluded = texts(exclude).filter((name) => !isPart(name));
+  addRules(found, { allow: allowed, deny: toTexts(exclude).filter(isPart) });
+  const excluded = toTexts(exclude).filter((name) => !isPart(name));
   if (excluded.length > 0)
     found.settings.push({
       path: ["tools", "exclude"],
-      value: excluded.map((name) => ownToolName(name) ?? name),
+      value: excluded.map((name) => findOwnToolName(name) ?? name),
     });
-  if (texts(core).length > 0) found.leave("setting tools.core", "name the tools in tools.include");
+  if (toTexts(core).length > 0) found.leave("setting tools.core", "name the tools in tools.include");
   for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
 }
 
 /** Adds a service of the user's own; services behind an account are left to Burin's settings. */
 function addModel(found: Found, model: unknown, settings: Fields): void {
   const { model_provider, model_providers, security } = settings;
-  const { base_url, env_key, wire_api } = fields(fields(model_providers)[text(model_provider)]);
-  const { selectedType, baseUrl } = fields(fields(security).auth);
-  const { name = model } = fields(model);
+  const { base_url, env_key, wire_api } = toFields(toFields(model_providers)[toText(model_provider)]);
+  const { selectedType, baseUrl } = toFields(toFields(security).auth);
+  const { name = model } = toFields(model);
   if (typeof name !== "string") return;
-  const address = text(base_url) || text(baseUrl);
+  const address = toText(base_url) || toText(baseUrl);
   const isGemini = typeof model !== "string" && selectedType !== "openai";
   if (address === "" && !isGemini) {
     found.leave(`model ${name}`, "name it with its service: see docs/models.md");
@@ -98,7 +98,7 @@ function addModel(found: Found, model: unknown, settings: Fields): void {
   const isResponses = base_url !== undefined && wire_api !== "chat";
   const provider = isGemini ? "gemini" : isResponses ? "openai-responses" : "openai";
   const where = address === "" ? {} : { baseUrl: address };
-  const key = text(env_key) === "" ? {} : { apiKeyEnv: env_key };
+  const key = toText(env_key) === "" ? {} : { apiKeyEnv: env_key };
   found.settings.push({ path: ["model"], value: { provider, name, ...where, ...key } });
 }
 
@@ -134,11 +134,11 @@ const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
 
 /** None is trusted: its calls ask until a rule allows them. `literal` finds each `$` that begins a variable here alone. */
 export function addServers(found: Found, given: unknown, literal = /(?!)/): void {
-  const servers = JSON.parse(JSON.stringify(fields(given)), (_name, value) =>
+  const servers = JSON.parse(JSON.stringify(toFields(given)), (_name, value) =>
     typeof value === "string" ? value.replace(literal, () => DOLLAR) : value,
   );
   for (const [alias, written] of Object.entries(servers)) {
-    const definition = ownDefinition(fields(written));
+    const definition = convertDefinition(toFields(written));
     const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
     if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
     else if (/\bburin(?:\.cjs)? serve mcp\b/.test([definition.command, definition.args].flat().join(" ")))
@@ -147,37 +147,38 @@ export function addServers(found: Found, given: unknown, literal = /(?!)/): void
       found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
     else {
       found.servers.push({ alias, definition });
-      for (const key of Object.keys(fields(written)).filter((one) => !READ.has(one)))
+      for (const key of Object.keys(toFields(written)).filter((one) => !READ.has(one)))
         found.leave(`${key} of MCP server ${alias}`, WHY_LEFT_OF_SERVER[key] ?? "Burin has no such setting");
     }
   }
 }
 
 /** Most use our keys; Codex gives times in seconds, and names variables instead of their values. */
-function ownDefinition(written: Fields): Fields {
+function convertDefinition(written: Fields): Fields {
   const { type, enabled, disabled, includeTools, excludeTools, enabled_tools, disabled_tools } = written;
   const { headers, http_headers, env_http_headers, bearer_token_env_var: token } = written;
-  const named = Object.entries(fields(env_http_headers)).map(([name, variable]) => [name, `$${variable}`]);
-  const ofVariables = { ...fields(http_headers), ...Object.fromEntries(named) };
+  const named = Object.entries(toFields(env_http_headers)).map(([name, variable]) => [name, `$${variable}`]);
+  const ofVariables = { ...toFields(http_headers), ...Object.fromEntries(named) };
   if (typeof token === "string") ofVariables.Authorization = `Bearer $${token}`;
   const values: Fields = {
     type: type === "http" || type === "sse" ? type : undefined,
     ...Object.fromEntries(KEPT.map((key) => [key, written[key]])),
     headers: headers ?? (Object.keys(ofVariables).length > 0 ? ofVariables : undefined),
-    includeTools: someOf(includeTools ?? enabled_tools),
-    excludeTools: someOf(excludeTools ?? disabled_tools),
+    includeTools: listOrUndefined(includeTools ?? enabled_tools),
+    excludeTools: listOrUndefined(excludeTools ?? disabled_tools),
     disabled: enabled === false || disabled === true ? true : undefined,
     startTimeout:
-      milliseconds(written.startup_timeout_sec) ?? milliseconds(Number(written.startup_timeout_ms) / 1000),
-    timeout: milliseconds(written.tool_timeout_sec) ?? written.timeout,
+      toMilliseconds(written.startup_timeout_sec) ??
+      toMilliseconds(Number(written.startup_timeout_ms) / 1000),
+    timeout: toMilliseconds(written.tool_timeout_sec) ?? written.timeout,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function someOf(names: unknown): string[] | undefined {
-  return texts(names).length > 0 ? texts(names) : undefined;
+function listOrUndefined(names: unknown): string[] | undefined {
+  return toTexts(names).length > 0 ? toTexts(names) : undefined;
 }
 
-function milliseconds(seconds: unknown): number | undefined {
+function toMilliseconds(seconds: unknown): number | undefined {
   return typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
 }

@@ -1,20 +1,20 @@
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 import type { InlineData } from "@burin/core/sessions";
 
 /** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (
-  | ({ readonly kind: "user" | "model" } & Said)
+  | ({ readonly kind: "user" | "model" } & MessageContent)
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: Fields }
-  | ({ readonly kind: "answer"; readonly id: string; readonly isError: boolean } & Said)
+  | ({ readonly kind: "answer"; readonly id: string; readonly isError: boolean } & MessageContent)
 );
 
-export interface Said {
+export interface MessageContent {
   readonly text: string;
   readonly media?: readonly InlineData[];
 }
 
 /** A conversation recorded by another agent. */
-export interface Talk {
+export interface Conversation {
   readonly model: string;
   readonly steps: readonly Step[];
 }
@@ -25,7 +25,7 @@ export interface FoundSession {
   readonly file: string;
   /** The folder it worked in; empty if its record does not say. */
   readonly folder: string;
-  readonly read: () => Talk;
+  readonly read: () => Conversation;
 }
 
 export interface FoundRule {
@@ -51,11 +51,11 @@ export class Found {
 
   /** `why` is the reason in words, or an error with it. */
   leave(what: string, why: unknown): void {
-    this.left.push({ what, why: messageOf(why) });
+    this.left.push({ what, why: describeError(why) });
   }
 }
 
-export interface Places {
+export interface ImportLocations {
   /** The agent's own folder. */
   readonly folder: string;
   /** The user's home. */
@@ -68,19 +68,19 @@ export interface Places {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export function fields(value: unknown): Fields {
+export function toFields(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-export function list(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** The strings of a list, or the one string given instead. */
-export function texts(value: unknown): string[] {
+export function toTexts(value: unknown): string[] {
   return [value].flat().filter((one) => typeof one === "string");
 }
 
-export function text(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

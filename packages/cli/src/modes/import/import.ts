@@ -1,51 +1,51 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { burinHome, orElse, sessionSummaries } from "@burin/core/internal";
+import { listSessionSummaries, resolveBurinHome, withFallback } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, counted, localTime, report, shortLine } from "../../terminal/output.ts";
+import { formatBlock, formatCount, formatLocalTime, report, shortenLine } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
-import { type Chosen, type Offer, type OfferedSession, takeOver } from "./take-over.ts";
+import { applyImport, type ImportOptions, type Offer, type OfferedSession } from "./take-over.ts";
 
-const MOST_FOLDERS_NAMED = 5;
+const MAX_FOLDERS_NAMED = 5;
 
 /** Shows which data of another agent Burin can use, and imports it on request, without changing the original. */
 export async function run({ own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const root = realpathSync(options.root);
   const isApplied = own.apply === true;
-  const home = burinHome(process.env);
+  const home = resolveBurinHome(process.env);
   const chosen = { home, root, isApplied, isAll: own.all === true, withProject: own.project === true };
-  const offer = async (from: string) => takeOver(await offerOf(from, chosen), chosen);
+  const offer = async (from: string) => applyImport(await buildOffer(from, chosen), chosen);
   if (own.from === undefined) {
     if (isApplied) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(offer));
-    report(output, options.outputFormat, { document: all.map(plain), rows: overview(all) });
+    report(output, options.outputFormat, { document: all.map(toPlainOffer), rows: formatOverview(all) });
     return EXIT.done;
   }
   const from = String(own.from);
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
   const shown = await offer(from);
-  const document = { ...plain(shown), applied: isApplied };
-  report(output, options.outputFormat, { document, rows: rowsOf(shown, isApplied) });
+  const document = { ...toPlainOffer(shown), applied: isApplied };
+  report(output, options.outputFormat, { document, rows: formatRows(shown, isApplied) });
   return shown.found.failed.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-async function offerOf(from: string, { home, root, isAll, withProject }: Chosen): Promise<Offer> {
+async function buildOffer(from: string, { home, root, isAll, withProject }: ImportOptions): Promise<Offer> {
   const agent = AGENTS[from] as (typeof AGENTS)[string];
   const userHome = process.env.HOME || homedir();
   const folder = process.env[agent.variable ?? ""] || join(userHome, agent.folder);
   const found = readAgent(agent, { folder, userHome, root, withProject });
-  const known = new Set((await sessionSummaries(home, null)).map(({ id }) => id));
+  const known = new Set((await listSessionSummaries(home, null)).map(({ id }) => id));
   const elsewhere: string[] = [];
   const sessions: OfferedSession[] = [];
   for (const session of found.sessions) {
-    const held = session.folder === "" ? null : orElse(null, () => realpathSync(session.folder));
+    const held = session.folder === "" ? null : withFallback(null, () => realpathSync(session.folder));
     if (held !== null && (isAll || held === root)) {
       const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
-      sessions.push(...offeredSession(session, { id, root: held, isKnown: known.has(id) }));
+      sessions.push(...prepareSession(session, { id, root: held, isKnown: known.has(id) }));
     } else if (isAll)
       found.leave(
         session.file,
@@ -61,7 +61,7 @@ async function offerOf(from: string, { home, root, isAll, withProject }: Chosen)
 }
 
 /** Empty for a session without messages. */
-function offeredSession(
+function prepareSession(
   session: FoundSession,
   own: Pick<OfferedSession, "id" | "root" | "isKnown">,
 ): OfferedSession[] {
@@ -74,16 +74,16 @@ function offeredSession(
 function leaveElsewhere(found: Found, folders: readonly string[]): void {
   if (folders.length === 0) return;
   const names = [...new Set(folders)];
-  const more = names.length > MOST_FOLDERS_NAMED ? `, and ${names.length - MOST_FOLDERS_NAMED} more` : "";
-  const what = `${counted(folders.length, "session")} of ${counted(names.length, "other folder")}`;
-  const where = `${names.slice(0, MOST_FOLDERS_NAMED).join(", ")}${more}`;
+  const more = names.length > MAX_FOLDERS_NAMED ? `, and ${names.length - MAX_FOLDERS_NAMED} more` : "";
+  const what = `${formatCount(folders.length, "session")} of ${formatCount(names.length, "other folder")}`;
+  const where = `${names.slice(0, MAX_FOLDERS_NAMED).join(", ")}${more}`;
   found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
 }
 
 /** What is imported in addition to sessions: its singular name, its heading, and a line for each. */
 const KINDS: readonly (readonly [what: string, title: string, entries: (found: Found) => string[]])[] = [
-  ["rule", "Rules", ({ rules }) => rules.map(shownRule)],
-  ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(shownServer)],
+  ["rule", "Rules", ({ rules }) => rules.map(formatRule)],
+  ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(formatServer)],
   [
     "memory file",
     "Texts for the model, in all projects",
@@ -97,36 +97,36 @@ const KINDS: readonly (readonly [what: string, title: string, entries: (found: F
 ];
 
 /** The number of things of each kind, in words; empty when there is nothing. */
-function amounts({ found, sessions }: Offer): string {
+function formatAmounts({ found, sessions }: Offer): string {
   const counts = KINDS.map(([what, , entries]) => [entries(found).length, what] as const);
   return [[sessions.length, "session"] as const, ...counts]
-    .flatMap(([count, what]) => (count === 0 ? [] : [counted(count, what)]))
+    .flatMap(([count, what]) => (count === 0 ? [] : [formatCount(count, what)]))
     .join(", ");
 }
 
-function overview(offers: readonly Offer[]): string[] {
+function formatOverview(offers: readonly Offer[]): string[] {
   const rows = offers.map((offer) => {
     const { length } = offer.found.left;
     const left = length === 0 ? "" : `; left: ${length}`;
-    return `${offer.from.padEnd(7)} ${offer.name}: ${amounts(offer) || "nothing"}${left}`;
+    return `${offer.from.padEnd(7)} ${offer.name}: ${formatAmounts(offer) || "nothing"}${left}`;
   });
   return [...rows, "What exactly, and why some is left: burin import --from NAME, which changes nothing"];
 }
 
-function rowsOf(offer: Offer, isApplied: boolean): string[] {
+function formatRows(offer: Offer, isApplied: boolean): string[] {
   const { from, name, folder, found, sessions } = offer;
-  const isNothing = amounts(offer) === "";
+  const isNothing = formatAmounts(offer) === "";
   const none = found.failed.length === 0 ? "Nothing to take" : "Nothing was taken";
   const taken = isNothing ? none : isApplied ? "Taken" : "To be taken";
   const rows = [
     `${taken} from ${name} (${folder})${isNothing ? "." : ":"}`,
     ...[...new Set(sessions.map(({ root }) => root))].flatMap((root) => {
       const held = sessions.filter((session) => session.root === root);
-      return block(`Sessions of ${root}`, held.map(shownSession));
+      return formatBlock(`Sessions of ${root}`, held.map(formatSession));
     }),
-    ...KINDS.flatMap(([, title, entries]) => block(title, entries(found))),
-    ...block("Left", found.left.map(reasonFor)),
-    ...block("Not written", found.failed.map(reasonFor)),
+    ...KINDS.flatMap(([, title, entries]) => formatBlock(title, entries(found))),
+    ...formatBlock("Left", found.left.map(describeReason)),
+    ...formatBlock("Not written", found.failed.map(describeReason)),
   ];
   if (isNothing) return rows;
   if (!isApplied) return [...rows, `Nothing was changed. To take it: burin import --from ${from} --apply`];
@@ -135,34 +135,34 @@ function rowsOf(offer: Offer, isApplied: boolean): string[] {
     : [...rows, "To go on: burin -c, or burin -r with the id of a session."];
 }
 
-function reasonFor({ what, why }: Found["left"][number]): string {
+function describeReason({ what, why }: Found["left"][number]): string {
   return `${what}: ${why}`;
 }
 
-function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): string {
+function formatRule({ list, rule, of, isOfProject }: Found["rules"][number]): string {
   return `${list} ${rule}  (${of}${isOfProject ? ", in this folder" : ""})`;
 }
 
-function shownSession({ id, at, prompt, isKnown }: OfferedSession): string {
-  return `${localTime(at, 10)}  ${id}  ${shortLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
+function formatSession({ id, at, prompt, isKnown }: OfferedSession): string {
+  return `${formatLocalTime(at, 10)}  ${id}  ${shortenLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
 }
 
 /** Values of variables and headers may be secrets. */
-function shownServer({ alias, definition }: Found["servers"][number]): string {
+function formatServer({ alias, definition }: Found["servers"][number]): string {
   const { command, args, url, httpUrl, env, headers } = definition;
   const where = command === undefined ? [url ?? httpUrl] : [command, ...(Array.isArray(args) ? args : [])];
   const names = [env, headers].flatMap((one) => Object.keys(one ?? {}));
   return `${alias}: ${where.join(" ")}${names.length === 0 ? "" : `  (with ${names.join(", ")})`}`;
 }
 
-function plain({ from, folder, found, sessions }: Offer): object {
+function toPlainOffer({ from, folder, found, sessions }: Offer): object {
   const { rules, settings, left, failed } = found;
   return {
     from,
     folder,
     sessions: sessions.map(({ read: _, ...session }) => session),
     rules,
-    servers: found.servers.map(shownServer),
+    servers: found.servers.map(formatServer),
     memories: found.memories.map(({ file }) => file),
     settings,
     left,

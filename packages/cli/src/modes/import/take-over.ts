@@ -3,15 +3,23 @@ import type { AnsweredCall } from "@burin/core";
 import {
   changeHomeFile,
   changeSettings,
+  describeError,
+  type ImportedSession,
   loadSettings,
   makeFolders,
-  messageOf,
   openGrants,
-  type ToldSession,
   writeSession,
 } from "@burin/core/internal";
-import { ownCall } from "./foreign-rules.ts";
-import { Found, type FoundRule, type FoundSession, fields, list, type Step, type Talk } from "./found.ts";
+import { convertCall } from "./foreign-rules.ts";
+import {
+  type Conversation,
+  Found,
+  type FoundRule,
+  type FoundSession,
+  type Step,
+  toFields,
+  toList,
+} from "./found.ts";
 
 export interface OfferedSession extends FoundSession {
   /** The other agent's id for it. */
@@ -33,7 +41,7 @@ export interface Offer {
   readonly sessions: readonly OfferedSession[];
 }
 
-export interface Chosen {
+export interface ImportOptions {
   readonly home: string;
   readonly root: string;
   /** Sessions of all folders are meant. */
@@ -43,7 +51,7 @@ export interface Chosen {
 }
 
 /** Adds to the user's data, where nothing is replaced, or only looks; returns what was, or would be, added and what not. */
-export async function takeOver(offer: Offer, { home, root, isApplied }: Chosen): Promise<Offer> {
+export async function applyImport(offer: Offer, { home, root, isApplied }: ImportOptions): Promise<Offer> {
   const { found, name } = offer;
   if (isApplied) makeFolders(home);
   // Only the user's own settings: no project is in this folder.
@@ -55,7 +63,7 @@ export async function takeOver(offer: Offer, { home, root, isApplied }: Chosen):
       if (isApplied) await work();
       keep();
     } catch (error) {
-      taken.failed.push({ what, why: messageOf(error) });
+      taken.failed.push({ what, why: describeError(error) });
     }
   };
   const file = join(home, "settings.json");
@@ -86,21 +94,21 @@ export async function takeOver(offer: Offer, { home, root, isApplied }: Chosen):
   }
   const words = join(home, basename(settings.context.fileNames[0] ?? "AGENTS.md"));
   for (const memory of found.memories) {
-    const add = () => changeHomeFile(words, (before) => withMemory(before ?? "", memory.text, name));
+    const add = () => changeHomeFile(words, (before) => appendMemory(before ?? "", memory.text, name));
     await write(memory.file, add, () => taken.memories.push(memory));
   }
-  return { ...offer, found: taken, sessions: await takeSessions(offer, home, write) };
+  return { ...offer, found: taken, sessions: await importSessions(offer, home, write) };
 }
 
 /** Does the work, and keeps the thing if that succeeded. */
 type Write = (what: string, work: () => Promise<unknown>, keep: () => void) => Promise<void>;
 
-async function takeSessions({ sessions, name }: Offer, home: string, write: Write) {
+async function importSessions({ sessions, name }: Offer, home: string, write: Write) {
   const taken: OfferedSession[] = [];
   for (const session of sessions) {
     const { id, of, root, read } = session;
     const add = () => {
-      const events = eventsOf(read(), { id, root, from: `session ${of} of ${name}` });
+      const events = convertEvents(read(), { id, root, from: `session ${of} of ${name}` });
       return writeSession({ home, root, id, events, environment: process.env });
     };
     await write(`session ${id}`, add, () => taken.push(session));
@@ -110,20 +118,20 @@ async function takeSessions({ sessions, name }: Offer, home: string, write: Writ
 
 function isUnset(settings: object, path: readonly string[]): boolean {
   let value: unknown = settings;
-  for (const key of path) value = fields(value)[key];
-  return Array.isArray(value) ? list(value).length === 0 : fields(value).name === undefined;
+  for (const key of path) value = toFields(value)[key];
+  return Array.isArray(value) ? toList(value).length === 0 : toFields(value).name === undefined;
 }
 
 /** A text that was imported before is not added again. */
-function withMemory(before: string, text: string, agent: string): string {
+function appendMemory(before: string, text: string, agent: string): string {
   const words = text.trim();
   if (words === "" || before.includes(words)) return before;
   const gap = before === "" ? "" : `${before.endsWith("\n") ? "" : "\n"}\n`;
   return `${before}${gap}<!-- from ${agent} -->\n\n${words}\n`;
 }
 
-type Told = ToldSession["events"] extends Iterable<infer One> ? One : never;
-type Event = Told[1];
+type TimedEvent = ImportedSession["events"] extends Iterable<infer One> ? One : never;
+type Event = TimedEvent[1];
 
 interface Origin {
   readonly id: string;
@@ -132,22 +140,22 @@ interface Origin {
   readonly from: string;
 }
 
-const MOST_SHOWN = 10_000;
+const MAX_SHOWN = 10_000;
 const NO_ANSWER = "The answer to this call was not in the record that this session was taken from.";
 
 /** The conversation as events of our own session. Every call gets an answer, so that the session can continue. */
-function* eventsOf({ model, steps }: Talk, { id, root, from }: Origin): Generator<Told> {
+function* convertEvents({ model, steps }: Conversation, { id, root, from }: Origin): Generator<TimedEvent> {
   let at = steps.map((step) => step.at).find(isTime) ?? new Date(0).toISOString();
   yield [at, { type: "session", sessionId: id, model, root }];
   yield [at, { type: "notice", message: `Imported from ${from}.` }];
   const open: Open = new Map();
   for (const [index, step] of steps.entries()) {
     if (isTime(step.at)) at = step.at;
-    if (step.kind === "user") yield* unanswered(open, at);
-    const event = eventOf(step, open, `imported_${index}`);
+    if (step.kind === "user") yield* closeOpenCalls(open, at);
+    const event = convertStep(step, open, `imported_${index}`);
     if (event !== null) yield [at, event];
   }
-  yield* unanswered(open, at);
+  yield* closeOpenCalls(open, at);
   const last = steps.findLast(({ kind }) => kind === "model");
   yield [at, { type: "done", status: "success", result: last?.kind === "model" ? last.text : "", turns: 0 }];
 }
@@ -156,28 +164,28 @@ function isTime(text: string): boolean {
   return !Number.isNaN(Date.parse(text));
 }
 
-type Asked = Pick<AnsweredCall, "callId" | "name" | "args" | "description">;
+type ImportedCall = Pick<AnsweredCall, "callId" | "name" | "args" | "description">;
 /** The calls that have no answer yet. */
-type Open = Map<string, Asked>;
+type Open = Map<string, ImportedCall>;
 
 /** Foreign ids may repeat, and not every service accepts all of them. */
-function eventOf(step: Step, open: Open, callId: string): Event | null {
+function convertStep(step: Step, open: Open, callId: string): Event | null {
   if (step.kind === "call") {
-    const asked = askedIn(step, callId);
+    const asked = convertToolCall(step, callId);
     open.set(step.id, asked);
     return { type: "tool_call", call: { ...asked, status: "validating" } };
   }
   if (step.kind === "answer") {
     const asked = open.get(step.id);
     open.delete(step.id);
-    return asked === undefined ? null : { type: "tool_call", call: answered(asked, step) };
+    return asked === undefined ? null : { type: "tool_call", call: convertAnswer(asked, step) };
   }
   const { kind: role, text, media = [] } = step;
   return { type: "text", role, text, ...(media.length > 0 ? { media } : {}) };
 }
 
-function askedIn({ name, args }: Step & { readonly kind: "call" }, callId: string): Asked {
-  const own = ownCall(name, args);
+function convertToolCall({ name, args }: Step & { readonly kind: "call" }, callId: string): ImportedCall {
+  const own = convertCall(name, args);
   const { command, absolute_path, file_path, pattern, path } = own.args;
   const subject = command ?? absolute_path ?? file_path ?? pattern ?? path;
   return { callId, ...own, description: typeof subject === "string" ? subject.slice(0, 200) : "" };
@@ -185,16 +193,16 @@ function askedIn({ name, args }: Step & { readonly kind: "call" }, callId: strin
 
 type Answer = Pick<Step & { readonly kind: "answer" }, "text" | "media" | "isError">;
 
-function answered(asked: Asked, { text, media = [], isError }: Answer): AnsweredCall {
+function convertAnswer(asked: ImportedCall, { text, media = [], isError }: Answer): AnsweredCall {
   const llmContent = media.length === 0 ? text : [text, ...media.map((inlineData) => ({ inlineData }))];
-  const answer = { ...asked, llmContent, returnDisplay: text.slice(0, MOST_SHOWN) };
+  const answer = { ...asked, llmContent, returnDisplay: text.slice(0, MAX_SHOWN) };
   return isError
     ? { ...answer, status: "error", error: { type: "tool_failed", message: text } }
     : { ...answer, status: "success" };
 }
 
-function* unanswered(open: Open, at: string): Generator<Told> {
+function* closeOpenCalls(open: Open, at: string): Generator<TimedEvent> {
   for (const asked of open.values())
-    yield [at, { type: "tool_call", call: answered(asked, { text: NO_ANSWER, isError: true }) }];
+    yield [at, { type: "tool_call", call: convertAnswer(asked, { text: NO_ANSWER, isError: true }) }];
   open.clear();
 }

@@ -1,11 +1,17 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Session, ToolResult } from "@burin/core";
-import { burinHome, changeSettings, messageOf, repositoryState, type Settings } from "@burin/core/internal";
-import { languageOf, say, useTexts } from "../../locales/say.ts";
+import {
+  changeSettings,
+  describeError,
+  readRepositoryState,
+  resolveBurinHome,
+  type Settings,
+} from "@burin/core/internal";
+import { parseLanguage, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
-import { KeyBindings, ownKeys } from "../../state/key-bindings.ts";
+import { KeyBindings, readOwnKeys } from "../../state/key-bindings.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
@@ -41,7 +47,7 @@ export class App implements Desk {
   readonly images = new Images();
   vim: VimKeys | null = null;
   keys = new KeyBindings();
-  readonly history = new PromptHistory(burinHome(process.env));
+  readonly history = new PromptHistory(resolveBurinHome(process.env));
   readonly questions = new Questions({
     answer: (id, decision) => this.session?.answer(id, decision),
     onChange: () => this.#asking.update(),
@@ -145,7 +151,7 @@ export class App implements Desk {
   }
 
   noteFault(error: unknown): void {
-    this.note(messageOf(error), true);
+    this.note(describeError(error), true);
   }
 
   print(draw: (width: number) => readonly Line[]): void {
@@ -195,15 +201,15 @@ export class App implements Desk {
     const { session } = this;
     this.transcript.begin(demo.model.name);
     this.note(say("demo.begin", { root: demo.root }));
-    const servers = (await import("./first-start.ts")).serversInWords();
+    const servers = (await import("./first-start.ts")).describeServers();
     await this.work.submit(demo.prompt);
     if (session === this.session) this.note(`${say("demo.turn")} ${await servers}`.trimEnd());
   }
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
-    const { outputOf } = await import("./output-of.ts");
+    const { runForOutput } = await import("./output-of.ts");
     const { approvalMode } = this.session ?? this.options;
-    return outputOf(name, words, { ...this.options, approvalMode });
+    return runForOutput(name, words, { ...this.options, approvalMode });
   }
 
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
@@ -221,16 +227,16 @@ export class App implements Desk {
   }
 
   async useLanguage(name: string): Promise<void> {
-    await useTexts(languageOf(name));
+    await useTexts(parseLanguage(name));
     this.view.soon();
   }
 
   async keep(path: readonly string[], value: unknown): Promise<void> {
-    const file = join(burinHome(process.env), "settings.json");
+    const file = join(resolveBurinHome(process.env), "settings.json");
     try {
       await changeSettings(file, path, value);
     } catch (error) {
-      this.note(say("export.failed", { file, why: messageOf(error) }), true);
+      this.note(say("export.failed", { file, why: describeError(error) }), true);
     }
   }
 
@@ -271,8 +277,8 @@ export class App implements Desk {
   async #fillCard(): Promise<void> {
     const early = this.#early;
     this.#early = null;
-    const { knownFacts } = await import("../../state/start-facts.ts");
-    this.#front.facts ??= look.isSpoken ? null : { version: BURIN_VERSION, ...knownFacts(this.host) };
+    const { collectKnownFacts } = await import("../../state/start-facts.ts");
+    this.#front.facts ??= look.isSpoken ? null : { version: BURIN_VERSION, ...collectKnownFacts(this.host) };
     this.view.soon();
     for (const notice of early ?? []) this.note(notice);
   }
@@ -280,16 +286,16 @@ export class App implements Desk {
   /** What only git knows comes later, and with it what to ask first. */
   async #suggest(): Promise<void> {
     const asked = { root: this.options.root, environment: process.env };
-    const { branch, changes: lines } = await repositoryState(asked, new AbortController().signal);
+    const { branch, changes: lines } = await readRepositoryState(asked, new AbortController().signal);
     const { facts } = this.#front;
     if (!facts || !this.transcript.isAtStart) return;
-    const { countLines, suggestionsFor } = await import("../../state/start-facts.ts");
+    const { countLines, listSuggestions } = await import("../../state/start-facts.ts");
     const changes = countLines(lines);
     this.#front.facts = {
       ...facts,
       branch: branch ?? undefined,
       changes,
-      suggestions: suggestionsFor({ ...facts, changes }),
+      suggestions: listSuggestions({ ...facts, changes }),
     };
     this.view.soon();
   }
@@ -299,7 +305,7 @@ export class App implements Desk {
     look.isSideBySide = ui.sideBySide ?? null;
     const isVim = ui.vim === true;
     this.vim = isVim ? new (await import("../../state/vim-keys.ts")).VimKeys() : null;
-    const { bindings, faults } = await ownKeys(async () =>
+    const { bindings, faults } = await readOwnKeys(async () =>
       (await import("../../commands/screen-commands.ts")).SCREEN_COMMANDS.map(({ name }) => name),
     );
     this.keys = bindings;

@@ -1,11 +1,11 @@
 import type { Session } from "@burin/core";
-import { projectFiles } from "@burin/core/internal";
+import { listProjectFiles } from "@burin/core/internal";
 import type { FileNames } from "../../state/file-names.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
-const MOST_FILES = 300_000;
+const MAX_FILES = 300_000;
 /** Files come and go: their names are read again, for at most this part of the time. */
 const READING_PART = 0.05;
 
@@ -91,18 +91,18 @@ export class Completion {
   async #readCommands(): Promise<void> {
     const { session } = this.#desk;
     this.#knownOf = session;
-    const { screenChoices } = await import("../../commands/screen-commands.ts");
-    const { definedChoices } = await import("./slash-desk.ts");
-    this.#known = screenChoices();
+    const { listScreenChoices } = await import("../../commands/screen-commands.ts");
+    const { listDefinedChoices } = await import("./slash-desk.ts");
+    this.#known = listScreenChoices();
     this.#again();
-    this.#known = [...this.#known, ...(await definedChoices(this.#desk))];
+    this.#known = [...this.#known, ...(await listDefinedChoices(this.#desk))];
     this.#again();
   }
 
   #named(word: string): readonly Choice[] {
     const found = this.#files?.find(word) ?? [];
     if (word === "" || found.length === 0) void this.#readFiles();
-    return found.map((path) => ({ value: mention(path), label: path }));
+    return found.map((path) => ({ value: formatMention(path), label: path }));
   }
 
   async #readFiles(): Promise<void> {
@@ -110,9 +110,9 @@ export class Completion {
     if (this.#isReading || began < this.#freshUntil) return;
     this.#isReading = true;
     try {
-      const { FileNames, foldersOf } = await import("../../state/file-names.ts");
-      const paths = await projectFiles(this.#desk.options.root, MOST_FILES, new AbortController().signal);
-      this.#files = new FileNames([...paths, ...foldersOf(paths)]);
+      const { FileNames, listFolders } = await import("../../state/file-names.ts");
+      const paths = await listProjectFiles(this.#desk.options.root, MAX_FILES, new AbortController().signal);
+      this.#files = new FileNames([...paths, ...listFolders(paths)]);
       this.#isReading = false;
     } catch (error) {
       // Not tried again: it would be noted with each key.
@@ -133,6 +133,6 @@ export class Completion {
 }
 
 /** The path in the form that a prompt needs to mention all of it. */
-function mention(path: string): string {
+function formatMention(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }

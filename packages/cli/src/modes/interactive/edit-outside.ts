@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { helperPath, messageOf, readText } from "@burin/core/internal";
+import { buildHelperPath, describeError, readText } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
-import { leaveKeysTo } from "../../terminal/signals.ts";
+import { delegateKeys } from "../../terminal/signals.ts";
 import type { Desk } from "./desk.ts";
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Lets the user edit a text in their own editor; null when that failed. The name's extension tells its type. */
-export async function editOutside(
+export async function editInEditor(
   desk: Pick<Desk, "terminal" | "view" | "note">,
   text: string,
   name: string,
@@ -28,10 +28,10 @@ export async function editOutside(
       const file = join(folder, name);
       writeFileSync(file, text, { mode: 0o600 });
       await runEditor(editor, file);
-      return readText(file, MOST_BYTES);
+      return readText(file, MAX_BYTES);
     });
   } catch (error) {
-    desk.note(say("editor.failed", { editor, why: messageOf(error) }), true);
+    desk.note(say("editor.failed", { editor, why: describeError(error) }), true);
     return null;
   } finally {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
@@ -45,11 +45,11 @@ export async function lendTerminal<Result>(
 ): Promise<Result> {
   view.leave();
   terminal.lend();
-  leaveKeysTo(true);
+  delegateKeys(true);
   try {
     return await work();
   } finally {
-    leaveKeysTo(false);
+    delegateKeys(false);
     terminal.resume();
     view.begin();
   }
@@ -59,7 +59,7 @@ export async function lendTerminal<Result>(
 export async function runInTerminal(command: string, folder: string): Promise<number | string> {
   const isWindows = process.platform === "win32";
   const [program, args] = isWindows ? ["cmd", ["/d", "/s", "/c", command]] : ["sh", ["-c", command]];
-  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
+  const env = { ...process.env, PATH: buildHelperPath(process.env.PATH) };
   const [code, signal] = await once(spawn(program, args, { stdio: "inherit", cwd: folder, env }), "close");
   return code ?? signal;
 }
@@ -70,7 +70,7 @@ async function runEditor(editor: string, file: string): Promise<void> {
   const [program, args] = isWindows
     ? ["cmd", ["/d", "/s", "/c", `${editor} "${file}"`]]
     : ["sh", ["-c", `${editor} "$1"`, "sh", file]];
-  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
+  const env = { ...process.env, PATH: buildHelperPath(process.env.PATH) };
   const [code, signal] = await once(spawn(program, args, { stdio: "inherit", env }), "close");
   if (code !== 0) throw new Error(`exit ${code ?? signal}`);
 }

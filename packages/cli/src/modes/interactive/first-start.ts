@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import {
-  burinHome,
   changeSettings,
   chooseModel,
+  findKeyVariable,
   findLocalServers,
-  keyVariable,
   reachModel,
+  resolveBurinHome,
 } from "@burin/core/internal";
 import { type ModelChoice, openModel } from "@burin/core/sessions";
 import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
-import { choose, inputPanel } from "../../ui/choice-panel.ts";
+import { createInputPanel, openChoicePanel } from "../../ui/choice-panel.ts";
 import type { Desk } from "./desk.ts";
 
 const SERVICES = [
@@ -19,14 +19,14 @@ const SERVICES = [
   { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
   { label: "Gemini", provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
 ] as const;
-const MOST_SEARCH_MS = 1000;
-const MOST_TEST_MS = 60_000;
+const MAX_SEARCH_MS = 1000;
+const MAX_TEST_MS = 60_000;
 const DEMO = "demo";
 const OTHER = "other";
 
 /** Servers on this machine that have a model, for a user without one: "Ollama (qwen3-coder) is here." */
-export async function serversInWords(): Promise<string> {
-  const servers = await findLocalServers(AbortSignal.timeout(MOST_SEARCH_MS)).catch(() => []);
+export async function describeServers(): Promise<string> {
+  const servers = await findLocalServers(AbortSignal.timeout(MAX_SEARCH_MS)).catch(() => []);
   const found = servers.flatMap(({ name, models: [model] }) =>
     model === undefined ? [] : [say("demo.server", { name, model })],
   );
@@ -58,7 +58,7 @@ export class FirstStart {
   }
 
   async #ways(): Promise<Choice[]> {
-    const servers = await findLocalServers(AbortSignal.timeout(MOST_SEARCH_MS));
+    const servers = await findLocalServers(AbortSignal.timeout(MAX_SEARCH_MS));
     const local = servers.map(({ name, baseUrl, models }) => ({
       value: baseUrl,
       label: name,
@@ -81,7 +81,7 @@ export class FirstStart {
     if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
     const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
     if (address === null || address === "") return null;
-    return this.#withKey({ provider: "openai", name: "", baseUrl: withScheme(address) });
+    return this.#withKey({ provider: "openai", name: "", baseUrl: addScheme(address) });
   }
 
   /** The same with the key that is asked for; null when the user goes back. */
@@ -115,7 +115,7 @@ export class FirstStart {
     if (name === null || name === "") return false;
     const choice = { ...service, name };
     this.#desk.note(say("first.testing", { model: name }));
-    const fault = await faultOf(choice);
+    const fault = await findReachFault(choice);
     if (fault !== null) {
       this.#desk.note(say("first.failed", { why: fault }), true);
       return false;
@@ -131,7 +131,7 @@ export class FirstStart {
   }
 
   async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
-    const file = join(burinHome(process.env), "settings.json");
+    const file = join(resolveBurinHome(process.env), "settings.json");
     const isKnown = SERVICES.some((known) => known.provider === provider && known.baseUrl === baseUrl);
     const { host } = new URL(baseUrl);
     // The variable of the service that is asked already keeps its key.
@@ -146,7 +146,7 @@ export class FirstStart {
     this.#desk.note(say("first.kept", { file }));
     if (typeof apiKey === "string") {
       const model = { ...service, name };
-      const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
+      const variable = findKeyVariable(chooseModel({ model }, process.env) ?? model, model);
       process.env[variable] = apiKey;
       // A key in a settings file could be read by everyone who can read the file.
       this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
@@ -156,7 +156,7 @@ export class FirstStart {
 
   #choose(title: string, choices: readonly Choice[]): Promise<string | null> {
     return new Promise((resolve) => {
-      choose(this.#desk, { title, choices, chosen: resolve, none: () => resolve(null) });
+      openChoicePanel(this.#desk, { title, choices, chosen: resolve, none: () => resolve(null) });
     });
   }
 
@@ -166,23 +166,23 @@ export class FirstStart {
         this.#desk.show(null);
         resolve(text);
       };
-      this.#desk.show(inputPanel({ ...needs, done }));
+      this.#desk.show(createInputPanel({ ...needs, done }));
     });
   }
 }
 
 /** Completes an address as users write it; local and numeric hosts seldom have a certificate. */
-function withScheme(address: string): string {
+function addScheme(address: string): string {
   if (address.includes("://")) return address;
   const isNear = /^(?:localhost|[\d.]+|\[[^\]]*\])(?=[:/]|$)/i.test(address);
   return `${isNear ? "http" : "https"}://${address}`;
 }
 
 /** Sends one small request; null when the model answers it. */
-async function faultOf(choice: ModelChoice): Promise<string | null> {
+async function findReachFault(choice: ModelChoice): Promise<string | null> {
   const history = [{ role: "user" as const, parts: [{ text: TEST_PROMPT }] }];
   const request = { system: TEST_SYSTEM, history, tools: [] };
-  for await (const event of openModel(choice).stream(request, AbortSignal.timeout(MOST_TEST_MS))) {
+  for await (const event of openModel(choice).stream(request, AbortSignal.timeout(MAX_TEST_MS))) {
     if (event.type !== "end") continue;
     return event.reason === "error" ? event.error.message : event.reason === "cancelled" ? "timeout" : null;
   }

@@ -4,7 +4,7 @@ import { TextBuffer } from "../../state/text-buffer.ts";
 import { Transcript } from "../../state/transcript.ts";
 import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
-import { startCardLines } from "../../ui/start-card.ts";
+import { drawStartCard } from "../../ui/start-card.ts";
 import { type Shown, View } from "./view.ts";
 
 interface Taker {
@@ -14,7 +14,7 @@ interface Taker {
 }
 
 /** In a lower window the card is one row. */
-const LEAST_ROWS = 16;
+const MIN_ROWS = 16;
 
 /** An empty prompt: all of the app that is visible before the rest is loaded. */
 export class Front {
@@ -50,8 +50,8 @@ export class Front {
       process.env,
     );
     this.view = new View(this.shown, this.terminal);
-    const isLow = this.terminal.size().rows < LEAST_ROWS;
-    this.shown.transcript.printOpen((width, isOpen) => startCardLines(this.facts, { width, isOpen, isLow }));
+    const isLow = this.terminal.size().rows < MIN_ROWS;
+    this.shown.transcript.printOpen((width, isOpen) => drawStartCard(this.facts, { width, isOpen, isLow }));
   }
 
   open(): void {

@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { helperPath, mediaKind, orElse, readBytes } from "@burin/core/internal";
+import { buildHelperPath, detectMediaKind, readBytes, withFallback } from "@burin/core/internal";
 import type { InlineData } from "@burin/core/sessions";
 import { say } from "../../locales/say.ts";
 
-const MOST_BYTES = 20 * 1024 * 1024;
-const MOST_CLIPBOARD_MS = 5000;
+const MAX_BYTES = 20 * 1024 * 1024;
+const MAX_CLIPBOARD_MS = 5000;
 /** No service takes a BMP; with its path a model can at least convert it. */
 const IMAGE = /^image\/(?!bmp$)/;
 /** One word of a shell, in which terminals write the paths of dropped files. */
@@ -21,17 +21,17 @@ export class Images {
 
   /** The marks for a pasted text that contains only paths of images; null for any other text. */
   markPaths(pasted: string, root: string): string | null {
-    const paths = pathsIn(pasted, root);
-    const images = paths.map(imageAt);
+    const paths = parsePastedPaths(pasted, root);
+    const images = paths.map(readImageFile);
     if (images.length === 0 || images.includes(null)) return null;
     return images.map((image) => this.#mark(image as InlineData)).join(" ");
   }
 
   /** The mark for the image in the clipboard; null when there is none, or no program that can read it. */
   async markClipboard(): Promise<string | null> {
-    for (const [program, args] of readers()) {
-      const bytes = await outputOf(program, args);
-      const image = bytes && (imageOf(bytes) ?? imageOf(Buffer.from(bytes.toString("latin1"), "base64")));
+    for (const [program, args] of listClipboardReaders()) {
+      const bytes = await runReader(program, args);
+      const image = bytes && (readImage(bytes) ?? readImage(Buffer.from(bytes.toString("latin1"), "base64")));
       if (image) return this.#mark(image);
     }
     return null;
@@ -49,41 +49,41 @@ export class Images {
   }
 }
 
-function pathsIn(pasted: string, root: string): string[] {
+function parsePastedPaths(pasted: string, root: string): string[] {
   const text = pasted.trim();
   if (text === "" || /[\n\r]/.test(text)) return [];
-  const words = /^[A-Za-z]:\\/.test(text) ? [text] : (text.match(WORD) ?? []).map(unquoted);
+  const words = /^[A-Za-z]:\\/.test(text) ? [text] : (text.match(WORD) ?? []).map(unquoteWord);
   // An unquoted path with spaces is one path.
-  return [[text], words].map((all) => all.map((word) => pathOf(word, root))).find(areFiles) ?? [];
+  return [[text], words].map((all) => all.map((word) => resolveImagePath(word, root))).find(areFiles) ?? [];
 }
 
-function unquoted(word: string): string {
+function unquoteWord(word: string): string {
   return word.replace(/'[^']*'|"[^"]*"|\\./g, (part) =>
     part[0] === "\\" ? part.slice(1) : part.slice(1, -1),
   );
 }
 
-function pathOf(word: string, root: string): string {
-  if (word.startsWith("file://")) return orElse(word, () => fileURLToPath(word));
+function resolveImagePath(word: string, root: string): string {
+  if (word.startsWith("file://")) return withFallback(word, () => fileURLToPath(word));
   return resolve(root, word.replace(/^~(?=[/\\])/, homedir));
 }
 
 function areFiles(paths: readonly string[]): boolean {
-  return paths.every((path) => orElse(false, () => statSync(path).isFile()));
+  return paths.every((path) => withFallback(false, () => statSync(path).isFile()));
 }
 
-function imageAt(path: string): InlineData | null {
-  const bytes = orElse(null, () => readBytes(path, MOST_BYTES));
-  return bytes && imageOf(bytes);
+function readImageFile(path: string): InlineData | null {
+  const bytes = withFallback(null, () => readBytes(path, MAX_BYTES));
+  return bytes && readImage(bytes);
 }
 
 /** Recognized by the first bytes: the extension is not reliable. */
-function imageOf(bytes: Buffer): InlineData | null {
-  const { mimeType = "" } = mediaKind(bytes) ?? {};
+function readImage(bytes: Buffer): InlineData | null {
+  const { mimeType = "" } = detectMediaKind(bytes) ?? {};
   return IMAGE.test(mimeType) ? { mimeType, data: bytes.toString("base64") } : null;
 }
 
-function readers(): [program: string, args: string[]][] {
+function listClipboardReaders(): [program: string, args: string[]][] {
   const { WAYLAND_DISPLAY, DISPLAY } = process.env;
   if (process.platform === "darwin") return [["pngpaste", ["-"]]];
   if (process.platform === "win32")
@@ -94,10 +94,10 @@ function readers(): [program: string, args: string[]][] {
   return found;
 }
 
-async function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
+async function runReader(program: string, args: readonly string[]): Promise<Buffer | null> {
   const { execFile } = await import("node:child_process");
-  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
-  const options = { encoding: "buffer", maxBuffer: MOST_BYTES, timeout: MOST_CLIPBOARD_MS, env } as const;
+  const env = { ...process.env, PATH: buildHelperPath(process.env.PATH) };
+  const options = { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: MAX_CLIPBOARD_MS, env } as const;
   return new Promise((done) => {
     execFile(program, args, options, (error, stdout) => done(error || stdout.length === 0 ? null : stdout));
   });

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { languageIn, useTexts } from "../../locales/say.ts";
+import { detectLanguage, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
@@ -11,7 +11,7 @@ const NURSERY_GROWTH = 1;
 /** Opens the screen: first the prompt, which needs little, and then everything else. */
 export async function runInteractive(first: string, options: CommonOptions, io: Io): Promise<ExitCode> {
   setFlagsFromString(`--semi-space-growth-factor=${NURSERY_GROWTH}`);
-  await useTexts(languageIn(process.env));
+  await useTexts(detectLanguage(process.env));
   const front = new Front(options);
   front.open();
   const { App } = await import("./app.ts").catch((error: unknown) => {

@@ -9,7 +9,7 @@ const MODES = {
   trust: () => import("../trust.ts"),
 } as const;
 
-export async function outputOf(
+export async function runForOutput(
   name: keyof typeof MODES,
   words: readonly string[],
   options: CommonOptions,

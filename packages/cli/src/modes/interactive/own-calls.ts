@@ -1,13 +1,13 @@
 import type { ToolResult } from "@burin/core";
-import { ranByUser } from "../../commands/words-for-models.ts";
+import { describeUserCommand } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
-import { linesOf, span } from "../../terminal/styled-line.ts";
-import { countIn, modelText } from "../../ui/displays/call-lines.ts";
+import { createSpan, splitLines } from "../../terminal/styled-line.ts";
+import { formatCount, formatModelText } from "../../ui/displays/call-lines.ts";
 import { isShellPrompt } from "../../ui/prompt-view.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
 /** `!command` runs a command of the user, `#fact` stores a fact: both without a model. */
 export class OwnCalls {
@@ -60,13 +60,13 @@ export class OwnCalls {
     const result = await this.call("run_shell_command", { command }, title);
     this.#show(title, result);
     if (isForModel && result !== null)
-      this.#work.forModel.push(ranByUser(command, modelText(result.llmContent)));
+      this.#work.forModel.push(describeUserCommand(command, formatModelText(result.llmContent)));
   }
 
   /** The program gets the terminal itself, as from a shell, until it ends. */
   async #handOver(title: string, command: string): Promise<void> {
     const { lendTerminal, runInTerminal } = await import("./edit-outside.ts");
-    this.#desk.print(() => [[span(title, "strong")]]);
+    this.#desk.print(() => [[createSpan(title, "strong")]]);
     this.#desk.view.now();
     const end = await lendTerminal(this.#desk, () => runInTerminal(command, this.#desk.options.root));
     if (end !== 0) this.#desk.note(say("shell.ended", { code: end }));
@@ -89,15 +89,15 @@ export class OwnCalls {
   #show(title: string, result: ToolResult | null): void {
     if (result === null) return;
     const shown =
-      typeof result.returnDisplay === "string" ? result.returnDisplay : modelText(result.llmContent);
+      typeof result.returnDisplay === "string" ? result.returnDisplay : formatModelText(result.llmContent);
     const text = result.error?.message ?? shown;
-    const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
-    const left = lines.length - MOST_ROWS;
-    const count = countIn(text, left);
+    const lines = splitLines(text.trimEnd(), result.error ? "bad" : undefined);
+    const left = lines.length - MAX_ROWS;
+    const count = formatCount(text, left);
     this.#desk.print(() => [
-      [span(title.split("\n", 1)[0] ?? "", "strong")],
+      [createSpan(title.split("\n", 1)[0] ?? "", "strong")],
       ...(left > 0 ? [[{ text: say("prompt.more", { count }), style: "dim" as const }]] : []),
-      ...lines.slice(-MOST_ROWS),
+      ...lines.slice(-MAX_ROWS),
     ]);
   }
 }

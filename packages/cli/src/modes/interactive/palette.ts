@@ -1,12 +1,12 @@
 import { SCREEN_COMMANDS } from "../../commands/screen-commands.ts";
-import { describe, labelOf } from "../../commands/show-session.ts";
+import { describe, formatLabel } from "../../commands/show-session.ts";
 import { say } from "../../locales/say.ts";
 import type { KeyAction } from "../../state/key-bindings.ts";
 import type { Choice } from "../../ui/choice-list.ts";
-import { choose } from "../../ui/choice-panel.ts";
+import { openChoicePanel } from "../../ui/choice-panel.ts";
 import { ACTION_TEXTS, KEY_LIST } from "../../ui/key-list.ts";
 import type { Desk } from "./desk.ts";
-import { definedChoices, runByKey } from "./slash-desk.ts";
+import { listDefinedChoices, runByKey } from "./slash-desk.ts";
 
 /** Commands that a key has, too. */
 const COMMAND_KEYS: Readonly<Record<string, string | undefined>> = {
@@ -21,21 +21,21 @@ export async function showPalette(desk: Desk, act: (action: KeyAction) => void):
     const keys = [...desk.keys.keysOf(`/${command.name}`), COMMAND_KEYS[command.name] ?? ""];
     return {
       value: `/${command.name}`,
-      label: labelOf(command),
-      more: withKeys(describe(command.name), keys),
+      label: formatLabel(command),
+      more: appendKeys(describe(command.name), keys),
     };
   });
   const actions = Object.entries(ACTION_TEXTS).map(([action, text]): Choice => {
     const [key = "–", ...others] = desk.keys.keysOf(action);
-    return { value: action, label: key, more: withKeys(say(text), others) };
+    return { value: action, label: key, more: appendKeys(say(text), others) };
   });
   const chosen = (value: string): void => {
     if (value.startsWith("/")) void runChosen(desk, value);
     else act(value as KeyAction);
   };
-  choose(desk, {
+  openChoicePanel(desk, {
     title: say("palette.title"),
-    choices: [...commands, ...(await definedChoices(desk)), ...actions],
+    choices: [...commands, ...(await listDefinedChoices(desk)), ...actions],
     chosen,
   });
 }
@@ -48,7 +48,7 @@ async function runChosen(desk: Desk, value: string): Promise<void> {
   desk.view.soon();
 }
 
-function withKeys(text: string, keys: readonly string[]): string {
+function appendKeys(text: string, keys: readonly string[]): string {
   const named = keys.filter((key) => key !== "").join(", ");
   return named === "" ? text : `${text}  (${named})`;
 }

@@ -2,15 +2,15 @@ import { APPROVAL_MODES } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
 import type { KeyAction } from "../../state/key-bindings.ts";
 import { EXIT } from "../../terminal/exit-code.ts";
-import { commandKey, type Key } from "../../terminal/keys.ts";
-import { choose } from "../../ui/choice-panel.ts";
-import { callsInFull } from "../../ui/displays/call-lines.ts";
+import { type Key, normalizeCommandKey } from "../../terminal/keys.ts";
+import { openChoicePanel } from "../../ui/choice-panel.ts";
+import { drawCallsInFull } from "../../ui/displays/call-lines.ts";
 import { isBeside } from "../../ui/displays/file-diff.ts";
-import { editKey } from "../../ui/edit-keys.ts";
+import { applyEditKey } from "../../ui/edit-keys.ts";
 import { look } from "../../ui/look.ts";
-import { markdownLines } from "../../ui/markdown.ts";
-import { textPanel } from "../../ui/panel.ts";
-import { placeBeside } from "../../ui/prompt-view.ts";
+import { drawMarkdown } from "../../ui/markdown.ts";
+import { createTextPanel } from "../../ui/panel.ts";
+import { findCaretBeside } from "../../ui/prompt-view.ts";
 import type { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
@@ -85,13 +85,13 @@ export class PromptKeys {
     const now = performance.now();
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
-    if (commandKey(key) === "?" && buffer.isEmpty) return void this.#command("/keys");
+    if (normalizeCommandKey(key) === "?" && buffer.isEmpty) return void this.#command("/keys");
     const before = buffer.text;
     const bound = this.#bindings[key.name];
     if (this.use(key.name)) this.#desk.view.soon();
     else if (bound !== undefined) bound();
     else if (key.name === "paste") this.#paste(key);
-    else editKey(buffer, key);
+    else applyEditKey(buffer, key);
     if (buffer.text !== before || key.name === "left" || key.name === "right")
       this.#needs.completion.update();
   }
@@ -132,7 +132,7 @@ export class PromptKeys {
   #upOrDown(by: -1 | 1): void {
     const { buffer, history, view, shown } = this.#desk;
     if (shown.completions !== null) return void shown.completions.move(by);
-    const place = placeBeside(buffer, view.width, by);
+    const place = findCaretBeside(buffer, view.width, by);
     if (place !== null) return void buffer.moveTo(place);
     const prompt = history.step(by, buffer.text);
     if (prompt !== null) buffer.set(prompt);
@@ -186,7 +186,7 @@ export class PromptKeys {
     if (marks !== null) buffer.insert(`${marks} `);
     // Some terminals paste nothing when the clipboard contains an image.
     else if (key.text === "") void this.#pasteImage();
-    else editKey(buffer, key);
+    else applyEditKey(buffer, key);
   }
 
   async #pasteImage(): Promise<void> {
@@ -199,8 +199,8 @@ export class PromptKeys {
 
   async #editOutside(): Promise<void> {
     const { buffer } = this.#desk;
-    const { editOutside } = await import("./edit-outside.ts");
-    const text = await editOutside(this.#desk, buffer.content, "prompt.md");
+    const { editInEditor } = await import("./edit-outside.ts");
+    const text = await editInEditor(this.#desk, buffer.content, "prompt.md");
     if (text !== null) buffer.set(text.trimEnd());
     this.#desk.view.soon();
   }
@@ -208,8 +208,10 @@ export class PromptKeys {
   #showCalls(): void {
     const { transcript } = this.#desk;
     const running = transcript.items.flatMap((item) => (item.kind === "call" ? [item.call] : []));
-    const lines = (width: number) => callsInFull([...transcript.calls, ...running], width);
-    this.#desk.show(textPanel({ title: say("calls.title"), lines, close: () => this.#desk.show(null) }));
+    const lines = (width: number) => drawCallsInFull([...transcript.calls, ...running], width);
+    this.#desk.show(
+      createTextPanel({ title: say("calls.title"), lines, close: () => this.#desk.show(null) }),
+    );
   }
 
   /** What the model has thought, the latest last. */
@@ -222,8 +224,10 @@ export class PromptKeys {
     const lines = (width: number) =>
       texts.length === 0
         ? [[{ text: say("thoughts.none"), style: "dim" as const }]]
-        : texts.flatMap((text) => [...markdownLines(text, width, false), []]);
-    this.#desk.show(textPanel({ title: say("thoughts.title"), lines, close: () => this.#desk.show(null) }));
+        : texts.flatMap((text) => [...drawMarkdown(text, width, false), []]);
+    this.#desk.show(
+      createTextPanel({ title: say("thoughts.title"), lines, close: () => this.#desk.show(null) }),
+    );
   }
 
   #palette(): void {
@@ -241,7 +245,7 @@ export class PromptKeys {
   #searchHistory(): void {
     const { history, buffer } = this.#desk;
     const find = (words: string) => history.search(words).map((value) => ({ value }));
-    choose(this.#desk, { title: say("search.title"), find, chosen: (prompt) => buffer.set(prompt) });
+    openChoicePanel(this.#desk, { title: say("search.title"), find, chosen: (prompt) => buffer.set(prompt) });
   }
 
   #nextMode(): void {

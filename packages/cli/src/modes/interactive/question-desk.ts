@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
-import { reasonInWords } from "../../locales/reasons.ts";
+import { translateReason } from "../../locales/reasons.ts";
 import { say } from "../../locales/say.ts";
-import type { ChosenParts } from "../../ui/hunk-picker.ts";
+import type { PickedParts } from "../../ui/hunk-picker.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Explanation } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
@@ -62,7 +62,7 @@ export class QuestionDesk {
     const { questions, session, transcript } = this.#desk;
     const task = transcript.taskOf(question.parentCallId);
     return new QuestionPanel({
-      question: { ...question, reason: reasonInWords(question.reason) },
+      question: { ...question, reason: translateReason(question.reason) },
       root: this.#desk.options.root,
       keepsUndo: this.#desk.options.session.kind !== "unrecorded",
       isTyping: () => !this.#desk.buffer.isEmpty,
@@ -81,29 +81,29 @@ export class QuestionDesk {
 
   async #explain({ confirmation }: Question): Promise<Explanation> {
     if (confirmation.kind !== "exec") return { rows: [], reasons: [] };
-    const { explained, rowsOf } = await import("../explain.ts");
+    const { explainCommand, formatRows } = await import("../explain.ts");
     const { options, session, view } = this.#desk;
     const { approvalMode } = session ?? options;
-    const { verdict } = await explained(confirmation.command, { ...options, approvalMode });
+    const { verdict } = await explainCommand(confirmation.command, { ...options, approvalMode });
     view.soon();
     const { grants = [] } = verdict;
-    const parts = verdict.parts?.map((part) => ({ ...part, reason: reasonInWords(part.reason) })) ?? [];
+    const parts = verdict.parts?.map((part) => ({ ...part, reason: translateReason(part.reason) })) ?? [];
     // The first row is the reason of the question, and what "always" would allow stands among the answers.
     return {
-      rows: rowsOf({ ...verdict, parts }).slice(1, grants.length > 0 ? -1 : undefined),
+      rows: formatRows({ ...verdict, parts }).slice(1, grants.length > 0 ? -1 : undefined),
       reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
     };
   }
 
-  async #takeParts(question: Question, parts: ChosenParts): Promise<void> {
-    const { decisionFor } = await import("./chosen-parts.ts");
+  async #takeParts(question: Question, parts: PickedParts): Promise<void> {
+    const { buildDecision } = await import("./chosen-parts.ts");
     if (question.confirmation.kind === "edit")
-      this.#answer(question, decisionFor(question.confirmation.diff, parts));
+      this.#answer(question, buildDecision(question.confirmation.diff, parts));
   }
 
   async #edit(id: string, { path, diff }: Extract<Confirmation, { kind: "edit" }>): Promise<void> {
-    const { editOutside } = await import("./edit-outside.ts");
-    const content = await editOutside(this.#desk, diff.newContent, basename(path));
+    const { editInEditor } = await import("./edit-outside.ts");
+    const content = await editInEditor(this.#desk, diff.newContent, basename(path));
     if (content !== null) this.#desk.session?.answer(id, { outcome: "edited", content });
   }
 

@@ -1,13 +1,13 @@
 import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
-import { AskUser, chooseModel, messageOf, type Settings } from "@burin/core/internal";
+import { AskUser, chooseModel, describeError, type Settings } from "@burin/core/internal";
 import { type ChatModel, openModel, settleCutCalls } from "@burin/core/sessions";
 import { say } from "../../locales/say.ts";
 import {
+  buildSessionOptions,
   type CommonOptions,
   type Opened,
   openSettings,
-  sessionOptions,
-  sessionPlace,
+  resolveSessionLocation,
 } from "../../request/options.ts";
 
 const MOST_NAMED = 5;
@@ -25,7 +25,7 @@ interface DemoPlace {
 }
 
 /** What the sessions of one run of the screen have in common. */
-interface HostNeeds {
+interface HostOptions {
   readonly options: CommonOptions;
   /** Gets events of the current session outside its runs: its questions. */
   readonly hear: (event: AgentEvent) => void;
@@ -35,14 +35,14 @@ interface HostNeeds {
 
 /** Opens the current session; switching to an earlier session replaces it. */
 export class SessionHost {
-  readonly #needs: HostNeeds;
+  readonly #needs: HostOptions;
   options: CommonOptions;
   session: Session | null = null;
   #opened: Opened | null = null;
   /** The options before the demo started; null when no demo is running. */
   #beforeDemo: CommonOptions | null = null;
 
-  constructor(needs: HostNeeds) {
+  constructor(needs: HostOptions) {
     this.#needs = needs;
     this.options = needs.options;
   }
@@ -69,9 +69,9 @@ export class SessionHost {
     const opened = this.#opened ?? (await this.readSettings());
     const { session } = this.options;
     const { held, past } = taken ?? (await this.#resume(session));
-    const { ruleNotices } = await import("../../terminal/notes.ts");
+    const { listRuleNotices } = await import("../../terminal/notes.ts");
     const created = createSession({
-      ...sessionOptions(this.options, opened),
+      ...buildSessionOptions(this.options, opened),
       record: session.kind !== "unrecorded",
       awaitsAnswers: true,
       tools: [new AskUser()],
@@ -79,14 +79,14 @@ export class SessionHost {
     });
     this.#follow(created);
     const named = { settings: opened.settings, options: this.options };
-    for (const notice of await ruleNotices(named, created.registry)) this.#needs.tell(notice);
+    for (const notice of await listRuleNotices(named, created.registry)) this.#needs.tell(notice);
     if (session.kind !== "unrecorded") void this.#tellOfCutCalls();
     return past;
   }
 
   /** What a Burin that was killed had changed can be taken back. */
   async #tellOfCutCalls(): Promise<void> {
-    const place = { ...sessionPlace(this.options), environment: process.env };
+    const place = { ...resolveSessionLocation(this.options), environment: process.env };
     const list = (files: readonly string[]) => {
       const more =
         files.length > MOST_NAMED ? `, ${say("undo.more", { count: files.length - MOST_NAMED })}` : "";
@@ -103,8 +103,8 @@ export class SessionHost {
   async #resume(session: CommonOptions["session"]): Promise<Resumed> {
     const past: AgentEvent[] = [];
     if (session.kind !== "resume") return { held: {}, past };
-    const { resumeFrom } = await import("../print/resume-session.ts");
-    const held = await resumeFrom({ ...this.options, session }, (event) => past.push(event));
+    const { resumeChosen } = await import("../print/resume-session.ts");
+    const held = await resumeChosen({ ...this.options, session }, (event) => past.push(event));
     return { held, past };
   }
 
@@ -179,6 +179,6 @@ export class SessionHost {
         if (session === this.session) this.#needs.hear(event);
       }
     };
-    hear().catch((error: unknown) => this.#needs.tell(messageOf(error)));
+    hear().catch((error: unknown) => this.#needs.tell(describeError(error)));
   }
 }

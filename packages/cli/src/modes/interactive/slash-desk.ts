@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { burinHome, messageOf, nearNames } from "@burin/core/internal";
+import { describeError, findNearNames, resolveBurinHome } from "@burin/core/internal";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
-import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
-import { hereFor, slashFault, slashName } from "../../commands/slash-commands.ts";
+import { parseScreenCommand, SCREEN_COMMANDS } from "../../commands/screen-commands.ts";
+import { findOwnCommand, findSlashFault, parseSlashName } from "../../commands/slash-commands.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
 /** Runs a command of the screen; false when the text is not one. */
 export async function runCommand(desk: Desk, text: string): Promise<boolean> {
-  const found = screenCommandIn(text);
+  const found = parseScreenCommand(text);
   if (found === null) return false;
   const { command, words } = found;
   if (desk.isWorking && !command.isQuiet) {
@@ -26,7 +26,7 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
 
 /** The same for a key that stands for a command. */
 export async function runByKey(desk: Desk, text: string): Promise<void> {
-  const found = screenCommandIn(text);
+  const found = parseScreenCommand(text);
   if (found !== null) await finishCommand(desk, found.command, found.words);
   desk.view.soon();
 }
@@ -37,29 +37,29 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
     if (command.words === undefined && words !== "")
       desk.note(say("command.noWords", { name: command.name, words }));
   } catch (error) {
-    desk.note(say("command.failed", { name: command.name, why: messageOf(error) }), true);
+    desk.note(say("command.failed", { name: command.name, why: describeError(error) }), true);
   }
 }
 
 /** Handles a `/name` that is neither a command nor a path: runs the equivalent of ours, or reports it. */
 export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
-  const name = slashName(text);
+  const name = parseSlashName(text);
   if (name === undefined) return false;
-  if (slashFault(text, (await desk.session?.customCommands()) ?? []) === null) return false;
-  const here = hereFor(name);
+  if (findSlashFault(text, (await desk.session?.customCommands()) ?? []) === null) return false;
+  const here = findOwnCommand(name);
   if (here?.startsWith("/")) return runCommand(desk, here + text.slice(name.length + 1));
   const names = SCREEN_COMMANDS.map((command) => command.name);
-  const [near] = nearNames(name, names);
+  const [near] = findNearNames(name, names);
   const unknown = near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near });
-  desk.note(copyHint(desk, name) ?? (here ? say("command.here", { name, here }) : unknown), true);
+  desk.note(describeCopyHint(desk, name) ?? (here ? say("command.here", { name, here }) : unknown), true);
   return true;
 }
 
 /** A user who comes from Claude Code has commands that only have to be in another folder. */
-function copyHint({ options }: Desk, name: string): string | undefined {
+function describeCopyHint({ options }: Desk, name: string): string | undefined {
   const places = [
     [options.root, join(options.root, ".burin")],
-    [homedir(), burinHome(process.env)],
+    [homedir(), resolveBurinHome(process.env)],
   ] as const;
   return places.flatMap(([top, folder]) => {
     const file = join(top, ".claude", "commands", `${name}.md`);
@@ -68,7 +68,7 @@ function copyHint({ options }: Desk, name: string): string | undefined {
 }
 
 /** The commands that files and MCP servers define. */
-export async function definedChoices({ session }: Desk): Promise<readonly Choice[]> {
+export async function listDefinedChoices({ session }: Desk): Promise<readonly Choice[]> {
   if (session === null) return [];
   const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);
   const choice = (name: string, more: string): Choice => ({ value: `/${name}`, more });

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { say } from "../../locales/say.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
-import { habits } from "../../terminal/cell-width.ts";
+import { terminalWidths } from "../../terminal/cell-width.ts";
 import type { DrawImage } from "../../terminal/inline-images.ts";
 import {
   type Caret,
@@ -13,22 +13,22 @@ import {
   WIDTH_ANSWERS,
   WIDTH_QUESTION,
 } from "../../terminal/screen.ts";
-import { cutLine, type Line, shownText, span, wrapLine } from "../../terminal/styled-line.ts";
+import { createSpan, cutLine, formatText, type Line, wrapLine } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
 import { look } from "../../ui/look.ts";
-import { framed, type Panel } from "../../ui/panel.ts";
-import { promptView } from "../../ui/prompt-view.ts";
-import { type Status, statusLine } from "../../ui/status-line.ts";
+import { framePanel, type Panel } from "../../ui/panel.ts";
+import { drawPrompt } from "../../ui/prompt-view.ts";
+import { drawStatusLine, type Status } from "../../ui/status-line.ts";
 import {
-  colorDepth,
+  detectColorDepth,
   isLightBackground,
   mixTheme,
   paint,
   type Theme,
   type ThemeName,
-  type Wishes,
+  type ThemeOptions,
 } from "../../ui/theme.ts";
-import { BLANK, type Frame, TranscriptRows, waitingLine } from "../../ui/transcript-rows.ts";
+import { BLANK_ROW, drawWaiting, type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
 /** Words that go with the next turn, or when the work is done. */
 export interface Waiting {
@@ -59,8 +59,8 @@ const RESIZE_MS = 40;
 const STEADY_MS = 300;
 /** The status line shows seconds while work goes on; else nothing wakes the process. */
 const CLOCK_MS = 1000;
-const MOST_PROMPT_ROWS = 12;
-const MOST_COMPLETIONS = 14;
+const MAX_PROMPT_ROWS = 12;
+const MAX_COMPLETIONS = 14;
 /** After this many rows their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
 
@@ -71,7 +71,7 @@ export class View {
   readonly #screen: Screen;
   readonly #rows = new TranscriptRows();
   #theme: Theme = {};
-  #wishes: Wishes = { name: "auto", isLight: false, colors: {} };
+  #wishes: ThemeOptions = { name: "auto", isLight: false, colors: {} };
   /** null if the terminal is not known to draw images. */
   #drawImage: DrawImage | null = null;
   /** In pixels: a common size, until the terminal reports its own. */
@@ -107,7 +107,7 @@ export class View {
   }
 
   /** Applies the user's own styles; returns those that are not valid. */
-  useColors(colors: Wishes["colors"]): readonly string[] {
+  useColors(colors: ThemeOptions["colors"]): readonly string[] {
     return this.#mix({ colors });
   }
 
@@ -119,17 +119,17 @@ export class View {
 
   /** The terminal has reported its name. */
   async learnTerminal(name: string): Promise<void> {
-    const { drawingOf } = await import("../../terminal/inline-images.ts");
-    this.#drawImage = drawingOf(name);
+    const { findDrawing } = await import("../../terminal/inline-images.ts");
+    this.#drawImage = findDrawing(name);
   }
 
   set background(report: string) {
     this.#mix({ isLight: isLightBackground(report) });
   }
 
-  #mix(changed: Partial<Wishes>): readonly string[] {
+  #mix(changed: Partial<ThemeOptions>): readonly string[] {
     this.#wishes = { ...this.#wishes, ...changed };
-    const { theme, faults } = mixTheme(this.#wishes, colorDepth(process.env));
+    const { theme, faults } = mixTheme(this.#wishes, detectColorDepth(process.env));
     this.#theme = theme;
     this.soon();
     return faults;
@@ -202,8 +202,8 @@ export class View {
   /** Who is waited for, while the model works and nothing else says so. */
   #waiting(frame: Frame): Row[] {
     const { panel, status, transcript } = this.#shown;
-    const line = panel === null && status().isModelAtWork ? waitingLine(transcript, frame) : null;
-    return line === null ? [] : [BLANK, paint(line, this.#theme)];
+    const line = panel === null && status().isModelAtWork ? drawWaiting(transcript, frame) : null;
+    return line === null ? [] : [BLANK_ROW, paint(line, this.#theme)];
   }
 
   /** Draws what is final and removes everything else; nothing is drawn afterwards. */
@@ -214,7 +214,7 @@ export class View {
     const frame = this.#frame();
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
     final.push(...this.#rows.live(this.#shown.transcript, frame));
-    this.#screen.draw([...final, BLANK], [], null);
+    this.#screen.draw([...final, BLANK_ROW], [], null);
     this.#isClosed = true;
   }
 
@@ -258,34 +258,34 @@ export class View {
   /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, completions, waiting, running, status } = this.#shown;
-    const own = running().flatMap((title) => [cutLine([span(title, "strong")], width), []]);
-    const above: Line[] = look.isSpoken ? [] : [[], ...own, ...waitingLines(waiting, width)];
+    const own = running().flatMap((title) => [cutLine([createSpan(title, "strong")], width), []]);
+    const above: Line[] = look.isSpoken ? [] : [[], ...own, ...drawWaitingLines(waiting, width)];
     const state = status();
     const { lines, caret } =
       panel === null
         ? this.#prompt(state.isModelAtWork === true, width, height)
-        : framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
+        : framePanel(panel, { width, height: Math.max(height - above.length - 2, 4) });
     const isBare = look.isSpoken || (panel === null && completions !== null);
     return {
-      lines: [...above, ...lines, ...(isBare ? [] : [statusLine(state, panel !== null, width)])],
+      lines: [...above, ...lines, ...(isBare ? [] : [drawStatusLine(state, panel !== null, width)])],
       caret: caret ? { row: above.length + caret.row, column: caret.column } : null,
     };
   }
 
   #prompt(isWorking: boolean, width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { buffer, completions } = this.#shown;
-    const most = Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
-    const { lines, caret } = promptView(buffer, width, most);
+    const most = Math.min(MAX_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
+    const { lines, caret } = drawPrompt(buffer, width, most);
     const choices =
-      completions?.lines(width, Math.max(Math.min(MOST_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
+      completions?.lines(width, Math.max(Math.min(MAX_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
     const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;
-    const shown = buffer.isEmpty ? placeholder(isWorking, width) : lines;
+    const shown = buffer.isEmpty ? drawPlaceholder(isWorking, width) : lines;
     return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };
   }
 
   /** Asked once, before text is shown whose width differs between terminals. */
   #askWidths(): void {
-    if (!habits.isDoubtful || this.#answers !== null) return;
+    if (!terminalWidths.isDoubtful || this.#answers !== null) return;
     this.#answers = [];
     this.#port.write(WIDTH_QUESTION);
     this.#screen.touch();
@@ -294,7 +294,7 @@ export class View {
 }
 
 /** All of it even in a narrow window, unless that takes more than two rows. */
-function placeholder(isWorking: boolean, width: number): readonly Line[] {
+function drawPlaceholder(isWorking: boolean, width: number): readonly Line[] {
   const line: Line = [
     { text: "> ", style: "accent" },
     { text: say(isWorking ? "prompt.working" : "prompt.placeholder"), style: "dim" },
@@ -303,9 +303,9 @@ function placeholder(isWorking: boolean, width: number): readonly Line[] {
   return rows.length > 2 ? [line] : rows;
 }
 
-function waitingLines(waiting: readonly Waiting[], width: number): Line[] {
+function drawWaitingLines(waiting: readonly Waiting[], width: number): Line[] {
   const texts = waiting.map(({ text, isLast }) =>
-    say(isLast ? "queue.last" : "queue.next", { text: shownText(text) }),
+    say(isLast ? "queue.last" : "queue.next", { text: formatText(text) }),
   );
   const all = texts.length === 0 ? [] : [...texts, say("queue.hint")];
   return all.map((text) => cutLine([{ text: `  ${text}`, style: "dim" }], width));

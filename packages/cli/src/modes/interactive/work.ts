@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgentEvent, PartListUnion, Session } from "@burin/core";
-import { grouped, say } from "../../locales/say.ts";
-import { shownText } from "../../terminal/styled-line.ts";
+import { formatNumber, say } from "../../locales/say.ts";
+import { formatText } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
 import type { Waiting } from "./view.ts";
@@ -47,12 +47,12 @@ export class Work {
   retitle(): void {
     const { options, questions, terminal, transcript } = this.#desk;
     const isAsked = questions.open.length > 0;
-    const task = shownText((transcript.name || this.#task).replace(/\s+/g, " ")).trim();
-    const name = this.isWorking && task !== "" ? task : shownText(basename(options.root));
+    const task = formatText((transcript.name || this.#task).replace(/\s+/g, " ")).trim();
+    const name = this.isWorking && task !== "" ? task : formatText(basename(options.root));
     const words = isAsked
       ? `? ${say("title.asks")}: ${name}`
       : `${this.isWorking && !look.isSpoken ? "● " : ""}burin: ${name}`;
-    terminal.title = cutTitle(words);
+    terminal.title = shortenTitle(words);
     terminal.progress = isAsked ? "paused" : this.isWorking ? "busy" : "none";
   }
 
@@ -73,7 +73,7 @@ export class Work {
   async #add(added: Waiting, session: Session, signal: AbortSignal): Promise<void> {
     const words = await this.#withFiles(added.text, signal);
     if (!this.#desk.shown.waiting.includes(added)) return;
-    added.sent = textIn(words);
+    added.sent = formatWords(words);
     if (added.isLast) session.queue(words);
     else session.steer(words);
   }
@@ -91,7 +91,7 @@ export class Work {
 
   /** As it was typed, without the files that were added. */
   #takeWaiting(): string {
-    const unsent = [null, ...(this.#desk.session?.takeWaiting().map(textIn) ?? [])];
+    const unsent = [null, ...(this.#desk.session?.takeWaiting().map(formatWords) ?? [])];
     const texts = this.#desk.shown.waiting.filter(({ sent }) => unsent.includes(sent));
     this.#desk.shown.waiting = [];
     return texts.map(({ text }) => text).join("\n");
@@ -108,7 +108,7 @@ export class Work {
     const { transcript, view, session } = this.#desk;
     for (const event of past) transcript.hear(event, performance.now());
     if (past.length > 0) transcript.leaveOpenCalls();
-    this.#isCutOff = endsOpen(past) && session?.questions.length === 0;
+    this.#isCutOff = isOpenEnded(past) && session?.questions.length === 0;
     if (this.#isCutOff) this.#desk.note(say("resume.cutOff"));
     view.now();
   }
@@ -130,7 +130,8 @@ export class Work {
   compact(wish: string): Promise<void> {
     return this.#during(async (session, signal) => {
       const { tokens, isSummarized } = await session.compact(signal, wish);
-      if (!isSummarized && !signal.aborted) this.#desk.note(say("compact.kept", { count: grouped(tokens) }));
+      if (!isSummarized && !signal.aborted)
+        this.#desk.note(say("compact.kept", { count: formatNumber(tokens) }));
     });
   }
 
@@ -203,10 +204,10 @@ export class Work {
     const { session, options, images } = this.#desk;
     let words: PartListUnion = text;
     if (session !== null && text.includes("@")) {
-      const { withMentions } = await import("../../commands/at-files.ts");
+      const { expandMentions } = await import("../../commands/at-files.ts");
       const tell = (fault: string): void => this.#desk.note(fault);
       const folders = [options.root, ...options.includeDirectories] as const;
-      words = await withMentions(text, { session, folders, tell }, signal);
+      words = await expandMentions(text, { session, folders, tell }, signal);
     }
     const shown = images.in(text).map((inlineData) => ({ inlineData }));
     return shown.length === 0 ? words : [words, shown].flat();
@@ -214,18 +215,18 @@ export class Work {
 }
 
 /** Whether a prompt came after the last end of a run. */
-function endsOpen(past: readonly AgentEvent[]): boolean {
+function isOpenEnded(past: readonly AgentEvent[]): boolean {
   const lastPrompt = past.findLastIndex((event) => event.type === "text" && event.role === "user");
   return lastPrompt > past.findLastIndex(({ type }) => type === "done");
 }
 
-const MOST_TITLE = 60;
+const MAX_TITLE = 60;
 
-function cutTitle(words: string): string {
+function shortenTitle(words: string): string {
   const letters = [...words];
-  return letters.length > MOST_TITLE ? `${letters.slice(0, MOST_TITLE - 1).join("")}…` : words;
+  return letters.length > MAX_TITLE ? `${letters.slice(0, MAX_TITLE - 1).join("")}…` : words;
 }
 
-function textIn(words: PartListUnion): string {
+function formatWords(words: PartListUnion): string {
   return [words].flat().find((part) => typeof part === "string") ?? "";
 }

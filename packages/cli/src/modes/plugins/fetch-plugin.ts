@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import type { JsonSchema } from "@burin/core";
-import { cloneRepository, fetchSiteSkills, messageOf } from "@burin/core/internal";
+import { cloneRepository, describeError, fetchSiteSkills } from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
-import { PLUGIN_SCHEMA, readJson, realIn } from "./read-plugin.ts";
+import { PLUGIN_SCHEMA, readJson, resolveInFolder } from "./read-plugin.ts";
 
 const MARKETPLACES = [
   "marketplace.json",
@@ -36,63 +36,65 @@ const MARKETPLACE: JsonSchema = {
 export type Source = readonly [source: string, chosen?: string | undefined];
 
 /** The same in a form that does not depend on the current folder. */
-export function absoluteSource([source, chosen]: Source): Source {
+export function resolveSource([source, chosen]: Source): Source {
   const from = isAddress(source) ? source : resolve(source);
   return chosen === undefined ? [from] : [from, chosen];
 }
 
 /** Works with the folder of a plugin from any source; what was fetched is removed afterwards. */
-export async function withPlugin(
+export async function usePlugin(
   [source, chosen]: Source,
   work: (folder: string, left: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const fetched = mkdtempSync(join(tmpdir(), "burin-plugin-"));
   let count = 0;
   const folderOf = async (from: string): Promise<string> => {
-    if (!isAddress(from)) return existing(from);
+    if (!isAddress(from)) return assertExisting(from);
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
-    await cloneRepository(url, folder, { at: branch, environment: process.env }).catch(notFetched(from));
+    await cloneRepository(url, folder, { at: branch, environment: process.env }).catch(
+      createFetchError(from),
+    );
     return folder;
   };
   try {
-    const site = siteOf(source);
+    const site = parseSite(source);
     if (site !== null) return await work(fetched, await fetchSkills(site, fetched, chosen));
     const folder = await folderOf(source);
     const offered = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
     const isChosen = chosen !== undefined || !existsSync(join(folder, "plugin.json"));
     const file = folder.endsWith(".json") ? folder : isChosen ? offered : undefined;
     if (file === undefined) return await work(folder, []);
-    const [from, path] = listed(file, chosen);
-    return await work(inside(await folderOf(from), path), []);
+    const [from, path] = findListed(file, chosen);
+    return await work(resolveInside(await folderOf(from), path), []);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
 }
 
 /** Throws for a place outside, also behind a link. */
-function inside(folder: string, path: string): string {
+function resolveInside(folder: string, path: string): string {
   const place = resolve(folder, path);
-  const real = realIn(realpathSync(folder), path);
+  const real = resolveInFolder(realpathSync(folder), path);
   if (!`${place}${sep}`.startsWith(join(folder, sep)) || (real === null && existsSync(place)))
     throw new UsageError(`${path} lies outside the marketplace.`);
-  return real ?? existing(place);
+  return real ?? assertExisting(place);
 }
 
-function existing(path: string): string {
+function assertExisting(path: string): string {
   if (!existsSync(path)) throw new UsageError(`${resolve(path)} does not exist.`);
   return resolve(path);
 }
 
-function notFetched(from: string) {
+function createFetchError(from: string) {
   return (error: unknown): never => {
-    throw new UsageError(`${from} could not be fetched: ${messageOf(error)}`);
+    throw new UsageError(`${from} could not be fetched: ${describeError(error)}`);
   };
 }
 
 /** A repository is never a whole site or its index. */
-function siteOf(source: string): URL | null {
+function parseSite(source: string): URL | null {
   if (!/^https?:\/\//.test(source) || !URL.canParse(source)) return null;
   const url = new URL(source);
   return url.pathname === "/" || url.pathname.endsWith("/agent-skills/index.json") ? url : null;
@@ -100,7 +102,7 @@ function siteOf(source: string): URL | null {
 
 /** Fetches the skills of a site, or one of them, as a plugin named after the site. Returns what was left out. */
 async function fetchSkills(site: URL, folder: string, chosen?: string): Promise<readonly string[]> {
-  const { skills, left } = await fetchSiteSkills(site, chosen).catch(notFetched(site.href));
+  const { skills, left } = await fetchSiteSkills(site, chosen).catch(createFetchError(site.href));
   const name = [site.host.replace(/[^a-z0-9.-]/g, "-"), ...(chosen === undefined ? [] : [chosen])].join(".");
   const manifest = { $schema: PLUGIN_SCHEMA, name: name.slice(0, 64), description: `Skills of ${site.host}` };
   writeFileSync(join(folder, "plugin.json"), JSON.stringify(manifest));
@@ -119,7 +121,7 @@ function isAddress(source: string): boolean {
 }
 
 /** Where the chosen plugin of a marketplace comes from, and its folder there. */
-function listed(file: string, chosen: string | undefined): [from: string, path: string] {
+function findListed(file: string, chosen: string | undefined): [from: string, path: string] {
   const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
   const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
   const found = plugins.find(({ name }) => name === chosen);

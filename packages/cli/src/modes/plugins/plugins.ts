@@ -2,22 +2,22 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import type { JsonSchema } from "@burin/core";
 import {
-  burinHome,
   changeHomeFile,
   changeSettings,
+  describeError,
   loadSettings,
   lockPath,
   makeFolders,
-  messageOf,
+  resolveBurinHome,
 } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
-import { absoluteSource, type Source, withPlugin } from "./fetch-plugin.ts";
+import { formatBlock, formatNote, joinLines, type Output, report } from "../../terminal/output.ts";
+import { resolveSource, type Source, usePlugin } from "./fetch-plugin.ts";
 import { type Fields, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** What was installed, so that it can be updated and removed. */
-interface Installed extends Omit<Plugin, "description" | "root" | "servers" | "left" | "files"> {
+interface InstalledPlugin extends Omit<Plugin, "description" | "root" | "servers" | "left" | "files"> {
   readonly source: Source;
   readonly servers: readonly string[];
 }
@@ -36,9 +36,9 @@ const USAGE =
 /** Shows what a plugin brings and would run, and installs it on request; lists, updates and removes installed ones. */
 export async function run({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", first, second, tooMuch] = words;
-  const ground = { home: burinHome(process.env), isApplied: own.apply === true, output };
+  const ground = { home: resolveBurinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
-  if (action === "add" && first !== undefined) await offer(absoluteSource([first, second]), null, ground);
+  if (action === "add" && first !== undefined) await offer(resolveSource([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
   else if (action === "list" && first === undefined) list(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
@@ -47,48 +47,48 @@ export async function run({ words, own, options }: SubcommandRequest, { output }
   return EXIT.done;
 }
 
-interface Ground {
+interface PluginContext {
   readonly home: string;
   readonly isApplied: boolean;
   readonly output: Output;
 }
 
-function installedIn(home: string): Installed[] {
+function listInstalled(home: string): InstalledPlugin[] {
   const folder = join(home, "plugins");
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((name) => {
     const written = readJson(join(folder, name, RECORD), INSTALLED);
-    return written === null ? [] : [{ hooks: [], fingerprint: "", ...written } as unknown as Installed];
+    return written === null ? [] : [{ hooks: [], fingerprint: "", ...written } as unknown as InstalledPlugin];
   });
 }
 
-function named(name: string, { home }: Ground): Installed {
-  const found = installedIn(home).find((one) => one.name === name);
+function findInstalled(name: string, { home }: PluginContext): InstalledPlugin {
+  const found = listInstalled(home).find((one) => one.name === name);
   if (found === undefined) throw new UsageError(`there is no plugin "${name}". See burin plugins list.`);
   return found;
 }
 
-function list({ home, output }: Ground, format: string): void {
-  const all = installedIn(home);
+function list({ home, output }: PluginContext, format: string): void {
+  const all = listInstalled(home);
   const rows = all.map((one) => {
     const { skills, commands, servers, hooks, source } = one;
     const parts = [...skills, ...commands, ...servers, ...hooks.map((_, at) => `hook ${at + 1}`)];
-    return `${titleOf(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})`;
+    return `${formatTitle(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})`;
   });
   report(output, format, { document: all, rows: all.length === 0 ? [NONE] : rows });
 }
 
 /** Updates each plugin from its source: shows what is new, and installs it on request. */
-async function update(name: string | undefined, ground: Ground): Promise<ExitCode> {
+async function update(name: string | undefined, ground: PluginContext): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
-  const all = name === undefined ? installedIn(ground.home) : [named(name, ground)];
-  if (all.length === 0) ground.output.out(lines(NONE));
+  const all = name === undefined ? listInstalled(ground.home) : [findInstalled(name, ground)];
+  if (all.length === 0) ground.output.out(joinLines(NONE));
   for (const before of all) {
     try {
       await offer([before.source].flat() as unknown as Source, before, ground);
     } catch (error) {
       if (!(error instanceof UsageError) || name !== undefined) throw error;
-      ground.output.note(noteText(`${before.name}: ${error.message}`));
+      ground.output.note(formatNote(`${before.name}: ${error.message}`));
       code = EXIT.failed;
     }
   }
@@ -96,22 +96,22 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
 }
 
 /** Shows what a plugin brings, or what is new in an installed one, and installs it on request. */
-async function offer(source: Source, before: Installed | null, ground: Ground): Promise<void> {
+async function offer(source: Source, before: InstalledPlugin | null, ground: PluginContext): Promise<void> {
   const { home, isApplied, output } = ground;
-  const tell = (text: string) => output.out(lines(text));
-  await withPlugin(source, async (folder, left) => {
-    const plugin = inSettings(await readPlugin(folder, left), home);
+  const tell = (text: string) => output.out(joinLines(text));
+  await usePlugin(source, async (folder, left) => {
+    const plugin = toSettings(await readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
         throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
-      if (plugin.fingerprint === before.fingerprint) return tell(`${titleOf(before)}: nothing is new.`);
-      tell(`Instead of ${titleOf(before)} (files ${before.fingerprint}):`);
+      if (plugin.fingerprint === before.fingerprint) return tell(`${formatTitle(before)}: nothing is new.`);
+      tell(`Instead of ${formatTitle(before)} (files ${before.fingerprint}):`);
     }
-    output.out(lines(...described(plugin)));
+    output.out(joinLines(...describePlugin(plugin)));
     // Meanwhile it may have been updated or removed.
-    const now = () => (before === null ? null : named(before.name, ground));
+    const now = () => (before === null ? null : findInstalled(before.name, ground));
     const take = () => install({ plugin, source, before: now(), isApplied }, home);
-    await (isApplied ? alone(home, take) : take());
+    await (isApplied ? withPluginLock(home, take) : take());
     const isNew = before === null;
     if (!isApplied)
       tell(`Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`);
@@ -119,11 +119,11 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
   });
 }
 
-function titleOf({ name, version }: Pick<Plugin, "name" | "version">): string {
+function formatTitle({ name, version }: Pick<Plugin, "name" | "version">): string {
   return `${name} ${version}`.trim();
 }
 
-function described(plugin: Plugin): string[] {
+function describePlugin(plugin: Plugin): string[] {
   const { description, skills, commands, hooks, left, fingerprint } = plugin;
   const run = hooks.map(({ event, tools, command }) => {
     const when = tools === undefined ? event : `${event} of ${[tools].flat().join(", ")}`;
@@ -131,12 +131,12 @@ function described(plugin: Plugin): string[] {
   });
   const prompts = commands.map((one) => `/${one}`);
   return [
-    `${titleOf(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})`,
-    ...block("Starts with each session, as MCP servers whose tools ask", startedBy(plugin)),
-    ...block("Runs at these events without asking, and may allow, change or refuse calls", run),
-    ...block("Tells the model of its skills", skills),
-    ...block("Offers its commands", prompts),
-    ...block("Left", left),
+    `${formatTitle(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})`,
+    ...formatBlock("Starts with each session, as MCP servers whose tools ask", listStartedCommands(plugin)),
+    ...formatBlock("Runs at these events without asking, and may allow, change or refuse calls", run),
+    ...formatBlock("Tells the model of its skills", skills),
+    ...formatBlock("Offers its commands", prompts),
+    ...formatBlock("Left", left),
   ];
 }
 
@@ -144,12 +144,12 @@ interface Installing {
   readonly plugin: Plugin;
   readonly source: Source;
   /** The installed version that it replaces. */
-  readonly before: Installed | null;
+  readonly before: InstalledPlugin | null;
   readonly isApplied: boolean;
 }
 
 /** What a plugin adds to the user's folders: its path there, and how to name it. */
-function pathsOf({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map<string, string> {
+function listPaths({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map<string, string> {
   return new Map([
     ...skills.map((name) => [join("skills", name), `the skill ${name}`] as const),
     ...commands.map((name) => [join("commands", `${name}.md`), `the command /${name}`] as const),
@@ -162,8 +162,8 @@ async function install({ plugin, source, before, isApplied }: Installing, home: 
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
   const aliases = Object.keys(servers);
-  const added = pathsOf(plugin);
-  const own = before === null ? new Map() : pathsOf(before);
+  const added = listPaths(plugin);
+  const own = before === null ? new Map() : listPaths(before);
   const taken = [
     ...(before === null && existsSync(place) ? [`the plugin ${name} (burin plugins remove ${name})`] : []),
     ...[...added].flatMap(([path, called]) => (!own.has(path) && existsSync(join(home, path)) ? called : [])),
@@ -174,8 +174,17 @@ async function install({ plugin, source, before, isApplied }: Installing, home: 
   if (taken.length > 0)
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
   if (!isApplied) return;
-  if (before !== null) await takeAway(before, home);
-  const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
+  if (before !== null) await removePlugin(before, home);
+  const record: InstalledPlugin = {
+    name,
+    version,
+    source,
+    fingerprint,
+    skills,
+    commands,
+    servers: aliases,
+    hooks,
+  };
   try {
     makeFolders(join(place, "data"));
     // Until all is written, an update writes it again.
@@ -193,13 +202,13 @@ async function install({ plugin, source, before, isApplied }: Installing, home: 
     if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
     await writeRecord(place, record);
   } catch (error) {
-    await takeAway(record, home);
+    await removePlugin(record, home);
     if (before === null) rmSync(place, { recursive: true, force: true });
-    throw new UsageError(`${name} could not be written, and nothing of it was kept: ${messageOf(error)}`);
+    throw new UsageError(`${name} could not be written, and nothing of it was kept: ${describeError(error)}`);
   }
 }
 
-function writeRecord(place: string, record: Installed): Promise<void> {
+function writeRecord(place: string, record: InstalledPlugin): Promise<void> {
   return changeHomeFile(join(place, RECORD), () => `${JSON.stringify(record, null, 2)}\n`);
 }
 
@@ -213,22 +222,22 @@ function changeOwn(home: string, path: readonly string[], value: unknown): Promi
   return changeSettings(join(home, "settings.json"), path, value);
 }
 
-async function remove(name: string, ground: Ground): Promise<void> {
-  await alone(ground.home, async () => {
-    await takeAway(named(name, ground), ground.home);
+async function remove(name: string, ground: PluginContext): Promise<void> {
+  await withPluginLock(ground.home, async () => {
+    await removePlugin(findInstalled(name, ground), ground.home);
     rmSync(join(ground.home, "plugins", name), { recursive: true });
   });
-  ground.output.out(lines(`Removed ${name}.`));
+  ground.output.out(joinLines(`Removed ${name}.`));
 }
 
 /** One process at a time installs, updates or removes plugins. */
-function alone(home: string, work: () => Promise<void>): Promise<void> {
+function withPluginLock(home: string, work: () => Promise<void>): Promise<void> {
   return lockPath(join(home, "plugins"), work);
 }
 
 /** Removes everything but the data that the plugin has written itself; files first, because the disk may be full. */
-async function takeAway(plugin: Installed, home: string): Promise<void> {
-  for (const path of [...pathsOf(plugin).keys(), join("plugins", plugin.name, "files")])
+async function removePlugin(plugin: InstalledPlugin, home: string): Promise<void> {
+  for (const path of [...listPaths(plugin).keys(), join("plugins", plugin.name, "files")])
     rmSync(join(home, path), { recursive: true, force: true });
   const { settings } = await loadSettings({ home, root: home });
   for (const alias of plugin.servers.filter((one) => settings.mcpServers[one] !== undefined))
@@ -242,54 +251,57 @@ async function takeAway(plugin: Installed, home: string): Promise<void> {
 const DOLLAR = `\${BURIN_DOLLAR:-$}`;
 
 /** The plugin with its servers and hooks in the form of settings, with the future paths of its files and its data. */
-function inSettings(plugin: Plugin, home: string): Plugin {
+function toSettings(plugin: Plugin, home: string): Plugin {
   const { name, servers, hooks } = plugin;
   const place = join(home, "plugins", name);
   const places = { PLUGIN_ROOT: join(place, "files"), PLUGIN_DATA: join(place, "data") };
   const own = Object.entries(servers).map(([alias, server]) => {
     const ownName = `${name}-${alias}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 30);
-    return [ownName, server.type === "stdio" ? nearServer(server, places) : farServer(server)] as const;
+    return [
+      ownName,
+      server.type === "stdio" ? convertLocalServer(server, places) : convertRemoteServer(server),
+    ] as const;
   });
-  const set = Object.entries(places).map(([key, path]) => `${key}=${quoted(path)}`);
+  const set = Object.entries(places).map(([key, path]) => `${key}=${quotePath(path)}`);
   const ownHooks = hooks.map((hook) => ({ ...hook, command: `export ${set.join(" ")}; ${hook.command}` }));
   return { ...plugin, servers: Object.fromEntries(own), hooks: ownHooks };
 }
 
 type Places = Readonly<Record<"PLUGIN_ROOT" | "PLUGIN_DATA", string>>;
 
-function nearServer({ command, args = [], env = {}, cwd = "./" }: Fields, places: Places): Fields {
+function convertLocalServer({ command, args = [], env = {}, cwd = "./" }: Fields, places: Places): Fields {
   const expanded = (text: string) =>
-    literal(text.replace(/\$\{(PLUGIN_(?:ROOT|DATA))\}/g, (_, which: keyof Places) => places[which]));
+    escapeVariables(text.replace(/\$\{(PLUGIN_(?:ROOT|DATA))\}/g, (_, which: keyof Places) => places[which]));
   const inRoot = (path: string) => (path.startsWith("./") ? join(places.PLUGIN_ROOT, path) : path);
   return {
     command: inRoot(String(command)),
     args: (args as string[]).map(expanded),
-    env: { ...eachOf(env, expanded), ...places },
+    env: { ...mapTexts(env, expanded), ...places },
     cwd: inRoot(expanded(String(cwd))),
   };
 }
 
-function farServer({ type, url, headers }: Fields): Fields {
-  const named = headers === undefined ? {} : { headers: eachOf(headers, literal) };
-  return { type: type === "sse" ? "sse" : "http", url: literal(String(url)), ...named };
+function convertRemoteServer({ type, url, headers }: Fields): Fields {
+  const named = headers === undefined ? {} : { headers: mapTexts(headers, escapeVariables) };
+  return { type: type === "sse" ? "sse" : "http", url: escapeVariables(String(url)), ...named };
 }
 
-function eachOf(texts: unknown, change: (text: string) => string): Fields {
+function mapTexts(texts: unknown, change: (text: string) => string): Fields {
   return Object.fromEntries(
     Object.entries(texts as Fields).map(([key, text]) => [key, change(String(text))]),
   );
 }
 
-function literal(text: string): string {
+function escapeVariables(text: string): string {
   return text.replace(/\$(?=[A-Za-z_{])/g, () => DOLLAR);
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** What starts by itself, for the user. */
-function startedBy({ servers }: Plugin): string[] {
+function listStartedCommands({ servers }: Plugin): string[] {
   return Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
     const words = Array.isArray(args) ? args.map((one) => JSON.stringify(one)) : [];
     const what = url === undefined ? `${[command, ...words].join(" ")}, in ${cwd}` : url;

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import type { JsonSchema } from "@burin/core";
 import {
-  messageOf,
-  orElse,
+  describeError,
+  findSchemaError,
   parseRule,
+  readFileInFolder,
   readText,
-  readWithin,
   SETTINGS_SCHEMA,
-  schemaError,
+  withFallback,
 } from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
 
@@ -36,7 +36,7 @@ export interface Plugin {
   readonly files: ReadonlyMap<string, PluginFile>;
 }
 
-type PluginFile = Awaited<ReturnType<typeof readWithin>>;
+type PluginFile = Awaited<ReturnType<typeof readFileInFolder>>;
 
 export const PLUGIN_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 const MCP_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
@@ -99,14 +99,14 @@ const HOOKS_FILE: JsonSchema = {
 };
 const { hooks: HOOKS } = SETTINGS_SCHEMA.properties ?? {};
 const HOOK = (typeof HOOKS === "object" ? (HOOKS.items ?? {}) : {}) as JsonSchema;
-const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_FILES = 5000;
-const MOST_ALL_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_FILES = 5000;
+const MAX_ALL_BYTES = 64 * 1024 * 1024;
 
 /** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError if the folder is not one; leaves out broken parts. */
 export async function readPlugin(folder: string, more: readonly string[] = []): Promise<Plugin> {
   const root = realpathSync(folder);
-  const manifest = jsonIn(root, "plugin.json", MANIFEST);
+  const manifest = readPluginJson(root, "plugin.json", MANIFEST);
   if (manifest === null) {
     const isOfClaude = existsSync(join(root, ".claude-plugin"));
     const advice = isOfClaude ? " It is one of Claude Code: copy its skills and commands into ~/.burin." : "";
@@ -116,12 +116,14 @@ export async function readPlugin(folder: string, more: readonly string[] = []): 
   const unknown = Object.keys(manifest).filter((key) => !Object.hasOwn(MANIFEST.properties ?? {}, key));
   const left = [...more, ...unknown.map((key) => `${key} of plugin.json: unknown`)];
   const parts = { root, left };
-  const skills = namesIn(parts, "skills").filter((skill) => isFile(parts, join("skills", skill, "SKILL.md")));
-  const texts = namesIn(parts, "commands").filter((file) => file.endsWith(".md"));
+  const skills = listNames(parts, "skills").filter((skill) =>
+    isFile(parts, join("skills", skill, "SKILL.md")),
+  );
+  const texts = listNames(parts, "commands").filter((file) => file.endsWith(".md"));
   const commands = texts.filter((file) => isFile(parts, join("commands", file)));
   if (existsSync(join(root, "hooks")))
     left.push("hooks: those of other agents get other input; Burin's are in hooks.json");
-  const files = await filesOf(root);
+  const files = await readFiles(root);
   return {
     name: String(name),
     version: String(version),
@@ -129,10 +131,10 @@ export async function readPlugin(folder: string, more: readonly string[] = []): 
     root,
     skills,
     commands: commands.map((file) => file.slice(0, -".md".length)),
-    servers: serversIn(parts),
-    hooks: hooksIn(parts),
+    servers: readServers(parts),
+    hooks: readHooks(parts),
     left,
-    fingerprint: fingerprintOf(files),
+    fingerprint: computeFingerprint(files),
     files,
   };
 }
@@ -144,20 +146,20 @@ interface Parts {
 
 /** Whether it is a file of the plugin itself, and not a link, because links are not copied. */
 function isFile({ root, left }: Parts, path: string): boolean {
-  const real = realIn(root, path);
+  const real = resolveInFolder(root, path);
   if (real === join(root, path) && statSync(real).isFile()) return true;
   if (existsSync(join(root, path))) left.push(`${path}: it is not a file of the plugin`);
   return false;
 }
 
 /** The real path, or null when that is not in the folder, whose own path must be real. */
-export function realIn(root: string, path: string): string | null {
-  const real = orElse(null, () => realpathSync(resolve(root, path)));
+export function resolveInFolder(root: string, path: string): string | null {
+  const real = withFallback(null, () => realpathSync(resolve(root, path)));
   return real === root || real?.startsWith(root + sep) ? real : null;
 }
 
-function namesIn({ root, left }: Parts, kind: string): string[] {
-  const real = realIn(root, kind);
+function listNames({ root, left }: Parts, kind: string): string[] {
+  const real = resolveInFolder(root, kind);
   if (real === null || !statSync(real).isDirectory()) return [];
   const names = readdirSync(real).sort();
   const odd = names.filter((name) => !PART.test(name));
@@ -167,7 +169,7 @@ function namesIn({ root, left }: Parts, kind: string): string[] {
 
 /** Returns null when there is no such file. Throws UsageError with what is wrong with it. */
 export function readJson(path: string, schema: JsonSchema): Fields | null {
-  const text = readText(path, MOST_BYTES);
+  const text = readText(path, MAX_BYTES);
   if (text === null) return null;
   let value: unknown;
   try {
@@ -175,46 +177,46 @@ export function readJson(path: string, schema: JsonSchema): Fields | null {
   } catch {
     throw new UsageError(`${path} is not valid JSON.`);
   }
-  const fault = schemaError({ ...schema, description: basename(path) }, value);
+  const fault = findSchemaError({ ...schema, description: basename(path) }, value);
   if (fault !== null) throw new UsageError(`${path}: ${fault}.`);
   return value as Fields;
 }
 
 /** The same for a file of the plugin itself. */
-function jsonIn(root: string, name: string, schema: JsonSchema): Fields | null {
-  const real = realIn(root, name);
+function readPluginJson(root: string, name: string, schema: JsonSchema): Fields | null {
+  const real = resolveInFolder(root, name);
   return real === null ? null : readJson(real, schema);
 }
 
 /** The same for optional files: a broken one is left out. */
-function partIn({ root, left }: Parts, name: string, schema: JsonSchema): Fields {
+function readPart({ root, left }: Parts, name: string, schema: JsonSchema): Fields {
   try {
-    return jsonIn(root, name, schema) ?? {};
+    return readPluginJson(root, name, schema) ?? {};
   } catch (error) {
-    left.push(messageOf(error));
+    left.push(describeError(error));
     return {};
   }
 }
 
-function serversIn(parts: Parts): Record<string, Fields> {
-  const { mcpServers = {} } = partIn(parts, "mcp.json", SERVERS_FILE);
+function readServers(parts: Parts): Record<string, Fields> {
+  const { mcpServers = {} } = readPart(parts, "mcp.json", SERVERS_FILE);
   const usable = Object.entries(mcpServers as Record<string, Fields>).filter(([alias, server]) => {
-    const fault = serverFault(server, parts.root);
+    const fault = findServerFault(server, parts.root);
     if (fault !== null) parts.left.push(`MCP server ${alias}: ${fault}`);
     return fault === null;
   });
   return Object.fromEntries(usable);
 }
 
-function serverFault(server: Fields | null, root: string): string | null {
+function findServerFault(server: Fields | null, root: string): string | null {
   const { type, command, url } = server ?? {};
   const schema = Object.hasOwn(SERVERS, String(type)) ? SERVERS[String(type)] : undefined;
   if (schema === undefined) return '"type" must be stdio, streamable-http or sse';
-  const fault = schemaError(schema, server);
+  const fault = findSchemaError(schema, server);
   if (fault !== null) return fault;
   if (url !== undefined)
     return isSafe(String(url)) ? null : '"url" must be https, without a user and a fragment';
-  const isOutside = /[/\\]/.test(String(command)) && realIn(root, String(command)) === null;
+  const isOutside = /[/\\]/.test(String(command)) && resolveInFolder(root, String(command)) === null;
   return isOutside ? '"command" must be a program\'s name, or begin with ./ and lie in the plugin' : null;
 }
 
@@ -226,28 +228,28 @@ function isSafe(url: string): boolean {
 }
 
 /** Reads commands in the form of Burin's own hooks, from a file in the format of settings. */
-function hooksIn(parts: Parts): Fields[] {
-  const { hooks = [] } = partIn(parts, "hooks.json", HOOKS_FILE);
+function readHooks(parts: Parts): Fields[] {
+  const { hooks = [] } = readPart(parts, "hooks.json", HOOKS_FILE);
   return (hooks as Fields[]).filter((hook, at) => {
-    const fault = schemaError(HOOK, hook) ?? ruleFault(hook.tools);
+    const fault = findSchemaError(HOOK, hook) ?? findRuleFault(hook.tools);
     if (fault !== null) parts.left.push(`hook ${at + 1}: ${fault}`);
     return fault === null;
   });
 }
 
-function ruleFault(tools: unknown): string | null {
+function findRuleFault(tools: unknown): string | null {
   try {
     for (const rule of [tools ?? []].flat()) parseRule(String(rule));
     return null;
   } catch (error) {
-    return messageOf(error);
+    return describeError(error);
   }
 }
 
 /** The files to install, without links. */
-async function filesOf(root: string): Promise<Map<string, PluginFile>> {
+async function readFiles(root: string): Promise<Map<string, PluginFile>> {
   const files = new Map<string, PluginFile>();
-  let left = MOST_ALL_BYTES;
+  let left = MAX_ALL_BYTES;
   const look = async (folder: string): Promise<void> => {
     const entries = readdirSync(folder, { withFileTypes: true });
     for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
@@ -255,20 +257,20 @@ async function filesOf(root: string): Promise<Map<string, PluginFile>> {
       if (entry.isDirectory() && entry.name !== ".git") await look(path);
       if (!entry.isFile()) continue;
       left -= statSync(path).size;
-      if (files.size === MOST_FILES) throw new UsageError(`A plugin may have ${MOST_FILES} files at most.`);
-      if (left < 0) throw new UsageError(`A plugin may have ${MOST_ALL_BYTES / 1024 / 1024} MB at most.`);
-      files.set(relative(root, path), await readWithin(path, root));
+      if (files.size === MAX_FILES) throw new UsageError(`A plugin may have ${MAX_FILES} files at most.`);
+      if (left < 0) throw new UsageError(`A plugin may have ${MAX_ALL_BYTES / 1024 / 1024} MB at most.`);
+      files.set(relative(root, path), await readFileInFolder(path, root));
     }
   };
   try {
     await look(root);
     return files;
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    throw new UsageError(describeError(error));
   }
 }
 
-function fingerprintOf(files: Plugin["files"]): string {
+function computeFingerprint(files: Plugin["files"]): string {
   const hash = createHash("sha256");
   for (const [path, { bytes }] of files) {
     hash.update(`${JSON.stringify(path)} ${bytes.length}\n`).update(bytes);

@@ -1,20 +1,20 @@
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import type { JsonSchema } from "@burin/core";
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 import { parseAnswerSchema } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 /** Far more than a service takes; a device has no end. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** The schema in a file that the command line names. */
-export async function answerSchemaIn(file: string): Promise<{ answerSchema: JsonSchema }> {
+export async function readAnswerSchema(file: string): Promise<{ answerSchema: JsonSchema }> {
   try {
-    const bytes = await buffer(createReadStream(file, { end: MOST_BYTES }));
-    if (bytes.length > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
+    const bytes = await buffer(createReadStream(file, { end: MAX_BYTES }));
+    if (bytes.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     return { answerSchema: await parseAnswerSchema(bytes.toString("utf8")) };
   } catch (error) {
-    throw new UsageError(`--json-schema ${file}: ${messageOf(error)}`);
+    throw new UsageError(`--json-schema ${file}: ${describeError(error)}`);
   }
 }

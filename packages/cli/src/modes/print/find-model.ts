@@ -1,13 +1,13 @@
-import { chooseModel, configuredModel, type Settings } from "@burin/core/internal";
+import { chooseModel, openConfiguredModel, type Settings } from "@burin/core/internal";
 import type { ChatModel } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
-export function namesModel(settings: Settings): boolean {
+export function hasModelSettings(settings: Settings): boolean {
   return chooseModel(settings, process.env) !== null;
 }
 
 /** Only the host, because the rest of a URL may be secret. */
-function shownHost(url: string): string {
+function formatHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
@@ -18,16 +18,16 @@ function shownHost(url: string): string {
 export async function findModels(settings: Settings, around?: (model: ChatModel) => ChatModel) {
   const choice = chooseModel(settings, process.env);
   if (choice === null) {
-    const { howToConnect } = await import("./how-to-connect.ts");
-    throw new UsageError(await howToConnect(settings));
+    const { explainConnection } = await import("./how-to-connect.ts");
+    throw new UsageError(await explainConnection(settings));
   }
   const { isGeneral, name, service = "", passedOver } = choice;
   const openModel = (other?: string) => {
     const names = around === undefined ? settings : { ...settings, around };
-    return configuredModel(names, process.env, other);
+    return openConfiguredModel(names, process.env, other);
   };
   if (passedOver !== undefined) {
-    const notice = `${name} is asked at ${shownHost(choice.baseUrl)}, because OPENAI_BASE_URL is set. Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`;
+    const notice = `${name} is asked at ${formatHost(choice.baseUrl)}, because OPENAI_BASE_URL is set. Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`;
     return { openModel, notice };
   }
   if (!isGeneral) return { openModel, notice: null };

@@ -1,13 +1,13 @@
-import { findLocalServers, missingForModel, type Settings } from "@burin/core/internal";
+import { describeMissing, findLocalServers, type Settings } from "@burin/core/internal";
 
 /** Says exactly what to set, using a server that is already listening on this machine if there is one. */
-export async function howToConnect(settings?: Settings): Promise<string> {
+export async function explainConnection(settings?: Settings): Promise<string> {
   const servers = await findLocalServers(AbortSignal.timeout(1000));
   const found = servers.map(({ name, baseUrl, models }) => {
     const model = models[0] ?? "<model>";
     return `  ${name} listens here: export OPENAI_BASE_URL=${baseUrl} OPENAI_MODEL=${model}`;
   });
-  const missing = settings && missingForModel(settings, process.env);
+  const missing = settings && describeMissing(settings, process.env);
   if (missing) return [`no model can be asked: ${missing}`, ...found].join("\n");
   return [
     "no model is configured. Name one in the environment (or as model.* in ~/.burin/settings.json):",

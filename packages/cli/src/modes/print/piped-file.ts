@@ -1,5 +1,5 @@
 import type { Part } from "@burin/core";
-import { mediaParts } from "@burin/core/internal";
+import { readMediaParts } from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 const UTF16: readonly (readonly [mark: string, encoding: string])[] = [
@@ -11,7 +11,7 @@ const UTF16: readonly (readonly [mark: string, encoding: string])[] = [
 export async function readPipedFile(
   bytes: Buffer,
 ): Promise<{ readonly text: string; readonly files: readonly Part[] }> {
-  const files = await mediaParts(bytes).catch((error: Error) => {
+  const files = await readMediaParts(bytes).catch((error: Error) => {
     throw new UsageError(`stdin cannot be shown to the model: ${error.message}.`);
   });
   if (files !== null) return { text: "", files };

@@ -1,12 +1,12 @@
 import type { AgentEvent, PartListUnion, Session } from "@burin/core";
 import { openSession } from "@burin/core/internal";
 import type { RunStatus } from "@burin/core/sessions";
-import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
+import { buildSessionOptions, type CommonOptions, openSettings } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { noteText, type Output } from "../../terminal/output.ts";
+import { formatNote, type Output } from "../../terminal/output.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
-import { addEvent, newDocument, type RunDocument } from "./run-document.ts";
+import { addEvent, createDocument, type RunDocument } from "./run-document.ts";
 
 const EXIT_OF: Record<RunStatus, ExitCode> = {
   success: EXIT.done,
@@ -31,30 +31,30 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   const { openModel, notice } = await (await loading).findModels(settings);
   if (notice !== null) await tell(notice);
   const session = openSession({
-    ...sessionOptions(options, { settings, isTrusted }),
+    ...buildSessionOptions(options, { settings, isTrusted }),
     openModel,
     record: options.session.kind !== "unrecorded",
     park: options.park,
     awaitsServers: true,
     awaitsAnswers: options.asksOnStdin,
-    tools: await askingTools(options),
+    tools: await listAskingTools(options),
     ...(options.session.kind === "resume"
-      ? await (await import("./resume-session.ts")).resumeFrom(options)
+      ? await (await import("./resume-session.ts")).resumeChosen(options)
       : {}),
-    ...(await answerSchemaOf(options)),
+    ...(await loadAnswerSchema(options)),
   });
   const { permissions, tools, hooks } = settings;
   if ([...Object.values(permissions), tools.include, tools.exclude, hooks].some(({ length }) => length > 0)) {
-    const { noteNotices, ruleNotices } = await import("../../terminal/notes.ts");
-    noteNotices(await ruleNotices({ settings, options }, session.registry), io.output);
+    const { noteNotices, listRuleNotices } = await import("../../terminal/notes.ts");
+    noteNotices(await listRuleNotices({ settings, options }, session.registry), io.output);
   }
   const documents: RunDocument[] = [];
-  current = { document: newDocument(session.id), session, isTold: false };
+  current = { document: createDocument(session.id), session, isTold: false };
   const variables = Object.keys(process.env).join();
   const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
   const told = new Set<string>();
   const isStream = options.outputFormat === "stream-json";
-  const follow = isStream ? printEvents : isObserved ? noteRest : null;
+  const follow = isStream ? printEvents : isObserved ? reportRest : null;
   const printed = follow?.(session, io.output, told);
   try {
     for await (const prompt of input.prompts(session)) {
@@ -90,7 +90,7 @@ async function runPrompt(
   face: Face,
 ): Promise<RunDocument> {
   const { options, io, told } = face;
-  const document = newDocument(session.id);
+  const document = createDocument(session.id);
   const startedAt = process.uptime();
   const here = { document, session, isTold: false };
   current = here;
@@ -98,10 +98,10 @@ async function runPrompt(
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, face);
   let said: PartListUnion | null = prompt && prompt + piped;
   if (prompt?.includes("@")) {
-    const { withMentions } = await import("../../commands/at-files.ts");
-    const tell = (fault: string) => io.output.note(noteText(fault));
+    const { expandMentions } = await import("../../commands/at-files.ts");
+    const tell = (fault: string) => io.output.note(formatNote(fault));
     const folders = [options.root, ...options.includeDirectories] as const;
-    said = await withMentions(prompt, { session, folders, tell, piped }, signal);
+    said = await expandMentions(prompt, { session, folders, tell, piped }, signal);
   }
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
@@ -114,23 +114,23 @@ async function runPrompt(
   }
   document.durationMs = Math.round((process.uptime() - startedAt) * 1000);
   if (report !== null) await report.end(document);
-  else if (document.error) io.output.note(noteText(document.error.message));
+  else if (document.error) io.output.note(formatNote(document.error.message));
   return document;
 }
 
 /** Reports a `/name` that is neither a command nor a path and means nothing to a model. Later prompts still run. */
 async function checkCommand(prompt: string, session: Session, { options, io }: Face): Promise<void> {
-  const { slashFault, slashName } = await import("../../commands/slash-commands.ts");
-  const unknown = slashFault(prompt, await session.customCommands());
+  const { findSlashFault, parseSlashName } = await import("../../commands/slash-commands.ts");
+  const unknown = findSlashFault(prompt, await session.customCommands());
   if (unknown === null) return;
-  const fault = (await appFault(slashName(prompt) ?? "")) ?? unknown;
+  const fault = (await findAppFault(parseSlashName(prompt) ?? "")) ?? unknown;
   if (!options.isStreamInput) throw new UsageError(fault);
-  io.output.note(noteText(fault));
+  io.output.note(formatNote(fault));
 }
 
 /** What is wrong with a `/name` here that is a command of the app, or is called so by another agent. */
-async function appFault(name: string): Promise<string | undefined> {
-  const command = (await import("../../commands/screen-commands.ts")).commandOf(name);
+async function findAppFault(name: string): Promise<string | undefined> {
+  const command = (await import("../../commands/screen-commands.ts")).findCommand(name);
   if (command === undefined) return undefined;
   const known = command === name ? "" : `, which calls it /${command}`;
   return `/${name} belongs to the app${known}: start burin and type it there. To send it as text, put a space before it.`;
@@ -140,8 +140,8 @@ async function appFault(name: string): Promise<string | undefined> {
 let current: { readonly document: RunDocument; readonly session: Session; isTold: boolean } | null = null;
 
 /** The document of the current run so far, for reporting that the run cannot continue; it tells nothing more. */
-export function documentSoFar(): object {
-  if (current === null) return newDocument(null);
+export function currentDocument(): object {
+  if (current === null) return createDocument(null);
   current.isTold = true;
   return current.document;
 }
@@ -151,8 +151,8 @@ export async function closeSession(): Promise<void> {
   await current?.session.close();
 }
 
-async function answerSchemaOf({ jsonSchemaFile: file }: CommonOptions) {
-  return file === undefined ? {} : (await import("./answer-schema.ts")).answerSchemaIn(file);
+async function loadAnswerSchema({ jsonSchemaFile: file }: CommonOptions) {
+  return file === undefined ? {} : (await import("./answer-schema.ts")).readAnswerSchema(file);
 }
 
 /** null where every event is printed as it is. */
@@ -184,13 +184,13 @@ async function printEvents(session: Session, output: Output): Promise<void> {
 }
 
 /** Notes what no run has told, such as what became of telemetry. */
-async function noteRest(session: Session, output: Output, told: ReadonlySet<string>): Promise<void> {
+async function reportRest(session: Session, output: Output, told: ReadonlySet<string>): Promise<void> {
   const messages: string[] = [];
   for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
-  for (const message of messages) if (!told.has(message)) output.note(noteText(message));
+  for (const message of messages) if (!told.has(message)) output.note(formatNote(message));
 }
 
 /** By which the model asks the user, where somebody can answer. */
-async function askingTools({ park, asksOnStdin }: CommonOptions) {
+async function listAskingTools({ park, asksOnStdin }: CommonOptions) {
   return park || asksOnStdin ? [new (await import("./ask-user.ts")).AskUser()] : [];
 }

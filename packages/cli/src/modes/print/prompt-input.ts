@@ -18,6 +18,9 @@ export interface PromptInput {
   readonly hasFault?: boolean;
 }
 
-export function onePrompt(text: string | null, more: Pick<Prompt, "files" | "piped"> = {}): PromptInput {
+export function createPromptInput(
+  text: string | null,
+  more: Pick<Prompt, "files" | "piped"> = {},
+): PromptInput {
   return { prompts: () => [{ text, ...more }] };
 }

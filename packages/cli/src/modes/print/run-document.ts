@@ -19,7 +19,7 @@ export interface RunDocument extends Omit<Extract<AgentEvent, { type: "done" }>,
 }
 
 /** The document of a run before its first event. */
-export function newDocument(sessionId: string | null): RunDocument {
+export function createDocument(sessionId: string | null): RunDocument {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage, durationMs: 0 };
 }

@@ -1,11 +1,11 @@
 import type { Decision, Part, PartListUnion, Session } from "@burin/core";
-import { messageOf } from "@burin/core/internal";
+import { describeError } from "@burin/core/internal";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";
-import { noteText } from "../../terminal/output.ts";
-import { MOST_STDIN_BYTES } from "../../terminal/read-stdin.ts";
-import { stdinLines } from "../../terminal/stdin-lines.ts";
+import { formatNote } from "../../terminal/output.ts";
+import { MAX_STDIN_BYTES } from "../../terminal/read-stdin.ts";
+import { openStdinLines } from "../../terminal/stdin-lines.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
 /** A text of the user, with any images or files. */
@@ -27,7 +27,7 @@ const SHAPES =
   'write {"type":"user","text":"..."} (with "parts" for images and files), {"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}';
 
 /** A prompt that waits for its turn or, at the head of the queue, has it. */
-class InHand {
+class CurrentPrompt {
   readonly words: Words;
   readonly #stop = new AbortController();
   #hasBegun = false;
@@ -41,14 +41,14 @@ class InHand {
     const onBegun = (): void => {
       if (this.#hasBegun) return;
       this.#hasBegun = true;
-      for (const words of this.#early) session.steer(partsOf(words));
+      for (const words of this.#early) session.steer(toParts(words));
     };
     return { ...this.words, signal: this.#stop.signal, onBegun };
   }
 
   /** Text that comes before the prompt is in the history waits, so that it follows the prompt. */
   steer(words: Words, session: Session): void {
-    if (this.#hasBegun) session.steer(partsOf(words));
+    if (this.#hasBegun) session.steer(toParts(words));
     else this.#early.push(words);
   }
 
@@ -57,12 +57,12 @@ class InHand {
   }
 }
 
-function partsOf({ text, files }: Words): PartListUnion {
+function toParts({ text, files }: Words): PartListUnion {
   if (files.length === 0) return text;
   return text === "" ? [...files] : [text, ...files];
 }
 
-function joined(said: readonly PartListUnion[]): Words {
+function joinPrompts(said: readonly PartListUnion[]): Words {
   const parts = said.flat();
   const texts = parts.flatMap((part) => (typeof part === "string" ? part : (part.text ?? [])));
   const files = parts.filter((part) => typeof part !== "string" && part.inlineData !== undefined);
@@ -73,7 +73,7 @@ function joined(said: readonly PartListUnion[]): Words {
 export class StreamInput implements PromptInput {
   readonly #options: CommonOptions;
   readonly #io: Io;
-  readonly #line: InHand[];
+  readonly #line: CurrentPrompt[];
   #lineNumber = 0;
   #hasEnded = false;
   #wake = (): void => {};
@@ -81,7 +81,7 @@ export class StreamInput implements PromptInput {
   hasFault = false;
 
   constructor(first: string, options: CommonOptions, io: Io) {
-    this.#line = first.trim() === "" ? [] : [new InHand({ text: first, files: [] })];
+    this.#line = first.trim() === "" ? [] : [new CurrentPrompt({ text: first, files: [] })];
     this.#options = options;
     this.#io = io;
   }
@@ -97,7 +97,7 @@ export class StreamInput implements PromptInput {
         this.#line.shift();
         // What came too late for the run is sent next; after an interruption it waits for a prompt.
         const late = prompt.signal?.aborted ? [] : session.takeWaiting();
-        if (late.length > 0) this.#line.unshift(new InHand(joined(late)));
+        if (late.length > 0) this.#line.unshift(new CurrentPrompt(joinPrompts(late)));
       }
     } finally {
       // When the whole run was parked or interrupted, the prompt at the head was the last.
@@ -108,7 +108,7 @@ export class StreamInput implements PromptInput {
   }
 
   /** undefined when there will be no more. */
-  async #next(): Promise<InHand | undefined> {
+  async #next(): Promise<CurrentPrompt | undefined> {
     while (this.#line.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -117,11 +117,11 @@ export class StreamInput implements PromptInput {
     return this.#line[0];
   }
 
-  #tellLeft(left: readonly InHand[], session: Session): void {
+  #tellLeft(left: readonly CurrentPrompt[], session: Session): void {
     if (left.length === 0) return;
     const message = `Not begun, because the run ended before: ${left.map(({ words }) => JSON.stringify(words.text)).join(", ")}`;
     session.note({ type: "notice", message });
-    if (this.#options.outputFormat !== "stream-json") this.#io.output.note(noteText(message));
+    if (this.#options.outputFormat !== "stream-json") this.#io.output.note(formatNote(message));
   }
 
   /** After stdin has ended, questions cannot be answered any more. */
@@ -136,13 +136,13 @@ export class StreamInput implements PromptInput {
 
   #listen(session: Session): void {
     if (this.#options.asksOnStdin) void this.#follow(session);
-    const lines = stdinLines();
+    const lines = openStdinLines();
     const end = (): void => {
       this.#hasEnded = true;
       for (const { id } of session.questions) session.answer(id, null);
       this.#wake();
     };
-    lines.on("line", (line) => this.#heed(line, session));
+    lines.on("line", (line) => this.#handleLine(line, session));
     lines.on("close", end);
     process.stdin.on("error", (error) => {
       this.#complain(`stdin cannot be read: ${error.message}`, session);
@@ -152,12 +152,12 @@ export class StreamInput implements PromptInput {
     if (this.#io.signal.aborted) end();
   }
 
-  #heed(line: string, session: Session): void {
+  #handleLine(line: string, session: Session): void {
     this.#lineNumber += 1;
     const text = this.#lineNumber === 1 ? line.replace(/^\ufeff/, "") : line;
     if (text.trim() === "") return;
-    if (Buffer.byteLength(text) >= MOST_STDIN_BYTES) {
-      this.#complain(`it is longer than ${MOST_STDIN_BYTES} bytes, so it was left out`, session);
+    if (Buffer.byteLength(text) >= MAX_STDIN_BYTES) {
+      this.#complain(`it is longer than ${MAX_STDIN_BYTES} bytes, so it was left out`, session);
       return;
     }
     const said = readInputLine(text);
@@ -167,7 +167,7 @@ export class StreamInput implements PromptInput {
     else if (said.type === "answer") this.#answer(said, session);
     else {
       if (said.type === "steer" && current !== undefined) current.steer(said, session);
-      else this.#line.push(new InHand(said));
+      else this.#line.push(new CurrentPrompt(said));
       this.#wake();
     }
   }
@@ -192,7 +192,7 @@ export class StreamInput implements PromptInput {
     session.note({ type: "input_error", line, message });
     if (this.#options.outputFormat === "json")
       this.#tell({ status: "error", result: "", error: { type: "input", line, message } });
-    if (this.#options.outputFormat === "text") this.#io.output.note(noteText(message));
+    if (this.#options.outputFormat === "text") this.#io.output.note(formatNote(message));
   }
 
   #tell(value: object): void {
@@ -205,27 +205,27 @@ function readInputLine(line: string): InputLine {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    return fault(`it is not valid JSON (${messageOf(error)})`);
+    return createFault(`it is not valid JSON (${describeError(error)})`);
   }
-  if (!isFields(value)) return fault("it is not an object");
+  if (!isFields(value)) return createFault("it is not an object");
   const { type, id, decision } = value;
   switch (type) {
     case "user":
     case "steer": {
-      const words = wordsIn(value);
-      return typeof words === "string" ? fault(words) : { type, ...words };
+      const words = readWords(value);
+      return typeof words === "string" ? createFault(words) : { type, ...words };
     }
     case "interrupt":
       return { type };
     case "answer":
-      return typeof id === "string" ? { type, id, decision } : fault('it has no "id"');
+      return typeof id === "string" ? { type, id, decision } : createFault('it has no "id"');
     default:
-      return fault(type === undefined ? 'it has no "type"' : `its type is ${JSON.stringify(type)}`);
+      return createFault(type === undefined ? 'it has no "type"' : `its type is ${JSON.stringify(type)}`);
   }
 }
 
 /** Returns the words, or what is wrong with them. */
-function wordsIn({ text = "", parts = [] }: Fields): Words | string {
+function readWords({ text = "", parts = [] }: Fields): Words | string {
   if (typeof text !== "string") return '"text" must be a string';
   if (!Array.isArray(parts) || !parts.every(isPart))
     return '"parts" must be a list of {"text":"..."} and {"inlineData":{"mimeType":"...","data":"<base64>"}}';
@@ -244,7 +244,7 @@ function isPart(part: unknown): part is Part {
   return typeof mimeType === "string" && typeof data === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 }
 
-function fault(why: string): InputLine {
+function createFault(why: string): InputLine {
   return { type: "fault", message: `${why}; ${SHAPES}.` };
 }
 

@@ -1,8 +1,8 @@
 import type { AgentEvent, ToolDisplay } from "@burin/core";
 import type { CacheMiss } from "@burin/core/sessions";
 import type { CommonOptions } from "../../request/options.ts";
-import { withJoiners } from "../../terminal/joined-text.ts";
-import { counted, noteText, type Output, visible } from "../../terminal/output.ts";
+import { insertJoiners } from "../../terminal/joined-text.ts";
+import { formatCount, formatNote, type Output, visible } from "../../terminal/output.ts";
 import type { RunDocument } from "./run-document.ts";
 
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
@@ -36,7 +36,7 @@ export class TextReport {
   }
 
   tell(event: AgentEvent): void {
-    if (event.type === "notice") this.#note(noteText(event.message));
+    if (event.type === "notice") this.#note(formatNote(event.message));
     if (event.type === "text" && event.role === "model") this.#hear(event.text);
     if (event.type === "tool_call") this.#noteRefusal(event.call);
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
@@ -49,17 +49,17 @@ export class TextReport {
     else if (!this.#isLive && result !== "") this.#output.content(`${result.replace(/\n$/, "")}\n`);
     this.#endLine();
     if (confirmation && !this.#isJson) {
-      const { questionText } = await import("../../terminal/question-text.ts");
-      this.#output.note(questionText(confirmation));
+      const { formatQuestion } = await import("../../terminal/question-text.ts");
+      this.#output.note(formatQuestion(confirmation));
     }
-    if (error && !this.#told.has(error.message)) this.#output.note(noteText(error.message));
+    if (error && !this.#told.has(error.message)) this.#output.note(formatNote(error.message));
     if (error && this.#rules.size > 0) {
       const rules = [...this.#rules].map((rule) => ` --allow '${visible(rule)}'`).join("");
       this.#output.note(`burin: to run it unasked:${rules}, or --yes for everything`);
     }
     if (this.#isJson || this.#options.isQuiet) return;
-    for (const line of proofInWords(document)) this.#dim(visible(line));
-    if (turns > 0) this.#dim(costInWords(document));
+    for (const line of describeProof(document)) this.#dim(visible(line));
+    if (turns > 0) this.#dim(describeCost(document));
   }
 
   #noteRefusal(call: Call): void {
@@ -80,12 +80,12 @@ export class TextReport {
   #tellCall(call: Call): void {
     const words = this.#words.trim();
     this.#words = "";
-    if (words !== "") this.#note(withJoiners(words));
+    if (words !== "") this.#note(insertJoiners(words));
     if (call.status === "executing" && call.display === undefined) {
       this.#dim(`> ${visible(call.description)}`);
     }
     if (call.status === "success" && !this.#isJson) {
-      const text = displayText(call.returnDisplay);
+      const text = formatDisplay(call.returnDisplay);
       if (text !== "") this.#dim(text);
     }
     if (call.status === "error" || call.status === "cancelled") {
@@ -111,20 +111,22 @@ export class TextReport {
 }
 
 /** Evidence from its log that the work is correct; empty when no file was changed. */
-function proofInWords({ proof, check }: RunDocument): string[] {
+function describeProof({ proof, check }: RunDocument): string[] {
   const lines: string[] = [];
   if (proof) {
-    const ran = proof.checked.map(({ command, exitCode }) => `${command} (${endOf(exitCode)})`);
+    const ran = proof.checked.map(({ command, exitCode }) => `${command} (${describeEnd(exitCode)})`);
     const since = ran.length > 0 ? `ran since: ${ran.join(", ")}` : "no test or build ran since";
     const not = proof.notSince.length > 0 ? `; not again since: ${proof.notSince.join(", ")}` : "";
-    lines.push(`${counted(proof.changed.length, "file")} changed; ${since}${not}`);
+    lines.push(`${formatCount(proof.changed.length, "file")} changed; ${since}${not}`);
   }
   if (check)
-    lines.push(`check ${check.command}: ${check.passed ? "passes" : "fails"} (${endOf(check.exitCode)})`);
+    lines.push(
+      `check ${check.command}: ${check.passed ? "passes" : "fails"} (${describeEnd(check.exitCode)})`,
+    );
   return lines;
 }
 
-function endOf(exitCode: number | null): string {
+function describeEnd(exitCode: number | null): string {
   return exitCode === null ? "exit code not known" : `exit code ${exitCode}`;
 }
 
@@ -136,8 +138,8 @@ const MISSED: Readonly<Record<CacheMiss["reason"], string>> = {
   pause: "the pause was longer than they are kept",
 };
 
-function costInWords({ toolCalls, usage, durationMs }: RunDocument): string {
-  const calls = counted(toolCalls.length, "tool call");
+function describeCost({ toolCalls, usage, durationMs }: RunDocument): string {
+  const calls = formatCount(toolCalls.length, "tool call");
   const { inputTokens, outputTokens, cachedTokens, cacheMisses = [], cost } = usage;
   const isCounted = inputTokens + outputTokens > 0;
   const hits = cachedTokens > 0 ? [`${cachedTokens} from the cache`] : [];
@@ -150,23 +152,23 @@ function costInWords({ toolCalls, usage, durationMs }: RunDocument): string {
 
 const HEAD_LINES = 8;
 const TAIL_LINES = 4;
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 const MARKS = { pending: " ", in_progress: ">", completed: "x" };
 
 /** A tool's display as a few indented lines that are safe for a terminal. */
-function displayText(display: ToolDisplay): string {
-  const lines = linesOf(display);
+function formatDisplay(display: ToolDisplay): string {
+  const lines = listDisplayLines(display);
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   const shown =
     left <= 1 ? lines : [...lines.slice(0, HEAD_LINES), `[${left} lines]`, ...lines.slice(-TAIL_LINES)];
-  return shown.map((line) => `  ${withJoiners(cut(line))}`).join("\n");
+  return shown.map((line) => `  ${insertJoiners(shortenLine(line))}`).join("\n");
 }
 
-function linesOf(display: ToolDisplay): string[] {
-  if (typeof display === "string") return textLines(display);
+function listDisplayLines(display: ToolDisplay): string[] {
+  if (typeof display === "string") return splitLines(display);
   switch (display.kind) {
     case "file_diff":
-      return textLines(display.fileDiff);
+      return splitLines(display.fileDiff);
     case "todo_list":
       return display.todos.map(({ status, content }) => `[${MARKS[status]}] ${content}`);
     case "progress":
@@ -177,10 +179,10 @@ function linesOf(display: ToolDisplay): string[] {
   }
 }
 
-function textLines(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.trim() === "" ? [] : text.trimEnd().split("\n");
 }
 
-function cut(line: string): string {
-  return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}...` : line;
+function shortenLine(line: string): string {
+  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)}...` : line;
 }

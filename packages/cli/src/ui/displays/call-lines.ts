@@ -4,29 +4,29 @@ import type { TextKey } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
 import type { ShownCall } from "../../state/transcript.ts";
 import {
+  createSpan,
   cutLine,
+  formatText,
   type Line,
-  linesOf,
-  lineWidth,
+  measureLine,
   type Span,
   type Style,
-  shownText,
-  span,
+  splitLines,
   wrapLine,
 } from "../../terminal/styled-line.ts";
 import { look } from "../look.ts";
-import { markdownLines } from "../markdown.ts";
-import { diffLines, diffSummary } from "./file-diff.ts";
+import { drawMarkdown } from "../markdown.ts";
+import { drawDiff, drawDiffSummary } from "./file-diff.ts";
 
 /** How much of a result is shown by default; ctrl+o shows all of it. */
-const MOST_DIFF_ROWS = 24;
-const MOST_LIVE_ROWS = 3;
-const MOST_ERROR_ROWS = 4;
+const MAX_DIFF_ROWS = 24;
+const MAX_LIVE_ROWS = 3;
+const MAX_ERROR_ROWS = 4;
 /** All of the output of most commands that fail. */
-const MOST_FAULT_ROWS = 12;
+const MAX_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
 /** Cells reserved for the description before anything follows it. */
-const LEAST_HEAD = 20;
+const MIN_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 
 const MARKS: Readonly<Record<ToolCall["status"], readonly [string, Style | undefined]>> = {
@@ -45,101 +45,103 @@ interface Drawing {
 }
 
 /** A call as one line, and below it the parts of its result that users usually want to see. */
-export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
-  const outcome = outcomeOf(call);
+export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
+  const outcome = resolveOutcome(call);
   const [sign, style] = MARKS[outcome];
   const mark = look.isSpoken ? `${say(`call.${outcome}`)}:` : sign;
-  const name = call.status === "error" ? call.name : inWords(call.name);
+  const name = call.status === "error" ? call.name : describeTool(call.name);
   const [what = ""] = (call.description || name).split("\n", 1);
-  const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
-  const head: Line = [{ text: `${mark} `, style }, span(what)];
+  const more = [...summarizeCall(call), ...formatTime(call, milliseconds)];
+  const head: Line = [{ text: `${mark} `, style }, createSpan(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
   // In a narrow window, how it ended is more important than its result.
-  const from = more.findIndex((_, index) => width - lineWidth(tailOf(more.slice(index))) > LEAST_HEAD);
+  const from = more.findIndex((_, index) => width - measureLine(tailOf(more.slice(index))) > MIN_HEAD);
   const tail = from === -1 ? [] : tailOf(more.slice(from));
-  const first = [...cutLine(head, width - lineWidth(tail)), ...tail];
-  const below = detailOf(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
+  const first = [...cutLine(head, width - measureLine(tail)), ...tail];
+  const below = drawDetail(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
 /** A command that a signal ended, or that gave an exit code, has run, and did not do what it was for. */
-function outcomeOf(call: ShownCall): ToolCall["status"] {
+function resolveOutcome(call: ShownCall): ToolCall["status"] {
   if (call.status !== "success" || typeof call.returnDisplay !== "string" || call.isPlan) return call.status;
-  return partsOf(call.returnDisplay).fault === "" ? "success" : "error";
+  return splitDisplay(call.returnDisplay).fault === "" ? "success" : "error";
 }
 
 /** A call that waits for its turn, or was cancelled before it, has no description. */
-function inWords(name: string): string {
+function describeTool(name: string): string {
   const words = name.replace(/_+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function callsInFull(calls: readonly ShownCall[], width: number): Line[] {
+export function drawCallsInFull(calls: readonly ShownCall[], width: number): Line[] {
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
-    const [mark, style] = MARKS[outcomeOf(call)];
-    const head: Line = [{ text: `${mark} `, style }, span(call.description || call.name, "strong")];
-    const rows = [head, ...wholeCall(call, width)].flatMap((line) => wrapLine(line, width, "  "));
+    const [mark, style] = MARKS[resolveOutcome(call)];
+    const head: Line = [{ text: `${mark} `, style }, createSpan(call.description || call.name, "strong")];
+    const rows = [head, ...drawWholeCall(call, width)].flatMap((line) => wrapLine(line, width, "  "));
     return index === 0 ? rows : [[], ...rows];
   });
 }
 
-function wholeCall(call: ShownCall, width: number): readonly Line[] {
+function drawWholeCall(call: ShownCall, width: number): readonly Line[] {
   if (call.status === "error" || call.status === "cancelled") {
     const { error, returnDisplay: display } = call;
     return [
-      ...linesOf(error.message, "bad"),
-      ...(display === error.message ? [] : displayLines(display, width)),
+      ...splitLines(error.message, "bad"),
+      ...(display === error.message ? [] : drawDisplay(display, width)),
     ];
   }
   if (call.status === "success") {
-    const shown = resultLines(call, width);
+    const shown = drawResult(call, width);
     return shown.length > 0 && (call.isPlan || typeof call.returnDisplay !== "string")
       ? shown
-      : linesOf(modelText(call.llmContent));
+      : splitLines(formatModelText(call.llmContent));
   }
-  return call.status === "executing" && call.display !== undefined ? displayLines(call.display, width) : [];
+  return call.status === "executing" && call.display !== undefined ? drawDisplay(call.display, width) : [];
 }
 
 /** The result of a call. A plan stays as it was approved. */
-function resultLines(call: ShownCall & { readonly status: "success" }, width: number): readonly Line[] {
+function drawResult(call: ShownCall & { readonly status: "success" }, width: number): readonly Line[] {
   const { returnDisplay: display, isPlan } = call;
-  if (isPlan && typeof display === "string") return markdownLines(display, width, false);
-  return displayLines(display, width);
+  if (isPlan && typeof display === "string") return drawMarkdown(display, width, false);
+  return drawDisplay(display, width);
 }
 
 /** A result, drawn by its kind. */
-function displayLines(display: ToolDisplay, width: number): readonly Line[] {
-  if (typeof display === "string") return display.trim() === "" ? [] : linesOf(display.trimEnd());
+function drawDisplay(display: ToolDisplay, width: number): readonly Line[] {
+  if (typeof display === "string") return display.trim() === "" ? [] : splitLines(display.trimEnd());
   switch (display.kind) {
     case "file_diff":
-      return diffLines(display.fileDiff, width, display.fileName);
+      return drawDiff(display.fileDiff, width, display.fileName);
     case "todo_list":
-      return display.todos.map(({ status, content }) => todoLine(status, content));
+      return display.todos.map(({ status, content }) => drawTodo(status, content));
     case "progress":
-      return display.lines.map((line) => [span(line, "dim")]);
+      return display.lines.map((line) => [createSpan(line, "dim")]);
     default:
       // A tool of an embedder may return a display that only its own face can draw.
       return [];
   }
 }
 
-function todoLine(status: "pending" | "in_progress" | "completed", content: string): Line {
+function drawTodo(status: "pending" | "in_progress" | "completed", content: string): Line {
   const marks = { pending: "☐ ", in_progress: "▶ ", completed: "☑ " } as const;
   const styles = { pending: undefined, in_progress: "strong", completed: "dim" } as const;
   const words = { pending: "validating", in_progress: "executing", completed: "success" } as const;
   const mark = look.isSpoken ? `${say(`call.${words[status]}`)}: ` : marks[status];
-  return [{ text: mark, style: styles[status] }, span(content, styles[status])];
+  return [{ text: mark, style: styles[status] }, createSpan(content, styles[status])];
 }
 
 /** A few words after the description. */
-function summaryOf(call: ShownCall): Span[][] {
+function summarizeCall(call: ShownCall): Span[][] {
   if (call.status !== "success" || call.isPlan) return [];
   const { returnDisplay: display } = call;
-  if (typeof display !== "string") return display.kind === "file_diff" ? [diffSummary(display)] : [];
-  const { lines, fault } = partsOf(display);
+  if (typeof display !== "string") return display.kind === "file_diff" ? [drawDiffSummary(display)] : [];
+  const { lines, fault } = splitDisplay(display);
   const words =
-    lines.length > 1 ? lineCount(countIn(display, lines.length)) : newsOf(lines[0] ?? "", call.description);
+    lines.length > 1
+      ? formatLineCount(formatCount(display, lines.length))
+      : removeRepeated(lines[0] ?? "", call.description);
   return [
     ...(words === "" ? [] : [[{ text: words, style: "dim" as const }]]),
     ...(fault === "" ? [] : [[{ text: fault, style: "bad" as const }]]),
@@ -150,7 +152,7 @@ function summaryOf(call: ShownCall): Span[][] {
  * The lines of a text, and of a command's: the exit code or signal if it failed, at the end after an empty line, and
  * what is noted below that.
  */
-function partsOf(display: string): { lines: string[]; notes: string[]; fault: string } {
+function splitDisplay(display: string): { lines: string[]; notes: string[]; fault: string } {
   const text = display.trim();
   const [, before = "", code = "0", signal, after = ""] = ENDING.exec(text) ?? [undefined, text];
   const [lines = [], notes = []] = [before, after].map((part) =>
@@ -161,51 +163,51 @@ function partsOf(display: string): { lines: string[]; notes: string[]; fault: st
 }
 
 /** What a line adds to the description, which already says what was done to what. */
-function newsOf(line: string, description: string): string {
+function removeRepeated(line: string, description: string): string {
   const subject = description.replace(/^\S+ /, "");
   const at = subject.length < 4 ? -1 : line.indexOf(subject);
   const rest = at === -1 ? line.replace(/^\p{Lu}\p{L}+ (?=\d)/u, "") : line.slice(at + subject.length);
-  const news = shownText(rest.trim().replace(/\.$/, "")).replace(/^\((.*)\)$/, "$1");
+  const news = formatText(rest.trim().replace(/\.$/, "")).replace(/^\((.*)\)$/, "$1");
   const [, count] = /^(\d+) lines?$/.exec(news) ?? [];
-  if (count !== undefined) return lineCount(count);
+  if (count !== undefined) return formatLineCount(count);
   return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
 }
 
 /** Of a long output only the end is here, behind dots. */
-export const countIn = (output: string, lines: number) => `${lines}${output.startsWith("…") ? "+" : ""}`;
+export const formatCount = (output: string, lines: number) => `${lines}${output.startsWith("…") ? "+" : ""}`;
 
-function lineCount(count: string): string {
+function formatLineCount(count: string): string {
   return count === "1" ? say("call.line") : say("call.lines", { count });
 }
 
-function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
+function formatTime({ status }: ToolCall, milliseconds: number): Span[][] {
   const isShown = milliseconds >= (status === "executing" ? 1000 : 3000);
-  return isShown ? [[{ text: duration(milliseconds), style: "dim" }]] : [];
+  return isShown ? [[{ text: formatDuration(milliseconds), style: "dim" }]] : [];
 }
 
-function detailOf(call: ShownCall, width: number): readonly Line[] {
+function drawDetail(call: ShownCall, width: number): readonly Line[] {
   switch (call.status) {
     case "executing":
-      return liveLines(call.display, width);
+      return drawLive(call.display, width);
     case "error":
-      return errorLines(faultInWords(call), "bad", width);
+      return drawError(describeFault(call), "bad", width);
     case "cancelled":
-      return errorLines(faultInWords(call), "dim", width);
+      return drawError(describeFault(call), "dim", width);
     case "success":
       return typeof call.returnDisplay === "string" && !call.isPlan
-        ? [...outputLines(call.returnDisplay, width), ...noteLines(call.returnDisplay, width)]
-        : shortened(resultLines(call, width), MOST_DIFF_ROWS);
+        ? [...drawOutput(call.returnDisplay, width), ...drawNote(call.returnDisplay, width)]
+        : shortenLines(drawResult(call, width), MAX_DIFF_ROWS);
     default:
       return [];
   }
 }
 
-function liveLines(display: ToolDisplay | undefined, width: number): readonly Line[] {
+function drawLive(display: ToolDisplay | undefined, width: number): readonly Line[] {
   if (display === undefined) return [];
-  const lines = displayLines(typeof display === "string" ? display.slice(-4000) : display, width);
+  const lines = drawDisplay(typeof display === "string" ? display.slice(-4000) : display, width);
   return typeof display === "object" && display.kind === "todo_list"
     ? lines
-    : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
+    : lines.slice(-MAX_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
 /** Failures whose message only helps the model. */
@@ -220,7 +222,7 @@ const STOPPED = /was not completed: interrupted before it was done\.$/;
 type Failed = ToolCall & { readonly error: ToolError };
 
 /** What went wrong, in the user's words: a message that is meant for the model is never shown as it is. */
-function faultInWords({ name, error: { type, message } }: Failed): string {
+function describeFault({ name, error: { type, message } }: Failed): string {
   const refused = REFUSED.exec(message);
   if (refused !== null && (type === "cancelled" || type === "plan_declined")) {
     const [, why, isPlan] = refused;
@@ -229,43 +231,43 @@ function faultInWords({ name, error: { type, message } }: Failed): string {
   }
   if (type === "cancelled" && STOPPED.test(message)) return say("call.stopped");
   const key = Object.hasOwn(FOR_THE_MODEL, type) ? FOR_THE_MODEL[type] : undefined;
-  return key === undefined ? withoutName(name, message) : say(key);
+  return key === undefined ? removeName(name, message) : say(key);
 }
 
 /** Without the tool's own name, which only a model needs. */
-function withoutName(name: string, message: string): string {
+function removeName(name: string, message: string): string {
   if (!message.startsWith(`${name} `)) return message;
   const rest = message.slice(name.length + 1);
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
-function errorLines(message: string, style: Style, width: number): readonly Line[] {
-  const lines = linesOf(message.trim(), style).flatMap((line) => wrapLine(line, width));
-  return shortened(lines, MOST_ERROR_ROWS);
+function drawError(message: string, style: Style, width: number): readonly Line[] {
+  const lines = splitLines(message.trim(), style).flatMap((line) => wrapLine(line, width));
+  return shortenLines(lines, MAX_ERROR_ROWS);
 }
 
 /** The last lines of an output, and more of one that failed; a single line stands beside the description. */
-function outputLines(display: string, width: number): readonly Line[] {
-  const { lines, fault } = partsOf(display);
+function drawOutput(display: string, width: number): readonly Line[] {
+  const { lines, fault } = splitDisplay(display);
   if (lines.length < 2) return [];
-  const most = fault === "" ? MOST_LIVE_ROWS : MOST_FAULT_ROWS;
-  const shown = lines.slice(-most).map((line): Line => cutLine([span(line, "dim")], width));
+  const most = fault === "" ? MAX_LIVE_ROWS : MAX_FAULT_ROWS;
+  const shown = lines.slice(-most).map((line): Line => cutLine([createSpan(line, "dim")], width));
   if (fault === "" || lines.length <= most) return shown;
   return [[{ text: say("call.more", { count: lines.length - most }), style: "dim" }], ...shown];
 }
 
 /** What the sandbox did to the command, which its own words seldom say. */
-function noteLines(display: string, width: number): readonly Line[] {
-  return partsOf(display).notes.flatMap((note) => errorLines(note, "warning", width));
+function drawNote(display: string, width: number): readonly Line[] {
+  return splitDisplay(display).notes.flatMap((note) => drawError(note, "warning", width));
 }
 
-function shortened(lines: readonly Line[], most: number): readonly Line[] {
+function shortenLines(lines: readonly Line[], most: number): readonly Line[] {
   if (lines.length <= most) return lines;
   const left = lines.length - most;
   return [...lines.slice(0, most), [{ text: say("call.more", { count: left }), style: "dim" }]];
 }
 
-export function duration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -273,7 +275,7 @@ export function duration(milliseconds: number): string {
 }
 
 /** The text that a model gets of a result. */
-export function modelText(content: PartListUnion): string {
+export function formatModelText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
 }

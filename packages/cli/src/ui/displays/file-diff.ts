@@ -2,13 +2,13 @@ import type { FileDiff } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import {
   type Back,
+  formatText,
   type Line,
-  lineWidth,
+  measureLine,
   type Span,
-  shownText,
   wrapLine,
 } from "../../terminal/styled-line.ts";
-import { highlighted } from "../highlight.ts";
+import { highlightCode } from "../highlight.ts";
 import { look } from "../look.ts";
 
 /** A line of a unified diff, with its number in the file that has it. */
@@ -23,7 +23,7 @@ interface DiffLine {
 /** A longer line is compared as a whole. */
 const LONGEST_COMPARED = 400;
 /** In a narrower window, two columns would be wrapped too much. */
-const LEAST_BESIDE = 90;
+const MIN_BESIDE = 90;
 /** From this width on they are beside each other unless the user wants it otherwise. */
 const BESIDE_BY_ITSELF = 138;
 const BAR = { text: " │ ", style: "dim" as const };
@@ -34,12 +34,12 @@ let last = { key: "", rows: [] as readonly Line[] };
 
 /** Whether a change is drawn in two columns in a window of that width. */
 export function isBeside(width: number): boolean {
-  return width >= LEAST_BESIDE && !look.isSpoken && (look.isSideBySide ?? width >= BESIDE_BY_ITSELF);
+  return width >= MIN_BESIDE && !look.isSpoken && (look.isSideBySide ?? width >= BESIDE_BY_ITSELF);
 }
 
 /** A change of a file, or some of its hunks, in the colours of its language, with the differing words marked. */
-export function diffLines(fileDiff: string, width: number, fileName = ""): readonly Line[] {
-  const hunks = hunksIn(fileDiff);
+export function drawDiff(fileDiff: string, width: number, fileName = ""): readonly Line[] {
+  const hunks = parseHunks(fileDiff);
   // Beside nothing, half of the window would be empty.
   const isTwoSided = ["+", "-"].every((sign) =>
     hunks.some((hunk) => hunk.some((line) => line.sign === sign)),
@@ -47,18 +47,18 @@ export function diffLines(fileDiff: string, width: number, fileName = ""): reado
   const isWide = isBeside(width) && isTwoSided;
   const key = `${width} ${isWide} ${fileName} ${fileDiff}`;
   if (last.key !== key)
-    last = { key, rows: hunksLines(hunks, { width, isWide, language: languageOf(fileName) }) };
+    last = { key, rows: drawHunks(hunks, { width, isWide, language: detectLanguage(fileName) }) };
   return last.rows;
 }
 
 /** The name of a fence for that file, which is most often its ending. */
-function languageOf(fileName: string): string {
+function detectLanguage(fileName: string): string {
   const name = fileName.split(/[/\\]/).at(-1) ?? "";
   const ending = /\.([^.]+)$/.exec(name)?.[1] ?? name;
   return ending === "" ? "text" : ending.toLowerCase();
 }
 
-function hunksLines(
+function drawHunks(
   hunks: readonly DiffLine[][],
   { width, isWide, language }: { width: number; isWide: boolean; language: string },
 ): Line[] {
@@ -71,13 +71,13 @@ function hunksLines(
       const words = folded > 0 ? ` ${say("diff.folded", { count: folded })}` : "";
       rows.push([{ text: `${" ".repeat(gutter)} ⋯${words}`, style: "dim" }]);
     }
-    rows.push(...(isWide ? hunkBeside : hunkLines)(hunk, { gutter, width, language }));
+    rows.push(...(isWide ? drawHunkBeside : drawHunk)(hunk, { gutter, width, language }));
     next = (hunk.findLast(({ sign }) => sign !== "-")?.number ?? 0) + 1;
   }
   return rows;
 }
 
-export function diffSummary({ addedLines, removedLines }: FileDiff): Span[] {
+export function drawDiffSummary({ addedLines, removedLines }: FileDiff): Span[] {
   const parts: Span[] = [];
   if (addedLines + removedLines === 0) return [{ text: say("call.same"), style: "dim" }];
   if (addedLines > 0) parts.push({ text: `+${addedLines}`, style: "added" });
@@ -85,7 +85,7 @@ export function diffSummary({ addedLines, removedLines }: FileDiff): Span[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [{ text: " " }, part]));
 }
 
-function hunksIn(fileDiff: string): DiffLine[][] {
+function parseHunks(fileDiff: string): DiffLine[][] {
   const hunks: DiffLine[][] = [];
   let before = 0;
   let after = 0;
@@ -122,10 +122,10 @@ interface Block {
   readonly pairs: readonly [boolean[], boolean[]][];
 }
 
-function* blocksOf(hunk: readonly DiffLine[]): Generator<Block> {
+function* splitBlocks(hunk: readonly DiffLine[]): Generator<Block> {
   for (let at = 0; at < hunk.length; ) {
-    const removed = runOf(hunk, at, "-");
-    const added = runOf(hunk, at + removed.length, "+");
+    const removed = takeRun(hunk, at, "-");
+    const added = takeRun(hunk, at + removed.length, "+");
     const same = hunk[at];
     if (removed.length + added.length === 0 && same !== undefined) {
       yield { removed: [{ ...same, number: same.before }], added: [same], pairs: [] };
@@ -134,33 +134,33 @@ function* blocksOf(hunk: readonly DiffLine[]): Generator<Block> {
     }
     const isPaired = removed.length === added.length;
     const pairs = isPaired
-      ? removed.map((line, index) => changedWords(line.text, added[index]?.text ?? ""))
+      ? removed.map((line, index) => findChangedWords(line.text, added[index]?.text ?? ""))
       : [];
     yield { removed, added, pairs };
     at += removed.length + added.length;
   }
 }
 
-function hunkLines(hunk: readonly DiffLine[], room: Room): Line[] {
-  return [...blocksOf(hunk)].flatMap(({ removed, added, pairs }) => [
-    ...removed.flatMap((line, index) => (line.sign === " " ? [] : drawn(line, pairs[index]?.[0], room))),
-    ...added.flatMap((line, index) => drawn(line, pairs[index]?.[1], room)),
+function drawHunk(hunk: readonly DiffLine[], room: Room): Line[] {
+  return [...splitBlocks(hunk)].flatMap(({ removed, added, pairs }) => [
+    ...removed.flatMap((line, index) => (line.sign === " " ? [] : drawLine(line, pairs[index]?.[0], room))),
+    ...added.flatMap((line, index) => drawLine(line, pairs[index]?.[1], room)),
   ]);
 }
 
 /** The old text on the left, the new text on the right. */
-function hunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
+function drawHunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
-  for (const { removed, added, pairs } of blocksOf(hunk)) {
+  for (const { removed, added, pairs } of splitBlocks(hunk)) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
       const side = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
-        line === undefined ? [] : drawn(line, changed, { gutter, width: column, language });
+        line === undefined ? [] : drawLine(line, changed, { gutter, width: column, language });
       const left = side(removed[index], pairs[index]?.[0]);
       const right = side(added[index], pairs[index]?.[1]);
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
         const before = left[at] ?? [];
-        const gap = { text: " ".repeat(Math.max(column - lineWidth(before), 0)) };
+        const gap = { text: " ".repeat(Math.max(column - measureLine(before), 0)) };
         rows.push([...before, gap, BAR, ...(right[at] ?? [])]);
       }
     }
@@ -168,14 +168,14 @@ function hunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room
   return rows;
 }
 
-function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLine[] {
+function takeRun(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLine[] {
   let end = from;
   while (hunk[end]?.sign === sign) end += 1;
   return hunk.slice(from, end);
 }
 
 /** One line; a tint reaches from its number to the end of its column. */
-function drawn(
+function drawLine(
   { sign, number, text }: DiffLine,
   changed: readonly boolean[] = [],
   { gutter, width, language }: Room,
@@ -183,7 +183,7 @@ function drawn(
   const head = `${String(number).padStart(gutter)} ${sign} `;
   const back = BACKS[sign];
   const clean = text.endsWith("\r") ? text.slice(0, -1) : text;
-  const spans = withWords(highlighted(clean, language), changed, back);
+  const spans = markWords(highlightCode(clean, language), changed, back);
   const lead: Line = [{ text: head, style: back?.line === undefined ? "dim" : undefined, back: back?.line }];
   const room = Math.max(width - head.length, 8);
   return wrapLine(spans, room).map((row, index) => {
@@ -191,7 +191,7 @@ function drawn(
       ...(index === 0 ? lead : [{ text: " ".repeat(head.length), back: back?.line }]),
       ...row,
     ];
-    const rest = head.length + room - lineWidth(line);
+    const rest = head.length + room - measureLine(line);
     return back === undefined || rest <= 0 ? line : [...line, { text: " ".repeat(rest), back: back.line }];
   });
 }
@@ -202,13 +202,13 @@ const BACKS: Readonly<Partial<Record<DiffLine["sign"], { readonly line: Back; re
 };
 
 /** The spans of a line, split where a changed word begins or ends. */
-function withWords(
+function markWords(
   spans: readonly Span[],
   changed: readonly boolean[],
   back: (typeof BACKS)[DiffLine["sign"]],
 ): Span[] {
-  if (back === undefined) return spans.map((one) => ({ ...one, text: shownText(one.text) }));
-  const marks = wordsIn(spans.map(({ text }) => text).join("")).flatMap((word, at) =>
+  if (back === undefined) return spans.map((one) => ({ ...one, text: formatText(one.text) }));
+  const marks = splitWords(spans.map(({ text }) => text).join("")).flatMap((word, at) =>
     Array<boolean>(word.length).fill(changed[at] === true),
   );
   let from = 0;
@@ -218,7 +218,7 @@ function withWords(
       const isWord = marks[from + at] === true;
       let end = at;
       while (end < text.length && (marks[from + end] === true) === isWord) end += 1;
-      pieces.push({ text: shownText(text.slice(at, end)), style, back: isWord ? back.word : back.line });
+      pieces.push({ text: formatText(text.slice(at, end)), style, back: isWord ? back.word : back.line });
       at = end;
     }
     from += text.length;
@@ -226,14 +226,14 @@ function withWords(
   });
 }
 
-function wordsIn(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.match(WORDS) ?? [];
 }
 
 /** For each word of two lines whether it differs; nothing is marked when most of the line differs. */
-function changedWords(before: string, after: string): [boolean[], boolean[]] {
+function findChangedWords(before: string, after: string): [boolean[], boolean[]] {
   if (before.length + after.length > LONGEST_COMPARED) return [[], []];
-  const [one, two] = [wordsIn(before), wordsIn(after)];
+  const [one, two] = [splitWords(before), splitWords(after)];
   let head = 0;
   while (head < one.length && head < two.length && one[head] === two[head]) head += 1;
   let tail = 0;

@@ -1,21 +1,21 @@
 import type { ContextFill } from "@burin/contract/agent-event";
 import type { ModelFailure } from "@burin/contract/chat-model";
-import type { CompactorNeeds, Say } from "./shorten.ts";
+import type { CompactorOptions, Say } from "./shorten.ts";
 
-/** The rest of the window is for the reply and for errors of the estimate. */
-const MOST_FILLED = 0.8;
-/** A service that keeps refusing requests as too long is not trusted below this. */
-const LEAST_WINDOW = 2048;
+/** The share of the window that a request may fill. The rest is for the reply and for estimation errors. */
+const MAX_FILLED = 0.8;
+/** The lower limit, even for a service that keeps rejecting requests as too long. */
+const MIN_WINDOW = 2048;
 
-/** Keeps the requests within the model's window. The code that shortens them is loaded when it is needed. */
+/** Keeps requests within the model's window. Loads the code that shortens them when it is needed. */
 export class Compactor {
-  readonly #needs: CompactorNeeds;
-  /** In tokens, as far as known. */
+  readonly #needs: CompactorOptions;
+  /** The model's window in tokens, as far as known. */
   window: number;
-  /** The size after the last compaction: without new messages the next one would have the same result. */
+  /** The size after the last compaction. Without new messages, another compaction would have the same result. */
   #shortest = 0;
 
-  constructor(needs: CompactorNeeds) {
+  constructor(needs: CompactorOptions) {
     this.#needs = needs;
     this.window = needs.window;
   }
@@ -34,12 +34,12 @@ export class Compactor {
     return { tokens: this.#size(), window: this.window };
   }
 
-  /** Called when a service has refused the current request as too long: what it says about its window is trusted. */
+  /** Called when a service has rejected the current request as too long. Trusts what it says about its window. */
   noteTooLong({ contextWindow }: ModelFailure): void {
     const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.window);
-    // If the estimate was too low, a smaller window in the same measure has the same effect.
+    // If the estimate was too low, reducing the window in proportion has the same effect.
     const estimated = this.#size() <= known ? this.#size() - 1 : known;
-    this.window = Math.max(Math.min(known, estimated), LEAST_WINDOW);
+    this.window = Math.max(Math.min(known, estimated), MIN_WINDOW);
   }
 
   /**
@@ -53,7 +53,7 @@ export class Compactor {
   }
 
   get #limit(): number {
-    return Math.floor(this.window * MOST_FILLED);
+    return Math.floor(this.window * MAX_FILLED);
   }
 
   #size(): number {

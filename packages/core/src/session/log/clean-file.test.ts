@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanFile } from "./clean-file.ts";
 import { Redactor } from "./redactor.ts";
@@ -13,7 +13,7 @@ let folder: string;
 let file: string;
 
 beforeAll(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   file = join(folder, "output.txt");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ describe("a long output on disk", () => {
     ["one line", "word "],
     ["bytes without a blank", "x=;"],
   ])("P19 loses its secrets wherever they stand in %s, and nothing else", async (_what, filler) => {
-    // Around the places where parts of the file meet.
+    // Positions around the boundaries between chunks of the file.
     for (const place of [0, 100, 240_000, 245_500, 245_755, 245_760, 262_100, 262_143, 500_000]) {
       const before = filler.repeat(Math.ceil(place / filler.length)).slice(0, place);
       const after = filler.repeat(100_000);

@@ -4,19 +4,19 @@ import { copyFile, type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { Redactor } from "./redactor.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** No secret is longer; one may start in one part of the file and end in the next. */
+/** The most bytes of a secret. A secret may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
 
-/** Removes secrets from a file of any size, atomically; the redactor must know them by bytes, one character each. */
+/** Removes secrets from a file of any size, atomically. The redactor must know them as latin1 (bytes). */
 export async function cleanFile(path: string, redactor: Redactor): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
   const source = await open(path, "r");
   let target: FileHandle | null = null;
   try {
     let done = 0;
-    for await (const piece of piecesOf(source)) {
+    for await (const piece of readPieces(source)) {
       const clean = redactor.text(piece);
-      if (clean !== piece) target ??= await beginningOf(path, done, temporary);
+      if (clean !== piece) target ??= await copyBeginning(path, done, temporary);
       await target?.appendFile(clean, "latin1");
       done += piece.length;
     }
@@ -32,23 +32,23 @@ export async function cleanFile(path: string, redactor: Redactor): Promise<void>
   }
 }
 
-/** The bytes of a file as characters, split only where no secret can be. */
-async function* piecesOf(source: FileHandle): AsyncGenerator<string> {
+/** Yields the bytes of a file as latin1 text, split only where no secret can be. */
+async function* readPieces(source: FileHandle): AsyncGenerator<string> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let text = "";
   for (;;) {
     const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
     if (bytesRead === 0) break;
     text += chunk.toString("latin1", 0, bytesRead);
-    const end = endOfPiece(text);
+    const end = findPieceEnd(text);
     if (end > 0) yield text.slice(0, end);
     text = text.slice(end);
   }
   if (text !== "") yield text;
 }
 
-/** The last position after a white space character that is not inside a key of many lines. */
-function endOfPiece(text: string): number {
+/** Returns the last position after white space that is not inside a key of several lines. */
+function findPieceEnd(text: string): number {
   const last = text.length - LONGEST_SECRET;
   if (last <= 0) return 0;
   let end = last;
@@ -59,8 +59,8 @@ function endOfPiece(text: string): number {
   return isOpen ? key : end;
 }
 
-/** Copies the first bytes, and opens the copy for writing after them. */
-async function beginningOf(path: string, bytes: number, copy: string): Promise<FileHandle> {
+/** Copies the file's first bytes and opens the copy for appending. */
+async function copyBeginning(path: string, bytes: number, copy: string): Promise<FileHandle> {
   await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(copy, "a");
   await handle.truncate(bytes);

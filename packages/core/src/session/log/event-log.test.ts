@@ -2,18 +2,18 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { EventLog } from "./event-log.ts";
-import { newLogState, readLog } from "./read-log.ts";
-import { sessionPath } from "./session-files.ts";
+import { createLogState, readLog } from "./read-log.ts";
+import { resolveSessionPath } from "./session-files.ts";
 
 let top: string;
 let path: string;
 
 beforeEach(() => {
-  top = temporaryFolder();
-  path = sessionPath(top, "/project", "one");
+  top = createTemporaryFolder();
+  path = resolveSessionPath(top, "/project", "one");
 });
 
 const said = (text: string): AgentEvent => ({ type: "text", role: "model", text });
@@ -42,7 +42,7 @@ async function write(...events: AgentEvent[]): Promise<void> {
 }
 
 function read() {
-  const state = newLogState();
+  const state = createLogState();
   return { events: [...readLog(path, state)].map(({ event }) => event), state };
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, openSync, utimesSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { endAtExit } from "@burin/commands/processes/at-exit";
+import { runAtExit } from "@burin/commands/processes/at-exit";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { EventQueue } from "@burin/contract/async/event-queue";
 import { isAnswered } from "@burin/contract/tool-call";
@@ -9,27 +9,27 @@ import { makeFolders } from "@burin/files/disk/make-folders";
 import type { SeenFile } from "@burin/files/workspace/read-record";
 import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";
-import { type LogRecord, recordLine } from "./record-line.ts";
+import { formatRecordLine, type LogRecord } from "./record-line.ts";
 import { Redactor, type Secrets } from "./redactor.ts";
-import { listSessions, sessionPath } from "./session-files.ts";
+import { listSessions, resolveSessionPath } from "./session-files.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 const sync = promisify(fdatasync);
 
-/** Events within this time are written together. */
+/** Events that arrive within this time are written together. */
 const PAUSE_MS = 50;
-/** A longer piece of text is written even if it is not finished. */
-const MOST_JOINED_CHARACTERS = 256 * 1024;
+/** The most characters of an unfinished text in memory; a longer piece is written at once. */
+const MAX_JOINED_CHARACTERS = 256 * 1024;
 
-export interface LogPlace {
+export interface LogLocation {
   readonly id: string;
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   readonly root: string;
   readonly secrets: Secrets;
-  /** false: nothing is written, and only the last records are kept in memory. */
+  /** false: nothing is written, and only the latest records are kept in memory. */
   readonly isRecorded: boolean;
-  /** What is already in the log of a resumed session; its lock is held. */
+  /** The log and the lock of a resumed session. */
   readonly resumed?: { readonly session: PastLog; readonly lock: SessionLock } | undefined;
   /** See `SessionOptions.keepLog`. */
   readonly keep?: ((lines: string) => Promise<void>) | undefined;
@@ -37,12 +37,12 @@ export interface LogPlace {
 
 type PastLog = Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
 
-/** For a session without a log on disk. */
-const MOST_KEPT = 1000;
+/** The most records that a session without a log on disk keeps. */
+const MAX_KEPT = 1000;
 
-/** One AgentEvent per line, appended, never rewritten. What cannot be written is kept and tried again. */
+/** A session's log: one AgentEvent per line, only appended. Lines that could not be written are tried again. */
 export class EventLog {
-  readonly #place: LogPlace;
+  readonly #place: LogLocation;
   readonly #followers = new Set<EventQueue<LogRecord>>();
   #opening: Promise<string> | null = null;
   readonly #redactor: Redactor;
@@ -55,7 +55,7 @@ export class EventLog {
   #unwritten: Buffer;
   #unwrittenRecords: LogRecord[] = [];
   #isSynced = true;
-  /** Written, but not passed to `keep` yet. */
+  /** Lines that are written but not passed to `keep` yet. */
   #unkept: Buffer[] = [];
   #keeping: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
@@ -65,43 +65,43 @@ export class EventLog {
     this.#end = resolve;
   });
 
-  constructor(place: LogPlace) {
+  constructor(place: LogLocation) {
     const { secrets, resumed } = place;
     this.#place = place;
     this.#redactor = new Redactor(secrets);
     this.#lock = resumed?.lock;
     this.lastNumber = resumed?.session.lastNumber ?? 0;
-    // A line that a crash cut off is left as it is.
+    // After a line that a crash cut off, start a new line and leave the broken one as it is.
     this.#unwritten = resumed?.session.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
   }
 
-  /** `seen` is what the model learns about files with this event. */
+  /** Adds an event to the log and sends it to the readers. `seen` is what the model learned about files with it. */
   note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
-    if (this.#isWorthALine(event)) this.add(event, at, seen);
+    if (this.#needsLine(event)) this.add(event, at, seen);
     this.tell(event, at);
   }
 
-  /** Adds the event only to the log; see `tell`. */
+  /** Adds an event only to the log; see `tell`. */
   add(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     const last = this.#noted.at(-1);
-    const joined = last && joinedText(last.event, event);
+    const joined = last && joinTexts(last.event, event);
     if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };
     else {
       this.lastNumber += 1;
       this.#noted.push({ n: this.lastNumber, at, event, ...(seen ? { seen } : {}) });
     }
     if (this.#place.isRecorded) this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
-    else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
+    else if (this.#noted.length > MAX_KEPT) this.#noted.shift();
   }
 
-  /** Sends the event to the readers only, not to the log. */
+  /** Sends an event only to the readers, not to the log. */
   tell(event: AgentEvent, at = new Date().toISOString()): void {
     for (const follower of this.#followers) follower.push({ n: this.lastNumber, at, event });
   }
 
   /**
-   * The records from this number on, and new ones until the log is closed. An unfinished record comes in pieces
-   * with the same number; live output has the number of the record before it.
+   * Yields the records from this number on, and new ones until the log is closed. An unfinished record comes in pieces
+   * with the same number. Live output has the number of the record before it.
    */
   async *follow(from: number): AsyncGenerator<LogRecord> {
     const queue = new EventQueue<LogRecord>();
@@ -109,21 +109,21 @@ export class EventLog {
     const written = this.lastNumber - queue.size;
     this.#followers.add(queue);
     try {
-      const path = from <= written && this.#place.isRecorded ? await this.#opened() : null;
+      const path = from <= written && this.#place.isRecorded ? await this.#openLog() : null;
       for (const record of path === null ? [] : readLog(path)) {
         if (record.n > written) break;
-        if (record.n >= from) yield withoutSeen(record);
+        if (record.n >= from) yield removeSeen(record);
       }
       for await (const record of queue.during(() => this.#ended)) {
-        if (record.n >= from) yield withoutSeen(record);
+        if (record.n >= from) yield removeSeen(record);
       }
     } finally {
       this.#followers.delete(queue);
     }
   }
 
-  /** The path of the file, opened for this process only. */
-  #opened(): Promise<string> {
+  /** Returns the path of the file, after locking it for this process. */
+  #openLog(): Promise<string> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -133,14 +133,14 @@ export class EventLog {
 
   async #open(): Promise<string> {
     const { home, root, id, resumed } = this.#place;
-    const path = resumed?.session.path ?? sessionPath(home, root, id);
+    const path = resumed?.session.path ?? resolveSessionPath(home, root, id);
     this.#lock ??= await takeLock(path);
-    void endFutureTimes(home, root).catch(() => {});
-    this.#forget = endAtExit(() => {
+    void endFutureSessions(home, root).catch(() => {});
+    this.#forget = runAtExit(() => {
       try {
         this.#write(this.#noted.length, path);
       } catch {
-        // The process is exiting; nothing can be reported any more.
+        // The process is exiting, so nothing can be reported any more.
       }
     });
     return path;
@@ -149,12 +149,12 @@ export class EventLog {
   /** Writes everything, so that it survives a crash of this process. */
   async written(): Promise<void> {
     if (!this.#place.isRecorded) return;
-    this.#write(this.#noted.length, await this.#opened());
-    await this.#kept();
+    this.#write(this.#noted.length, await this.#openLog());
+    await this.#keepForLater();
   }
 
-  /** Keeps one part after the other; what arrives meanwhile goes with the next. */
-  #kept(): Promise<void> {
+  /** Passes lines to `keep`, one part after the other. Lines that arrive in the meantime go with the next part. */
+  #keepForLater(): Promise<void> {
     const { keep } = this.#place;
     if (keep === undefined) return this.#keeping;
     this.#keeping = this.#keeping.then(async () => {
@@ -164,10 +164,10 @@ export class EventLog {
     return this.#keeping;
   }
 
-  /** The same, but it also survives a crash of the whole machine. */
+  /** Writes everything, so that it also survives a crash of the whole machine. */
   async recorded(): Promise<void> {
     await this.written();
-    // Lines that are kept elsewhere survive this machine.
+    // Lines that `keep` stores elsewhere survive a crash of this machine anyway.
     if (this.#descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
     this.#isSynced = true;
     try {
@@ -191,8 +191,8 @@ export class EventLog {
     }
   }
 
-  /** Each state of a call is written once, its live output never. */
-  #isWorthALine(event: AgentEvent): boolean {
+  /** Whether an event is logged. Each state of a call is logged once, its live output never. */
+  #needsLine(event: AgentEvent): boolean {
     if (event.type !== "tool_call") return true;
     const { call } = event;
     if (call.status === "executing") return call.display === undefined;
@@ -203,22 +203,22 @@ export class EventLog {
     return isNew;
   }
 
-  /** A text that may still grow is written later: otherwise a secret in it might be split. */
+  /** Writes what is complete. A text that may still grow is written later: a secret in it might be split. */
   async #writeSome(): Promise<void> {
     this.#timer = null;
     try {
-      const path = await this.#opened();
+      const path = await this.#openLog();
       const last = this.#noted.at(-1)?.event;
-      const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
+      const isGrowing = last !== undefined && readText(last) !== null && !isLong(last);
       this.#write(this.#noted.length - (isGrowing ? 1 : 0), path);
     } catch {
-      // It is kept; the next `recorded` tries again and reports the failure.
+      // The records are kept. The next `recorded` tries again and reports the failure.
     }
   }
 
   #write(count: number, path: string): void {
     const records = this.#noted.splice(0, count);
-    const lines = records.map((record) => recordLine(record, (value) => this.#redactor.json(value)));
+    const lines = records.map((record) => formatRecordLine(record, (value) => this.#redactor.json(value)));
     this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
     if (this.#place.keep !== undefined) this.#unkept.push(...lines);
@@ -234,42 +234,42 @@ export class EventLog {
   }
 }
 
-function withoutSeen({ n, at, event }: LogRecord): LogRecord {
+function removeSeen({ n, at, event }: LogRecord): LogRecord {
   return { n, at, event };
 }
 
-function joinedText(one: AgentEvent, other: AgentEvent): AgentEvent | null {
-  if (textIn(one) === null || textIn(other) === null || isLong(one)) return null;
+function joinTexts(one: AgentEvent, other: AgentEvent): AgentEvent | null {
+  if (readText(one) === null || readText(other) === null || isLong(one)) return null;
   if (one.type === "text" && other.type === "text") return { ...one, text: one.text + other.text };
   if (one.type !== "thought" || other.type !== "thought") return null;
   return one.signature === undefined ? { ...other, text: one.text + other.text } : null;
 }
 
-/** The model's text or reasoning, which comes in pieces. */
-function textIn(event: AgentEvent): string | null {
+/** Returns the model's text or reasoning in an event, which arrives in pieces; null for other events. */
+function readText(event: AgentEvent): string | null {
   if (event.type === "text") return event.role === "model" ? event.text : null;
   return event.type === "thought" && event.callId === undefined ? event.text : null;
 }
 
 function isLong(event: AgentEvent): boolean {
-  return (textIn(event) ?? "").length >= MOST_JOINED_CHARACTERS;
+  return (readText(event) ?? "").length >= MAX_JOINED_CHARACTERS;
 }
 
-/** A file server may be ahead by less. */
-const MOST_SKEW_MS = 60_000;
+/** A file server's clock may be ahead by less than this. */
+const MAX_SKEW_MS = 60_000;
 /** A clock that shows an earlier year was never set. */
 const FIRST_YEAR = 2026;
 
-/** A file system's clock is behind by some milliseconds: what is written now must count as later. */
+/** A file system's clock may be behind by some milliseconds, and what is written now must count as later. */
 const CLOCK_STEP_MS = 1000;
 
-/** Logs from before the clock was set back would be the last ones for hours: their times end before now. */
-async function endFutureTimes(home: string, root: string): Promise<void> {
+/** Moves the times of logs from the future to the past: after a clock change they would count as the latest. */
+async function endFutureSessions(home: string, root: string): Promise<void> {
   const now = Date.now();
   if (new Date(now).getFullYear() < FIRST_YEAR) return;
-  // The list begins with the log that changed last; their order stays.
+  // The list begins with the log that changed last. Keep this order.
   for (const [index, { path, changed }] of (await listSessions(home, root)).entries()) {
-    if (changed < now + MOST_SKEW_MS) return;
+    if (changed < now + MAX_SKEW_MS) return;
     utimesSync(path, new Date(), (now - CLOCK_STEP_MS - index) / 1000);
   }
 }

@@ -1,37 +1,37 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { openRegular } from "@burin/files/disk/regular-file";
+import { openRegularFile } from "@burin/files/disk/regular-file";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
-import { asSessionError } from "./session-error.ts";
+import { toSessionError } from "./session-error.ts";
 
 const LINE_END = 0x0a;
-/** Small, for readers that need only the start of a log. Each next part is twice as large. */
+/** Small, for readers that need only the start of a log. Each further chunk is twice as large. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
-const MOST_CHUNK_BYTES = 1024 * 1024;
-const MOST_LINE_BYTES = 128 * 1024 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** What reading a log reveals about it, in addition to its records. */
+/** What reading a log shows about the file, in addition to its records. */
 export interface LogState {
   lastNumber: number;
-  /** Records that were written but cannot be read any more: their numbers are missing. */
+  /** How many records were written but cannot be read any more: their numbers are missing. */
   lost: number;
-  /** The file ends in the middle of a record: the last write was cut off. */
+  /** true if the file ends in the middle of a record, because the last write was cut off. */
   isTorn: boolean;
-  /** The file ends with a line end, so that appended text starts a new line. */
+  /** true if the file ends with a line end, so that appended text starts a new line. */
   endsLine: boolean;
 }
 
-export function newLogState(): LogState {
+export function createLogState(): LogState {
   return { lastNumber: 0, lost: 0, isTorn: false, endsLine: true };
 }
 
-/** A broken line is skipped: a number missing after it means a lost record, otherwise a crash cut off a write. */
-export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
+/** Reads the records of a log and skips broken lines. A number missing after one means that a record was lost. */
+export function* readLog(path: string, state: LogState = createLogState()): Generator<LogRecord> {
   let descriptor = -1;
   try {
-    descriptor = openRegular(path);
+    descriptor = openRegularFile(path);
     let rest: Buffer[] = [];
     let restBytes = 0;
-    for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(2 * size, MOST_CHUNK_BYTES)) {
+    for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(2 * size, MAX_CHUNK_BYTES)) {
       const chunk = Buffer.allocUnsafe(size);
       const count = readSync(descriptor, chunk, 0, chunk.length, null);
       if (count === 0) break;
@@ -39,31 +39,31 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
       let from = 0;
       for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, from)) {
         const last = bytes.subarray(from, end);
-        yield* recordIn(rest.length === 0 ? last : Buffer.concat([...rest, last]), state);
+        yield* parseRecord(rest.length === 0 ? last : Buffer.concat([...rest, last]), state);
         from = end + 1;
         rest = [];
         restBytes = 0;
       }
       restBytes += count - from;
-      // No session writes such a long line; only its length is needed.
-      if (restBytes > MOST_LINE_BYTES) rest = [];
+      // No session writes such a long line, so count only its length.
+      if (restBytes > MAX_LINE_BYTES) rest = [];
       else rest.push(bytes.subarray(from));
     }
     state.endsLine = restBytes === 0;
     if (restBytes === 0) return;
     const before = state.lastNumber;
-    yield* recordIn(Buffer.concat(rest), state);
+    yield* parseRecord(Buffer.concat(rest), state);
     state.isTorn = state.lastNumber === before;
   } catch (error) {
-    throw asSessionError(error, `The log ${path} cannot be read`);
+    throw toSessionError(error, `The log ${path} cannot be read`);
   } finally {
     if (descriptor !== -1) closeSync(descriptor);
   }
 }
 
-/** The record in the last line; null when it is incomplete, or too long to be worth reading for this. */
-export function lastRecord(path: string): LogRecord | null {
-  const descriptor = openRegular(path);
+/** Returns the record in the last line. null if it is incomplete, or too long to be worth reading for this. */
+export function readLastRecord(path: string): LogRecord | null {
+  const descriptor = openRegularFile(path);
   try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, FIRST_CHUNK_BYTES));
@@ -76,7 +76,7 @@ export function lastRecord(path: string): LogRecord | null {
   }
 }
 
-function* recordIn(line: Buffer, state: LogState): Generator<LogRecord> {
+function* parseRecord(line: Buffer, state: LogState): Generator<LogRecord> {
   const record = readRecordLine(line);
   if (record === null) return;
   if (record.n > state.lastNumber + 1) state.lost += record.n - state.lastNumber - 1;

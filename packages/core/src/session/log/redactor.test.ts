@@ -122,7 +122,7 @@ describe("secrets in what is written", () => {
     "default-cache and /home/me/keys/signing and abc",
     "A key begins with -----BEGIN PRIVATE KEY----- and then come lines of base64, which nobody reads.",
     "plain words 9",
-    // Of code that serves models, of Linux Mint and of O-RAN.
+    // Lines from the code of a model server, from Linux Mint and from O-RAN.
     "self.num_layers = self.model_config.hf_config.text_config.num_hidden_layers",
     "etc/xdg/autostart/xapp-sn-watcher.desktop and ric-plt-xapp-frame-cpp",
     "connect to postgres://user:password@localhost or https://example.org:8080/a@b or mailto:a@b",

@@ -1,5 +1,5 @@
-import { messageOf } from "@burin/contract/text/error-message";
-import { codeOf } from "@burin/files/disk/system-error";
+import { describeError } from "@burin/contract/text/error-message";
+import { readErrorCode } from "@burin/files/disk/system-error";
 
 /** A session that cannot be opened as requested. The message says what to do instead. */
 export class SessionError extends Error {
@@ -12,8 +12,8 @@ export class SessionError extends Error {
   }
 }
 
-/** What the system refused, in words about the session; any other error stays as it is. */
-export function asSessionError(error: unknown, what: string): unknown {
-  if (error instanceof SessionError || codeOf(error) === undefined) return error;
-  return new SessionError("unusable", `${what}: ${messageOf(error)}.`);
+/** Converts a system error to a SessionError about the session. Returns any other error unchanged. */
+export function toSessionError(error: unknown, what: string): unknown {
+  if (error instanceof SessionError || readErrorCode(error) === undefined) return error;
+  return new SessionError("unusable", `${what}: ${describeError(error)}.`);
 }

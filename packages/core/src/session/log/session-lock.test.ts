@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { holderOf, lockPath, takeLock } from "./session-lock.ts";
+import { findLockHolder, lockPath, takeLock } from "./session-lock.ts";
 
 let folder: string;
 let log: string;
 
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   log = join(folder, "one.jsonl");
 });
 
@@ -23,9 +23,12 @@ describe("the lock of a session", () => {
   it("P13 tells the second who has it and what to do, and lets it in afterwards", async () => {
     const lock = await takeLock(log);
     await expect(takeLock(log)).rejects.toThrow(new RegExp(`in use by process ${process.pid}.*--fork`));
-    expect([await holderOf(log), readdirSync(folder)]).toEqual([`process ${process.pid}`, ["one.lock"]]);
+    expect([await findLockHolder(log), readdirSync(folder)]).toEqual([
+      `process ${process.pid}`,
+      ["one.lock"],
+    ]);
     lock.release();
-    expect([await holderOf(log), readdirSync(folder)]).toEqual([null, []]);
+    expect([await findLockHolder(log), readdirSync(folder)]).toEqual([null, []]);
     (await takeLock(log)).release();
   });
 
@@ -53,7 +56,7 @@ describe("the lock of a session", () => {
   ])("takes over from a process that %s", async (_how, change) => {
     await takeLock(log);
     changeHolder(change);
-    expect(await holderOf(log)).toBe(null);
+    expect(await findLockHolder(log)).toBe(null);
     (await takeLock(log)).release();
     expect(existsSync(lockPath(log))).toBe(false);
   });
@@ -81,7 +84,7 @@ describe("the lock of a session", () => {
     async (...texts) => {
       for (const text of texts) {
         writeFileSync(lockPath(log), text);
-        expect(await holderOf(log)).toBe(null);
+        expect(await findLockHolder(log)).toBe(null);
         (await takeLock(log)).release();
       }
     },

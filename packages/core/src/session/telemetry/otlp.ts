@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { onceFor } from "@burin/contract/async/once";
-import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest } from "@burin/net/http-request";
+import { getOrCreate } from "@burin/contract/async/once";
+import { describeError } from "@burin/contract/text/error-message";
+import { sendHttpRequest } from "@burin/net/http-request";
 
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -9,15 +9,15 @@ export interface Span {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
-  /** `chat ...` for a request to another program. */
+  /** The name, which is `chat ...` for a request to another program. */
   readonly name: string;
-  /** Milliseconds since 1970. */
+  /** The start in milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
   readonly attributes: Attributes;
 }
 
-/** With the bucket limits of the conventions. */
+/** Histograms of seconds, with the bucket limits of OpenTelemetry's conventions. */
 const SECONDS = {
   unit: "s",
   bounds: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
@@ -31,12 +31,12 @@ const METRICS = {
   "gen_ai.execute_tool.duration": SECONDS,
 };
 
-/** How long the end of a session waits for what is sent, whatever the timeout of other requests. */
+/** How long the end of a session waits for the last export, whatever the timeout of other requests is. */
 const LAST_WAIT_MS = 3000;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 5000;
-/** If nothing can be sent, the oldest are dropped. */
-const MOST_SPANS = 2000;
+/** The most spans that wait. If they cannot be sent, the oldest are dropped. */
+const MAX_SPANS = 2000;
 
 interface Series {
   readonly attributes: Attributes;
@@ -51,7 +51,7 @@ interface Target {
 
 type Signal = "traces" | "metrics";
 
-/** OTLP in JSON over HTTP, by hand: the SDK has 15 packages of 29 MB and takes longer to load than all of Burin. */
+/** Sends OTLP as JSON over HTTP, without the SDK: its 15 packages of 29 MB take longer to load than all of Burin. */
 export class Otlp {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #targets: Readonly<Record<Signal, Target | null>>;
@@ -64,7 +64,7 @@ export class Otlp {
   #timer: NodeJS.Timeout | undefined;
   #isTold = false;
 
-  /** `endpoint` replaces its variable. */
+  /** `endpoint` replaces the environment variable. */
   constructor(environment: NodeJS.ProcessEnv, endpoint: string | undefined, tell: (message: string) => void) {
     this.#environment = environment;
     this.#tell = tell;
@@ -72,14 +72,14 @@ export class Otlp {
     this.#targets = { traces, metrics };
     const attributes = {
       "service.name": "burin",
-      ...listed(environment.OTEL_RESOURCE_ATTRIBUTES),
+      ...parsePairs(environment.OTEL_RESOURCE_ATTRIBUTES),
       ...(environment.OTEL_SERVICE_NAME && { "service.name": environment.OTEL_SERVICE_NAME }),
       "service.instance.id": randomUUID(),
     };
-    this.#resource = { attributes: plain(attributes) };
+    this.#resource = { attributes: formatAttributes(attributes) };
   }
 
-  /** Returns null when the variables turn this signal off or cannot be read. */
+  /** Returns where to send a signal. null if the variables turn it off or cannot be read. */
   #targetOf(kind: Signal, endpoint: string | undefined): Target | null {
     const environment = this.#environment;
     const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
@@ -94,7 +94,7 @@ export class Otlp {
       this.#tellOnce(`Telemetry is not sent: "${address}" is not an http or https URL.`);
       return null;
     }
-    return { url, headers: { ...listed(headers), ...listed(own("HEADERS")) } };
+    return { url, headers: { ...parsePairs(headers), ...parsePairs(own("HEADERS")) } };
   }
 
   #tellOnce(message: string): void {
@@ -105,7 +105,7 @@ export class Otlp {
   addSpan(span: Span): void {
     if (this.#targets.traces === null) return;
     this.#spans.push(span);
-    if (this.#spans.length > MOST_SPANS) this.#spans.shift();
+    if (this.#spans.length > MAX_SPANS) this.#spans.shift();
     this.#sendLater();
   }
 
@@ -114,7 +114,7 @@ export class Otlp {
     const { bounds } = METRICS[metric];
     const key = JSON.stringify([metric, attributes]);
     const fresh = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
-    const series = onceFor(this.#series, key, fresh);
+    const series = getOrCreate(this.#series, key, fresh);
     const bucket = bounds.filter((bound) => value > bound).length;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
@@ -126,7 +126,7 @@ export class Otlp {
     this.#timer ??= setTimeout(() => void this.send(DEFAULT_TIMEOUT_MS), PAUSE_MS).unref();
   }
 
-  /** Sends everything that is waiting; never rejects. */
+  /** Sends everything that is waiting. Never rejects. */
   async send(mostMs = LAST_WAIT_MS): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -137,7 +137,7 @@ export class Otlp {
     const signal = AbortSignal.timeout(Math.min(mostMs, given));
     const scope = { name: "burin" };
     const traces = {
-      resourceSpans: [{ resource: this.#resource, scopeSpans: [{ scope, spans: spans.map(spanJson) }] }],
+      resourceSpans: [{ resource: this.#resource, scopeSpans: [{ scope, spans: spans.map(formatSpan) }] }],
     };
     const metrics = {
       resourceMetrics: [{ resource: this.#resource, scopeMetrics: [{ scope, metrics: this.#metrics() }] }],
@@ -161,61 +161,61 @@ export class Otlp {
       environment: this.#environment,
     };
     try {
-      const answer = await httpRequest(request, signal);
+      const answer = await sendHttpRequest(request, signal);
       for await (const _ of answer.body);
       if (answer.status >= 300) throw new Error(`the answer was ${answer.status}`);
     } catch (error) {
       const { origin, pathname } = target.url;
-      this.#tellOnce(`Telemetry could not be sent to ${origin}${pathname}: ${messageOf(error)}`);
+      this.#tellOnce(`Telemetry could not be sent to ${origin}${pathname}: ${describeError(error)}`);
     }
   }
 
   #metrics(): object[] {
-    const time = { startTimeUnixNano: nanoseconds(this.#begun), timeUnixNano: nanoseconds(Date.now()) };
+    const time = { startTimeUnixNano: toNanoseconds(this.#begun), timeUnixNano: toNanoseconds(Date.now()) };
     return Object.entries(METRICS).flatMap(([name, { unit, bounds }]) => {
       const own = [...this.#series].filter(([key]) => key.startsWith(`["${name}"`));
       if (own.length === 0) return [];
       const dataPoints = own.map(([, { attributes, counts, sum }]) => ({
         ...time,
-        attributes: plain(attributes),
+        attributes: formatAttributes(attributes),
         count: String(counts.reduce((all, count) => all + count, 0)),
         sum,
         bucketCounts: counts.map(String),
         explicitBounds: bounds,
       }));
-      // 2 means cumulative: from the start, and not since the last export.
+      // 2 means cumulative: counted from the start, not from the last export.
       return [{ name, unit, histogram: { aggregationTemporality: 2, dataPoints } }];
     });
   }
 }
 
-/** Parses `one=1,two=2` with URL-encoded values. */
-function listed(text = ""): Record<string, string> {
+/** Parses a list such as `one=1,two=2` with URL-encoded values. */
+function parsePairs(text = ""): Record<string, string> {
   const pairs = new URLSearchParams(text.replaceAll("+", "%2B").replaceAll(",", "&"));
   return Object.fromEntries([...pairs].map(([key, value]) => [key.trim(), value.trim()]));
 }
 
-function spanJson({ start, end, attributes, ...span }: Span): object {
-  const times = { startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) };
+function formatSpan({ start, end, attributes, ...span }: Span): object {
+  const times = { startTimeUnixNano: toNanoseconds(start), endTimeUnixNano: toNanoseconds(end) };
   const status = attributes["error.type"] === undefined ? {} : { status: { code: 2 } };
   const kind = attributes["gen_ai.operation.name"] === "chat" ? 3 : 1;
-  return { ...span, kind, ...times, attributes: plain(attributes), ...status };
+  return { ...span, kind, ...times, attributes: formatAttributes(attributes), ...status };
 }
 
-function nanoseconds(milliseconds: number): string {
+function toNanoseconds(milliseconds: number): string {
   return String(BigInt(Math.round(milliseconds)) * 1_000_000n);
 }
 
-function plain(attributes: Attributes): object[] {
+function formatAttributes(attributes: Attributes): object[] {
   return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: anyValue(value) }],
+    value === undefined ? [] : [{ key, value: formatValue(value) }],
   );
 }
 
-function anyValue(value: string | number | boolean | readonly string[]): object {
+function formatValue(value: string | number | boolean | readonly string[]): object {
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "number")
     return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  return { arrayValue: { values: value.map(anyValue) } };
+  return { arrayValue: { values: value.map(formatValue) } };
 }

@@ -6,15 +6,15 @@ import type { ToolError } from "@burin/contract/tools";
 import { Redactor, type Secrets } from "../log/redactor.ts";
 import { type Attributes, Otlp, type Span } from "./otlp.ts";
 
-interface TelemetryNeeds {
+interface TelemetryOptions {
   readonly id: string;
   readonly settings: Settings;
   readonly secrets: Secrets;
-  /** Called with the reason when nothing could be sent. */
+  /** Called with the reason if data cannot be sent. */
   readonly tell: (message: string) => void;
 }
 
-/** The names of services in the conventions; others keep their name in the settings. */
+/** OpenTelemetry's names of services. Other services keep the name that they have in settings. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
   gemini: "gcp.gemini",
@@ -26,17 +26,17 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   moonshot: "moonshot_ai",
 };
 
-/** Per content; services refuse large ones. */
-const MOST_CHARACTERS = 60_000;
+/** The most characters of one content, because services reject large ones. */
+const MAX_CHARACTERS = 60_000;
 
-/** Other events, e.g. a notice, do not start a run. */
+/** Events that start a run. Others, e.g. a notice, do not. */
 const OF_A_RUN = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "question"]);
 
-/** Events between what the model answers to and the request. */
+/** Events that can occur between a prompt or answer and the request that sends it. */
 const BEFORE_REQUEST = new Set<AgentEvent["type"]>(["context", "context_fill", "compaction"]);
 
 interface OpenSpan extends Omit<Span, "end"> {
-  /** When the work itself started, after any question. */
+  /** When the work itself started, after the user had answered any question. */
   working?: number;
 }
 
@@ -44,9 +44,9 @@ type Called = Pick<ToolCall, "callId" | "name" | "args" | "status"> & {
   readonly error?: ToolError | undefined;
 };
 
-/** By OpenTelemetry's conventions: a run is `invoke_agent`, a request `chat`, a call `execute_tool`. */
+/** Exports events by OpenTelemetry's conventions: a run is `invoke_agent`, a request `chat`, a call `execute_tool`. */
 export class Telemetry {
-  readonly #needs: TelemetryNeeds;
+  readonly #needs: TelemetryOptions;
   readonly #otlp: Otlp;
   readonly #redactor: Redactor;
   readonly #hasContents: boolean;
@@ -55,13 +55,13 @@ export class Telemetry {
   #model = "";
   #run: OpenSpan | null = null;
   #chat: OpenSpan | null = null;
-  /** The time when the model has everything that it answers to. */
+  /** The time since which the model's next request could be sent. null while no request is due. */
   #asked: number | null = null;
   #prompts: string[] = [];
   #said = "";
   #tokens = { input: 0, output: 0 };
 
-  constructor(needs: TelemetryNeeds) {
+  constructor(needs: TelemetryOptions) {
     const { settings, secrets, tell } = needs;
     this.#needs = needs;
     this.#otlp = new Otlp(secrets.environment, settings.telemetry.endpoint, tell);
@@ -69,13 +69,13 @@ export class Telemetry {
     this.#hasContents = settings.telemetry.contents;
   }
 
-  /** Resolves when everything that has ended is sent, or has failed to be. */
+  /** Resolves when everything that has ended was sent, or could not be sent. */
   send(): Promise<void> {
     return this.#otlp.send();
   }
 
   note(event: AgentEvent, at: number): void {
-    // A resumed session continues without a prompt.
+    // Begin a run here too, because a resumed session may continue without a prompt.
     if (this.#run === null && OF_A_RUN.has(event.type)) this.#begin(at);
     if (event.type === "session" || event.type === "model") this.#model = event.model;
     else if (event.type === "text" && event.role === "user") {
@@ -97,12 +97,12 @@ export class Telemetry {
   }
 
   #begin(start: number): void {
-    // Burin may have been started inside a trace.
+    // Burin may have been started as part of a trace.
     const { TRACEPARENT = "" } = this.#needs.secrets.environment;
     const [, trace, outer] = /^00-([\da-f]{32})-([\da-f]{16})-/.exec(TRACEPARENT) ?? [];
     const traceId = trace ?? randomBytes(16).toString("hex");
     const name = "invoke_agent burin";
-    this.#run = { traceId, spanId: newSpanId(), parentSpanId: outer, name, start, attributes: {} };
+    this.#run = { traceId, spanId: createSpanId(), parentSpanId: outer, name, start, attributes: {} };
     this.#tokens = { input: 0, output: 0 };
     this.#prompts = [];
     this.#asked = start;
@@ -114,7 +114,7 @@ export class Telemetry {
     { parent, attributes = {} }: { parent?: OpenSpan | undefined; attributes?: Attributes } = {},
   ): OpenSpan {
     const { traceId = "", spanId: parentSpanId } = parent ?? this.#run ?? {};
-    return { traceId, spanId: newSpanId(), parentSpanId, name, start, attributes };
+    return { traceId, spanId: createSpanId(), parentSpanId, name, start, attributes };
   }
 
   #close({ working: _, ...span }: OpenSpan, end: number, more: Attributes): void {
@@ -142,7 +142,7 @@ export class Telemetry {
       "gen_ai.usage.output_tokens": outputTokens,
       "gen_ai.usage.cache_read.input_tokens": cachedTokens,
       "burin.cost": cost,
-      ...this.#contents("gen_ai.output.messages", [message("assistant", this.#said)]),
+      ...this.#contents("gen_ai.output.messages", [buildMessage("assistant", this.#said)]),
     });
   }
 
@@ -158,7 +158,7 @@ export class Telemetry {
   }
 
   #called(call: ToolCall, at: number): void {
-    // Without a token count from the service, this call shows that the reply has ended.
+    // If the service reports no token count, this call shows that the reply has ended.
     this.#endChat(at, {});
     this.#follow(call, at);
     if (isAnswered(call)) this.#asked = at;
@@ -214,7 +214,7 @@ export class Telemetry {
     this.#run = null;
     this.#asked = null;
     if (run === null) return;
-    const prompts = this.#prompts.map((text) => message("user", text));
+    const prompts = this.#prompts.map((text) => buildMessage("user", text));
     this.#close(run, at, {
       ...this.#asking("invoke_agent"),
       "gen_ai.agent.name": "burin",
@@ -225,12 +225,12 @@ export class Telemetry {
       "burin.turns": turns,
       "error.type": type,
       ...this.#contents("gen_ai.input.messages", prompts),
-      ...this.#contents("gen_ai.output.messages", [message("assistant", result)]),
+      ...this.#contents("gen_ai.output.messages", [buildMessage("assistant", result)]),
     });
   }
 
   #asking(operation: string): Attributes {
-    const { provider = providerOf(this.#model) } = this.#needs.settings.model;
+    const { provider = guessProvider(this.#model) } = this.#needs.settings.model;
     return {
       "gen_ai.operation.name": operation,
       "gen_ai.provider.name": PROVIDERS[provider] ?? provider,
@@ -238,22 +238,22 @@ export class Telemetry {
     };
   }
 
-  /** Only if the settings allow it, and without secrets. */
+  /** Returns the content as an attribute, without secrets, if the settings allow it. */
   #contents(name: string, value: unknown): Attributes {
     if (!this.#hasContents) return {};
-    return { [name]: this.#redactor.json(value).slice(0, MOST_CHARACTERS) };
+    return { [name]: this.#redactor.json(value).slice(0, MAX_CHARACTERS) };
   }
 }
 
-function newSpanId(): string {
+function createSpanId(): string {
   return randomBytes(8).toString("hex");
 }
 
-function message(role: string, content: string): object {
+function buildMessage(role: string, content: string): object {
   return { role, parts: [{ type: "text", content }] };
 }
 
-function providerOf(model: string): string {
+function guessProvider(model: string): string {
   if (/claude/i.test(model)) return "anthropic";
   return /gemini/i.test(model) ? "gcp.gemini" : "openai";
 }

@@ -1,49 +1,53 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, readlinkSync, readSync, type Stats } from "node:fs";
-import { openRegular } from "@burin/files/disk/regular-file";
-import { markOf } from "@burin/files/tree";
+import { openRegularFile } from "@burin/files/disk/regular-file";
+import { hashRepository } from "@burin/files/tree";
 
-/** What is at a path: a file unless `kind` says otherwise. The content, or enough to recognize it. */
+/** What is at a path: a file, unless `kind` says otherwise. Holds enough to recognize the content. */
 export interface Content {
   readonly kind?: "link" | "folder" | "repository";
   readonly bytes: number;
   readonly mode: number;
-  /** The SHA-256 of its bytes; without it the file is recognized by the fields below. */
+  /** The SHA-256 of its bytes. Without it, a file is recognized by the fields below. */
   readonly hash?: string;
-  /** The id under which git has exactly these bytes. */
+  /** The id under which git stores exactly these bytes. */
   readonly git?: string;
   readonly inode?: number;
   readonly modified?: number;
-  /** The name of the file that keeps its bytes. */
+  /** The name of the file in which its bytes are stored. */
   readonly kept?: string;
-  /** Where a link leads, or what tells the state of a repository. */
+  /** The target of a link, or a mark of a repository's state. */
   readonly target?: string;
 }
 
-const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
-export function contentOf(path: string, stats: Stats, hash?: string): Content {
+export function describeFile(path: string, stats: Stats, hash?: string): Content {
   const known = { bytes: stats.size, mode: stats.mode & 0o7777 };
-  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hash ?? hashOfFile(path) };
+  if (stats.size <= MAX_HASHED_BYTES) return { ...known, hash: hash ?? hashFile(path) };
   return { ...known, inode: stats.ino, modified: stats.mtimeMs };
 }
 
-export function linkContent(path: string, stats: Stats): Content {
+export function describeLink(path: string, stats: Stats): Content {
   return { kind: "link", bytes: 0, mode: stats.mode & 0o7777, target: readlinkSync(path) };
 }
 
-/** The `.git` folder of a repository that a call made. */
-export function repositoryContent(path: string, mode: number): Content {
-  return { kind: "repository", bytes: 0, mode: mode & 0o7777, target: markOf(path) };
+/** Describes the `.git` folder of a repository that a call created. */
+export function describeRepository(path: string, mode: number): Content {
+  return { kind: "repository", bytes: 0, mode: mode & 0o7777, target: hashRepository(path) };
 }
 
-export function folderContent(mode: number): Content {
+export function describeFolder(mode: number): Content {
   return { kind: "folder", bytes: 0, mode: mode & 0o7777 };
 }
 
-/** Whether two hold the same, modes aside. `read` gives git's id of what is there now, in place of its hash. */
-export function isSame(one: Content | null, other: Content | null, read?: (like: string) => string): boolean {
+/** Whether two contents are equal, modes aside. `read` returns git's id of the present content, for comparison. */
+export function isSameContent(
+  one: Content | null,
+  other: Content | null,
+  read?: (like: string) => string,
+): boolean {
   if (one === null || other === null) return one === other;
   if (one.kind !== other.kind) return false;
   if (one.kind === "folder") return true;
@@ -56,35 +60,35 @@ export function isSame(one: Content | null, other: Content | null, read?: (like:
   return one.inode !== undefined && one.inode === other.inode && one.modified === other.modified;
 }
 
-/** The id that git would give the bytes of a file, of the same kind as `like`. */
-export function gitIdOf(path: string, bytes: number, like: string): string {
+/** Returns the id that git would give a file's bytes, by the same kind of hash as `like`. */
+export function computeGitId(path: string, bytes: number, like: string): string {
   const hash = createHash(like.length > 40 ? "sha256" : "sha1").update(`blob ${bytes}\0`);
-  return hashWith(path, hash).digest("hex");
+  return updateHash(path, hash).digest("hex");
 }
 
-function hashOfFile(path: string): string {
-  return hashWith(path, createHash("sha256")).digest("base64");
+function hashFile(path: string): string {
+  return updateHash(path, createHash("sha256")).digest("base64");
 }
 
-function hashWith(path: string, hash: ReturnType<typeof createHash>) {
-  const descriptor = openRegular(path, constants.O_NOFOLLOW);
+function updateHash(path: string, hash: ReturnType<typeof createHash>) {
+  const descriptor = openRegularFile(path, constants.O_NOFOLLOW);
   try {
-    for (const bytes of chunksOf(descriptor)) hash.update(bytes);
+    for (const bytes of readChunks(descriptor)) hash.update(bytes);
     return hash;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** Of all bytes after the current position. */
-export function hashOfOpen(descriptor: number): string {
+/** Hashes all bytes after the current position. */
+export function hashDescriptor(descriptor: number): string {
   const hash = createHash("sha256");
-  for (const bytes of chunksOf(descriptor)) hash.update(bytes);
+  for (const bytes of readChunks(descriptor)) hash.update(bytes);
   return hash.digest("base64");
 }
 
-/** The bytes after the current position; each chunk holds only until the next. */
-export function* chunksOf(descriptor: number): Generator<Buffer> {
+/** Yields the bytes after the current position. Each chunk is valid only until the next one. */
+export function* readChunks(descriptor: number): Generator<Buffer> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (;;) {
     const count = readSync(descriptor, chunk, 0, chunk.length, null);

@@ -1,30 +1,30 @@
 import { rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { endLeftCommands } from "@burin/commands/shell/commands";
-import { lstatOf } from "@burin/files/disk/disk-looks";
+import { tryLstat } from "@burin/files/disk/disk-looks";
 import { lockPath } from "@burin/files/disk/path-lock";
 import type { CallNote, FileChange, GitChange } from "./journal-line.ts";
 import { JournalTails } from "./journal-tails.ts";
-import { KeptContents } from "./kept-contents.ts";
+import { StoredContents } from "./kept-contents.ts";
 import { findCutCalls, type OpenNote, recallState, removeOldLooks, SIGN_OF_LIFE_MS } from "./open-calls.ts";
 import { hasOperation } from "./operations.ts";
 import { TreeChanges } from "./tree-changes.ts";
 import { TreeStates } from "./tree-state.ts";
-import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
-/** A sign of life may come so much later than planned. */
+/** How much later than planned a sign of life may come. */
 const LATE_MS = 200;
 
-/** A call during which Burin was killed. */
+/** A call during which the Burin process was killed. */
 export interface CutCall {
   readonly id: string;
   readonly call: CallNote;
-  /** What it had changed until then, relative to the root. */
+  /** The files that the call had changed until then, relative to the root. */
   readonly files: readonly string[];
-  /** What changed later, until now, by the command or by anybody else; `laterId` names it for undo. */
+  /** The files that changed between then and now, by the command or by anybody else. Undo names them by `laterId`. */
   readonly later: readonly string[];
   readonly laterId: string;
-  /** false when nothing is known of what it changed. */
+  /** false if it is unknown what the call changed. */
   readonly isKnown: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface CutPlace {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Finds out what calls changed whose Burin was killed, so that it can be taken back. Returns those it is the first to find. */
+/** Finds out what calls of killed Burin processes changed, so that it can be undone. Returns the newly found ones. */
 export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
-  const folder = undoFolder(place.home, place.root);
+  const folder = resolveUndoFolder(place.home, place.root);
   if (findCutCalls(folder).length === 0) return [];
   return lockPath(join(folder, "cut-calls"), async () => {
     await endLeftCommands(place.home);
@@ -51,22 +51,23 @@ export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
 }
 
 async function settle(note: OpenNote, path: string, { home, root, environment }: CutPlace): Promise<CutCall> {
-  const folder = undoFolder(home, root);
+  const folder = resolveUndoFolder(home, root);
   const { id, call, writer } = note;
-  const laterId = newChangeId(folder);
-  const kept = new KeptContents(folder);
+  const laterId = createChangeId(folder);
+  const kept = new StoredContents(folder);
   const settings = { ...note.request.settings, environment };
   const states = new TreeStates({ request: { ...note.request, settings }, environment, kept });
   const before = recallState(note, { folder, states, kept });
   const after = await states.look(new AbortController().signal);
-  if (before === null || after.work.isCut) return { id, call, files: [], later: [], laterId, isKnown: false };
+  if (before === null || after.work.isTruncated)
+    return { id, call, files: [], later: [], laterId, isKnown: false };
   const others = new JournalTails(folder, note.sizes).read();
   const lastSign = statSync(path).mtimeMs;
   const found = await new TreeChanges(states, folder).find({ before, after, others });
   const { during, later } = splitByTime(found, lastSign + SIGN_OF_LIFE_MS + LATE_MS);
   const journal = new UndoJournal(home, root, writer);
   const at = new Date(lastSign).toISOString();
-  // This one first: that the other one is there shows that the call is settled.
+  // Write this line first, because the presence of the other one shows that the call is settled.
   if (isSome(later)) {
     const line = { type: "changes" as const, id: laterId, at: new Date().toISOString(), call, ...later };
     journal.append({ ...line, cut: "after" });
@@ -106,12 +107,12 @@ function splitByTime({ changes, git }: Found, until: number): { during: Found; l
   };
 }
 
-/** Of what is gone only its folder knows a time. */
+/** Returns when a path changed. For a missing path, only its folder has a time. */
 function changedAt(path: string, isNew: boolean): number {
-  const stats = lstatOf(path);
+  const stats = tryLstat(path);
   if (stats === null) {
     for (let above = dirname(path); ; above = dirname(above)) {
-      const folder = lstatOf(above);
+      const folder = tryLstat(above);
       if (folder !== null || above === dirname(above)) return folder?.mtimeMs ?? 0;
     }
   }
@@ -120,7 +121,7 @@ function changedAt(path: string, isNew: boolean): number {
 
 const MOST_NAMED = 5;
 
-/** For the user, with what to do. */
+/** Describes the call for the user, with what to do about it. */
 export function describeCutCall({ id, call, files, later, laterId, isKnown }: CutCall): string {
   const begun = `Burin was killed during: ${call.what}.`;
   if (!isKnown) return `${begun} What it changed is not known, and burin undo cannot take it back.`;

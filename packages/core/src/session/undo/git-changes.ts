@@ -1,16 +1,16 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { GitWork, RefChange } from "@burin/commands/git/git-work";
-import type { Repository, RepositoryLook } from "@burin/files/tree";
+import type { Repository, RepositorySnapshot } from "@burin/files/tree";
 import type { GitChange } from "./journal-line.ts";
 
 interface Looks {
-  readonly earlier: RepositoryLook;
-  readonly now: RepositoryLook;
+  readonly earlier: RepositorySnapshot;
+  readonly now: RepositorySnapshot;
 }
 
-/** The small files of a repository that say something else now. */
-export function changedState({ gitDir }: Repository, { earlier, now }: Looks): string[] {
+/** Returns the small files of a repository whose content has changed. */
+export function findChangedState({ gitDir }: Repository, { earlier, now }: Looks): string[] {
   const index = join(gitDir, "index");
   const isRefreshed = isSameIndex(earlier.index, now.index);
   return [...new Set([...earlier.stamps.keys(), ...now.stamps.keys()])].filter(
@@ -18,8 +18,8 @@ export function changedState({ gitDir }: Repository, { earlier, now }: Looks): s
   );
 }
 
-/** Git notes in its index when it has looked at a file; that says nothing new. */
-export function isSameIndex(one: RepositoryLook["index"], other: RepositoryLook["index"]): boolean {
+/** Whether two indexes have the same entries. Ignores git's own notes that it has examined a file. */
+export function isSameIndex(one: RepositorySnapshot["index"], other: RepositorySnapshot["index"]): boolean {
   if (one === null || other === null || one.size !== other.size) return false;
   for (const [path, { id, mode }] of one) {
     const same = other.get(path);
@@ -28,9 +28,9 @@ export function isSameIndex(one: RepositoryLook["index"], other: RepositoryLook[
   return true;
 }
 
-export function refChanges(
-  earlier: RepositoryLook["refs"],
-  now: RepositoryLook["refs"],
+export function findRefChanges(
+  earlier: RepositorySnapshot["refs"],
+  now: RepositorySnapshot["refs"],
   others: ReadonlyMap<string, string | null>,
 ): RefChange[] {
   if (earlier === null || now === null) return [];
@@ -44,12 +44,12 @@ export function refChanges(
 }
 
 const ID = /^[0-9a-f]{40,64}$/;
-/** A pack without objects has a header and a checksum. */
+/** The size of a pack without objects: a header and a checksum. */
 const EMPTY_PACK_BYTES = 44;
-const MOST_OTHERS = 2000;
+const MAX_OTHERS = 2000;
 
-/** Packs the objects that the change has left without a way to them. Returns whether there were any. */
-export function packDropped(
+/** Packs the objects that the change made unreachable. Returns whether there were any. */
+export function packDroppedCommits(
   git: GitWork,
   { earlier, now, change }: Looks & { readonly change: GitChange },
   file: string,
@@ -62,12 +62,12 @@ export function packDropped(
   for (const id of [earlier.head, ...earlier.stashes]) if (ID.test(id) && !kept.has(id)) ids.add(id);
   if (ids.size === 0) return false;
   const ways = [now.head, ...now.stashes, ...(now.refs?.values() ?? [])].filter((id) => ID.test(id));
-  const others = [...new Set(ways)].slice(0, MOST_OTHERS);
+  const others = [...new Set(ways)].slice(0, MAX_OTHERS);
   if ([...ids].every((id) => others.includes(id))) return false;
   try {
     if (git.pack([...ids], others, file) === null && statSync(file).size > EMPTY_PACK_BYTES) return true;
   } catch {
-    // Git keeps such objects for two weeks by itself.
+    // Without the pack, git itself keeps such objects for two weeks.
   }
   rmSync(file, { force: true });
   return false;

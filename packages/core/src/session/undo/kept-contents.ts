@@ -12,32 +12,32 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { entriesOf } from "@burin/files/disk/disk-looks";
+import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import { randomName } from "@burin/files/disk/random-name";
-import { openRegular } from "@burin/files/disk/regular-file";
-import { NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
-import { type Content, chunksOf, hashOfOpen } from "./content.ts";
+import { openRegularFile } from "@burin/files/disk/regular-file";
+import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
+import { type Content, hashDescriptor, readChunks } from "./content.ts";
 
-/** Kept for a shorter time than others. */
+/** The prefix of contents that are stored for a shorter time than others. */
 export const SECRET_PREFIX = "secret-";
 const PREFIX = "kept-";
-/** Larger files are copied by the system, without their bytes where it can. */
-const MOST_READ_BYTES = 1024 * 1024;
+/** Larger files are copied by the system, as clones where the file system supports it. */
+const MAX_READ_BYTES = 1024 * 1024;
 
-/** Contents of files, each once, by their hash. */
-export class KeptContents {
+/** A store of file contents by their hash, each stored once. */
+export class StoredContents {
   readonly folder: string;
-  /** What is in the folder; null before it was looked at. */
+  /** The names in the folder; null until it has been listed. */
   #present: Set<string> | null = null;
 
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** What is there now: another process may have removed something. */
+  /** Lists the folder again, because another process may have removed something. */
   lookAgain(): void {
-    this.#present = new Set(entriesOf(this.folder).map(({ name }) => name));
+    this.#present = new Set(tryReadEntries(this.folder).map(({ name }) => name));
   }
 
   has(name: string): boolean {
@@ -45,12 +45,12 @@ export class KeptContents {
     return this.#present?.has(name) ?? false;
   }
 
-  /** Keeps the bytes of a file. Throws when they cannot be kept, or changed meanwhile. */
+  /** Stores the bytes of a file. Throws if they cannot be stored, or if they change while they are copied. */
   keep(path: string, isSecret: boolean): Content {
-    const from = openRegular(path, constants.O_NOFOLLOW);
+    const from = openRegularFile(path, constants.O_NOFOLLOW);
     try {
       const before = fstatSync(from);
-      const copy = before.size <= MOST_READ_BYTES ? this.#readCopy(from) : this.#systemCopy(path, from);
+      const copy = before.size <= MAX_READ_BYTES ? this.#readCopy(from) : this.#systemCopy(path, from);
       const { hash, write } = copy;
       const name = `${isSecret ? SECRET_PREFIX : PREFIX}${Buffer.from(hash, "base64").toString("base64url")}`;
       try {
@@ -67,7 +67,7 @@ export class KeptContents {
     }
   }
 
-  /** Keeps bytes that are known already. Returns their name. */
+  /** Stores bytes that are already in memory. Returns their name. */
   put(bytes: Buffer, isSecret = false): string {
     const hash = createHash("sha256").update(bytes).digest("base64url");
     const name = `${isSecret ? SECRET_PREFIX : PREFIX}${hash}`;
@@ -77,21 +77,21 @@ export class KeptContents {
   }
 
   #readCopy(from: number) {
-    const bytes = Buffer.concat([...chunksOf(from)].map((chunk) => Buffer.from(chunk)));
+    const bytes = Buffer.concat([...readChunks(from)].map((chunk) => Buffer.from(chunk)));
     const hash = createHash("sha256").update(bytes).digest("base64");
     return { hash, write: (path: string) => this.#place(bytes, path), drop: () => {} };
   }
 
   #systemCopy(path: string, from: number) {
     const temporary = this.#temporary();
-    const opened = NAMES_DESCRIPTORS ? `/proc/self/fd/${from}` : path;
+    const opened = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${from}` : path;
     const drop = () => rmSync(temporary, { force: true });
     try {
       copyFileSync(opened, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
       chmodSync(temporary, 0o600);
-      const copy = openRegular(temporary);
+      const copy = openRegularFile(temporary);
       try {
-        return { hash: hashOfOpen(copy), write: (name: string) => renameSync(temporary, name), drop };
+        return { hash: hashDescriptor(copy), write: (name: string) => renameSync(temporary, name), drop };
       } finally {
         closeSync(copy);
       }
@@ -101,7 +101,7 @@ export class KeptContents {
     }
   }
 
-  /** After a crash the whole content has the name, or nothing. */
+  /** Writes under a temporary name first: after a crash, the final name has the whole content or does not exist. */
   #place(bytes: Buffer, path: string): void {
     const temporary = this.#temporary();
     try {

@@ -1,18 +1,18 @@
-import { matchingLines } from "@burin/files/workspace/diff";
+import { matchLines } from "@burin/files/workspace/diff";
 
-/** These replace the lines from `start` up to `end` of the base. */
+/** A change that replaces the lines from `start` up to (not including) `end` of the base. */
 interface Change {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
 }
 
-/** The base with the changes of both sides; null when they changed the same or adjacent places. */
+/** Merges the changes of both sides into the base. Returns null if they changed the same or adjacent places. */
 export function mergeTexts({ base, one, other }: Record<"base" | "one" | "other", string>): string | null {
-  const lines = linesOf(base);
-  const mine = changesOf(lines, linesOf(one));
-  const theirs = changesOf(lines, linesOf(other)).filter(
-    (change) => !mine.some((known) => isSame(known, change)),
+  const lines = splitLines(base);
+  const mine = findChanges(lines, splitLines(one));
+  const theirs = findChanges(lines, splitLines(other)).filter(
+    (change) => !mine.some((known) => isSameChange(known, change)),
   );
   if (mine.some((change) => theirs.some((its) => change.start <= its.end && its.start <= change.end))) {
     return null;
@@ -26,12 +26,12 @@ export function mergeTexts({ base, one, other }: Record<"base" | "one" | "other"
   return merged + lines.slice(at).join("");
 }
 
-/** With line ends, so that a last line without one counts as different. */
-function linesOf(text: string): string[] {
+/** Splits the text into lines with their line ends, so that a last line without one counts as different. */
+function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-function changesOf(base: readonly string[], lines: readonly string[]): Change[] {
+function findChanges(base: readonly string[], lines: readonly string[]): Change[] {
   const changes: Change[] = [];
   let baseAt = 0;
   let at = 0;
@@ -41,11 +41,11 @@ function changesOf(base: readonly string[], lines: readonly string[]): Change[] 
     baseAt = baseEnd + 1;
     at = end + 1;
   };
-  for (const [index, matched] of matchingLines(base, lines).entries()) if (matched >= 0) upTo(matched, index);
+  for (const [index, matched] of matchLines(base, lines).entries()) if (matched >= 0) upTo(matched, index);
   upTo(base.length, lines.length);
   return changes;
 }
 
-function isSame(one: Change, other: Change): boolean {
+function isSameChange(one: Change, other: Change): boolean {
   return one.start === other.start && one.end === other.end && one.lines.join("") === other.lines.join("");
 }

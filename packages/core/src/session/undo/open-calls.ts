@@ -1,44 +1,49 @@
 import { renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findProcess, mayRun, type NotedProcess, thisSystem } from "@burin/commands/processes/process-table";
+import {
+  findProcess,
+  identifySystem,
+  mayBeRunning,
+  type NotedProcess,
+} from "@burin/commands/processes/process-table";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { orElse } from "@burin/contract/or-else";
-import { bytesOf, entriesOf } from "@burin/files/disk/disk-looks";
+import { withFallback } from "@burin/contract/or-else";
+import { tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { readText } from "@burin/files/disk/regular-file";
 import { parseIndex, type Repository, type TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import type { CallNote } from "./journal-line.ts";
-import type { KeptContents } from "./kept-contents.ts";
+import type { StoredContents } from "./kept-contents.ts";
 import type { RepositoryState, TreeState, TreeStates } from "./tree-state.ts";
-import { newChangeId } from "./undo-journal.ts";
+import { createChangeId } from "./undo-journal.ts";
 
 const OPEN_ENDING = ".open";
 const LOOK_ENDING = ".look";
-/** How often a call says that its Burin is alive: what a later time shows was changed by somebody else. */
+/** How often a call writes a sign of life. Someone else made any change that is clearly later than the last sign. */
 export const SIGN_OF_LIFE_MS = 500;
-/** A look is written again when more of it than this part has changed. */
+/** If more than this share of a look has changed, the whole look is written again. */
 const MOST_CHANGED = 0.25;
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** A path with its stamp, and its content where that is known. */
+/** A path with its stamp, and its content if that is known. */
 type LookLine = readonly [path: string, stamp: string, content: Content | null];
 
 interface NotedRepository extends Pick<RepositoryState["look"], "head" | "stashes" | "indexModified"> {
   readonly repository: Repository;
-  /** The paths of its small files. */
+  /** The paths of the repository's small files. */
   readonly files: readonly string[];
   readonly refs: readonly (readonly [string, string])[] | null;
 }
 
-/** What is on disk of a call that has begun, so that the next Burin can end it. */
+/** The note on disk about a call that has begun, so that another Burin process can settle it after a kill. */
 export interface OpenNote extends NotedProcess {
   readonly id: string;
   readonly call: CallNote;
   readonly writer: string;
   readonly request: Omit<TreeRequest, "watchIn">;
-  /** The sizes of all journals. */
+  /** The sizes of all journals at the start of the call. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** The name of the file with the look that this one differs from. */
+  /** The name of the file with the complete look. `changed` and `gone` are the differences from it. */
   readonly look: string;
   readonly changed: readonly LookLine[];
   readonly gone: readonly string[];
@@ -48,7 +53,7 @@ export interface OpenNote extends NotedProcess {
   readonly repositories: readonly NotedRepository[];
 }
 
-/** A look that was written whole. */
+/** A look that was written completely. */
 interface WrittenLook {
   readonly name: string;
   readonly lines: ReadonlyMap<string, string | Content>;
@@ -56,13 +61,13 @@ interface WrittenLook {
 
 interface OpenNeeds {
   readonly folder: string;
-  readonly kept: KeptContents;
+  readonly kept: StoredContents;
   readonly states: TreeStates;
 }
 
 type NewNote = Pick<OpenNote, "id" | "call" | "writer" | "request" | "sizes">;
 
-/** Writes down each call before it begins: what was there, as far as it differs from the look before. */
+/** Notes on disk, before each call begins, what is there, as the difference from the last complete look. */
 export class OpenCalls {
   readonly #needs: OpenNeeds;
   readonly #own: NotedProcess;
@@ -73,10 +78,10 @@ export class OpenCalls {
   constructor(needs: OpenNeeds) {
     this.#needs = needs;
     const started = findProcess(process.pid)?.started ?? "";
-    this.#own = { pid: process.pid, started, ...thisSystem() };
+    this.#own = { pid: process.pid, started, ...identifySystem() };
   }
 
-  /** Returns the path of the note. */
+  /** Writes the note of a call. Returns the note's path. */
   begin(note: NewNote, state: TreeState): string {
     const { watchIn: _, settings, ...request } = note.request as TreeRequest;
     const { environment: __, ...rules } = settings;
@@ -88,7 +93,7 @@ export class OpenCalls {
       request: { ...request, settings: rules },
       ...this.#differences(state),
       at,
-      isWhole: work.isWhole,
+      isWhole: work.isComplete,
       folders: [...work.repositories],
       repositories: repositories.map(noteRepository),
     };
@@ -106,12 +111,12 @@ export class OpenCalls {
     this.#signs = undefined;
   }
 
-  /** Whether calls of others run here. */
+  /** Whether calls of others are running in this project. */
   areOthersAt(path: string): boolean {
     return openPaths(this.#needs.folder).some((one) => one !== path && isAlive(readNote(one)));
   }
 
-  /** When no call will come any more. */
+  /** Removes the look. Called when no more calls will come. */
   close(): void {
     if (this.#open.size > 0 || this.#look === null) return;
     rmSync(join(this.#needs.folder, this.#look.name), { force: true });
@@ -120,7 +125,7 @@ export class OpenCalls {
 
   #giveSign(): void {
     const now = new Date();
-    for (const path of this.#open) orElse(undefined, () => utimesSync(path, now, now));
+    for (const path of this.#open) withFallback(undefined, () => utimesSync(path, now, now));
   }
 
   #differences(state: TreeState): Pick<OpenNote, "look" | "changed" | "gone"> {
@@ -140,7 +145,7 @@ export class OpenCalls {
   #writeLook(lines: readonly LookLine[]): string {
     const { folder, kept } = this.#needs;
     this.close();
-    const name = `${newChangeId(folder)}.${process.pid}${LOOK_ENDING}`;
+    const name = `${createChangeId(folder)}.${process.pid}${LOOK_ENDING}`;
     writeWhole(join(folder, name), JSON.stringify(lines));
     kept.lookAgain();
     this.#look = { name, lines: new Map(lines.map(([path, stamp, content]) => [path, content ?? stamp])) };
@@ -161,32 +166,32 @@ function noteRepository({ reader, look }: RepositoryState): NotedRepository {
   return { repository: reader.repository, files, refs: refs && [...refs], head, stashes, indexModified };
 }
 
-/** What is written again and again gets its name when it is whole. */
+/** Writes a file under a temporary name first, so that the final name always has the whole content. */
 function writeWhole(path: string, text: string): void {
   writeFileSync(`${path}-part`, text, { mode: 0o600 });
   renameSync(`${path}-part`, path);
 }
 
 function openPaths(folder: string): string[] {
-  const names = entriesOf(folder).map(({ name }) => name);
+  const names = tryReadEntries(folder).map(({ name }) => name);
   return names
     .filter((name) => name.endsWith(OPEN_ENDING))
     .sort()
     .map((name) => join(folder, name));
 }
 
-/** null for what is gone or not a note. */
+/** Returns null if the file is missing or is not a note. */
 function readNote(path: string): OpenNote | null {
-  const note = orElse(null, () => parseJson(readText(path, MOST_BYTES) ?? ""));
+  const note = withFallback(null, () => parseJson(readText(path, MOST_BYTES) ?? ""));
   const isWhole = isRecord(note) && typeof note.pid === "number" && isRecord(note.request);
   return isWhole ? (note as unknown as OpenNote) : null;
 }
 
 function isAlive(note: OpenNote | null): boolean {
-  return note !== null && mayRun(note);
+  return note !== null && mayBeRunning(note);
 }
 
-/** The calls whose Burin was killed, oldest first. */
+/** Returns the calls whose Burin process was killed, oldest first. */
 export function findCutCalls(folder: string): { readonly path: string; readonly note: OpenNote | null }[] {
   return openPaths(folder)
     .map((path) => ({ path, note: readNote(path) }))
@@ -195,18 +200,18 @@ export function findCutCalls(folder: string): { readonly path: string; readonly 
 
 /** Removes looks of processes that have ended. */
 export function removeOldLooks(folder: string): void {
-  for (const { name } of entriesOf(folder)) {
+  for (const { name } of tryReadEntries(folder)) {
     const pid = /\.(\d+)\.look(?:-part)?$/.exec(name)?.[1];
     if (pid !== undefined && findProcess(Number(pid)) === null) rmSync(join(folder, name), { force: true });
   }
 }
 
-/** The state of the tree before the call; null when what it is based on is gone. `states` then knows the contents. */
+/** Returns the state of the tree before the call, and fills `states` with the contents. null if the look is gone. */
 export function recallState(
   { look, changed, gone, ...note }: OpenNote,
   { folder, states, kept }: OpenNeeds,
 ): TreeState | null {
-  const written = orElse(null, () => parseJson(readText(join(folder, look), MOST_BYTES) ?? ""));
+  const written = withFallback(null, () => parseJson(readText(join(folder, look), MOST_BYTES) ?? ""));
   if (!Array.isArray(written)) return null;
   const lines = new Map((written as LookLine[]).map((line) => [line[0], line]));
   for (const path of gone) lines.delete(path);
@@ -227,15 +232,15 @@ export function recallState(
   });
   const { at, isWhole, folders } = note;
   const stamps = new Map([...lines.values()].map(([path, stamp]) => [path, stamp]));
-  const work = { stamps, isWhole, repositories: new Set(folders), ignored: new Map(), missed: [] };
-  return { at, repositories, work: { ...work, isCut: false, hasMoreIgnored: false } };
+  const work = { stamps, isComplete: isWhole, repositories: new Set(folders), ignored: new Map(), missed: [] };
+  return { at, repositories, work: { ...work, isTruncated: false, hasMoreIgnored: false } };
 }
 
 function recallIndex(
   content: Content | null,
-  { repository, kept }: { readonly repository: Repository; readonly kept: KeptContents },
+  { repository, kept }: { readonly repository: Repository; readonly kept: StoredContents },
 ): RepositoryState["look"]["index"] {
   if (content?.kept === undefined) return content === null ? new Map() : null;
-  const bytes = bytesOf(join(kept.folder, content.kept), MOST_BYTES);
+  const bytes = tryReadBytes(join(kept.folder, content.kept), MOST_BYTES);
   return bytes && parseIndex(bytes, repository.idBytes);
 }

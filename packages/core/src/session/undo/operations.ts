@@ -1,61 +1,61 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { readText } from "@burin/files/disk/regular-file";
-import { codeOf } from "@burin/files/disk/system-error";
-import { asSessionError } from "../log/session-error.ts";
+import { readErrorCode } from "@burin/files/disk/system-error";
+import { toSessionError } from "../log/session-error.ts";
 import type { CallNote, FileChange, GitChange, JournalLine } from "./journal-line.ts";
-import { undoFolder } from "./undo-journal.ts";
+import { resolveUndoFolder } from "./undo-journal.ts";
 
-/** A journal has one line for each change of one session. */
-const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
+/** The largest journal that is read. A journal has one line for each change of one session. */
+const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
-export interface Undoing {
+export interface UndoUnit {
   readonly id: string;
   readonly changes: readonly FileChange[];
   readonly git: readonly GitChange[];
-  /** All changes are of one call, sorted by path. */
+  /** true if all changes belong to one call and are sorted by path. */
   readonly isSorted: boolean;
-  /** Only some of its files are to be taken back. */
+  /** true if only some of its files are to be taken back. */
   readonly isPart?: boolean;
 }
 
 /** A call that changed files, or an undo that changed them back. */
-export interface Operation extends Undoing {
+export interface Operation extends UndoUnit {
   readonly call?: CallNote;
   readonly isShared?: boolean;
   readonly cut?: "during" | "after";
   readonly at: string;
-  /** The journal that it is in: the id of a session, or another name. */
+  /** The journal that contains it: the id of a session, or another name. */
   readonly writer: string;
-  /** What an undo has undone; null for a call. */
+  /** The ids of the operations that this undo has undone; null for a call. */
   readonly of: readonly string[] | null;
-  /** Of what an undo has undone a part. */
+  /** The ids of operations that this undo has undone in part. */
   readonly partOf?: readonly string[];
-  /** An undo that was killed before its end. */
+  /** true for an undo that was killed before its end. */
   readonly isUnfinished?: boolean;
   /** 0 for a call, 1 for its undo, 2 for the undo of that, and so on. */
   depth: number;
-  /** false while it is undone. */
+  /** false while the operation is undone. */
   isInForce: boolean;
 }
 
-/** Throws SessionError when nothing is chosen and some could not be read: it may be what was meant. */
+/** Reads operations and chooses some. Throws SessionError if none is chosen and some could not be read. */
 export function readOperations(
   home: string,
   root: string,
   choose: (operations: Operation[]) => readonly Operation[],
 ): readonly Operation[] {
-  const folder = undoFolder(home, root);
+  const folder = resolveUndoFolder(home, root);
   const faults: unknown[] = [];
   const read = <T>(path: string, work: () => readonly T[]) => {
     try {
       return work();
     } catch (error) {
-      // What cannot be read hides nothing else.
-      if (codeOf(error) !== "ENOENT")
-        faults.push(asSessionError(error, `Nothing can be undone: ${path} cannot be read`));
+      // A journal that cannot be read must not hide the others.
+      if (readErrorCode(error) !== "ENOENT")
+        faults.push(toSessionError(error, `Nothing can be undone: ${path} cannot be read`));
       return [];
     }
   };
@@ -63,7 +63,7 @@ export function readOperations(
     .filter((name) => name.endsWith(".jsonl"))
     .flatMap((name) => {
       const path = join(folder, name);
-      return read(path, () => operationsIn(path, name.slice(0, -".jsonl".length)));
+      return read(path, () => readJournal(path, name.slice(0, -".jsonl".length)));
     })
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
@@ -85,15 +85,15 @@ export function readOperations(
   return chosen;
 }
 
-/** Whether the journal of a writer has this one. */
+/** Whether the writer's journal contains this operation. */
 export function hasOperation(folder: string, { writer, id }: { writer: string; id: string }): boolean {
   const path = join(folder, `${writer}.jsonl`);
-  return orElse([], () => operationsIn(path, writer)).some((one) => one.id === id);
+  return withFallback([], () => readJournal(path, writer)).some((one) => one.id === id);
 }
 
-function operationsIn(path: string, writer: string): Operation[] {
+function readJournal(path: string, writer: string): Operation[] {
   // A line that a crash cut off describes a change that never happened.
-  const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
+  const read = (readText(path, MAX_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
   const lines = read.filter(isRecord) as unknown as JournalLine[];
   const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
@@ -111,7 +111,7 @@ function operationsIn(path: string, writer: string): Operation[] {
   const takenBack = new Set(lines.flatMap((line) => (line.type === "taken_back" ? line.id : [])));
   const edits = changes.map((change): Operation => {
     const { id, at } = change;
-    // A call that took something back counts as the undo of a part of a call.
+    // A call that took something back counts as the undo of a part of another call.
     const how = takenBack.has(id) ? { of: [], depth: 1 } : { of: null, depth: 0 };
     return { id, at, writer, changes: [change], git: [], isSorted: false, ...how, isInForce: true };
   });

@@ -9,30 +9,34 @@ import {
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { contentOf } from "./content.ts";
+import { describeFile } from "./content.ts";
 import type { FileChange } from "./journal-line.ts";
-import { takeBack } from "./take-back.ts";
-import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+import { undoChange } from "./take-back.ts";
+import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
 let home: string;
 let root: string;
 let folder: string;
 
 beforeEach(() => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   home = join(top, "home");
   root = join(top, "project");
-  folder = undoFolder(home, root);
+  folder = resolveUndoFolder(home, root);
   mkdirSync(folder, { recursive: true });
   mkdirSync(root);
 });
 
-/** A file that was removed, and had this mode. */
+/** The change of a file that had this mode and was removed. */
 function removedFile(mode: number): FileChange {
   writeFileSync(join(folder, "kept"), "old\n");
-  const before = { ...contentOf(join(folder, "kept"), statSync(join(folder, "kept"))), mode, kept: "kept" };
+  const before = {
+    ...describeFile(join(folder, "kept"), statSync(join(folder, "kept"))),
+    mode,
+    kept: "kept",
+  };
   const at = "2026-01-01T00:00:00.000Z";
   return { type: "change", id: "1", at, file: join(root, "a.sh"), before, after: null, madeFolders: 0 };
 }
@@ -44,7 +48,7 @@ describe("taking back", () => {
     let calls = 0;
     Date.now = () => (calls++ < 2000 ? start : start - 3_600_000);
     try {
-      const ids = Array.from({ length: 2100 }, () => newChangeId(folder));
+      const ids = Array.from({ length: 2100 }, () => createChangeId(folder));
       expect(ids).toEqual([...ids].sort());
     } finally {
       Date.now = now;
@@ -54,7 +58,7 @@ describe("taking back", () => {
   it("P23 a change comes after what another process has kept, whatever the clock shows now", () => {
     const later = `${(Date.now() + 3_600_000).toString(36).padStart(9, "0")}00-ffffff`;
     for (const name of [`${later}.before`, "session.jsonl"]) writeFileSync(join(folder, name), "");
-    expect(newChangeId(folder) > later).toBe(true);
+    expect(createChangeId(folder) > later).toBe(true);
   });
 
   it("P49 a file that is made again has its mode before it has its name", async () => {
@@ -63,7 +67,7 @@ describe("taking back", () => {
       modes.push(statSync(coming ?? "").mode & 0o777);
       return { note: null, forget() {} };
     };
-    const { what } = await takeBack(removedFile(0o711), { folder, root, onChange }, false);
+    const { what } = await undoChange(removedFile(0o711), { folder, root, onChange }, false);
     expect([what, modes]).toEqual(["made again", [0o711]]);
   });
 
@@ -71,7 +75,7 @@ describe("taking back", () => {
     const onChange = () => {
       throw Object.assign(new Error("ESTALE: stale file handle, link '/a' -> '/b'"), { code: "ESTALE" });
     };
-    expect(await takeBack(removedFile(0o644), { folder, root, onChange }, false)).toEqual({
+    expect(await undoChange(removedFile(0o644), { folder, root, onChange }, false)).toEqual({
       file: "a.sh",
       what: "refused",
       reason: "stale file handle (ESTALE)",
@@ -86,14 +90,14 @@ describe("taking back", () => {
     const [old, made] = [before, after].map(({ kept, text }) => {
       const path = join(folder, kept);
       writeFileSync(path, text);
-      return { ...contentOf(path, statSync(path)), kept };
+      return { ...describeFile(path, statSync(path)), kept };
     });
     const change = { ...removedFile(0o644), before: old ?? null, after: made ?? null };
     writeFileSync(file, `${after.text}five\n`);
     const fs = process.getBuiltinModule("node:fs");
     const { closeSync } = fs;
     let closed = 0;
-    // The first file that is closed is the one whose hash was taken.
+    // The first file that is closed is the one that was hashed.
     fs.closeSync = (descriptor) => {
       closeSync(descriptor);
       closed += 1;
@@ -102,7 +106,7 @@ describe("taking back", () => {
     syncBuiltinESMExports();
     try {
       const place = { folder, root, onChange: () => ({ note: null, forget() {} }) };
-      const outcome = await takeBack({ ...change, file }, place, false);
+      const outcome = await undoChange({ ...change, file }, place, false);
       expect(outcome).toMatchObject({ what: "refused", reason: "the same lines were changed since" });
     } finally {
       fs.closeSync = closeSync;

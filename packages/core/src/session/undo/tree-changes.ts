@@ -1,33 +1,33 @@
 import { basename, join } from "node:path";
-import { lstatOf } from "@burin/files/disk/disk-looks";
-import { readStamp, stampNow } from "@burin/files/tree";
-import { type Content, isSame, repositoryContent } from "./content.ts";
-import { changedState, packDropped, refChanges } from "./git-changes.ts";
+import { tryLstat } from "@burin/files/disk/disk-looks";
+import { parseStamp, readStampAt } from "@burin/files/tree";
+import { type Content, describeRepository, isSameContent } from "./content.ts";
+import { findChangedState, findRefChanges, packDroppedCommits } from "./git-changes.ts";
 import type { FileChange, GitChange } from "./journal-line.ts";
-import type { OthersChanges } from "./journal-tails.ts";
+import type { ForeignChanges } from "./journal-tails.ts";
 import type { TreeState, TreeStates } from "./tree-state.ts";
-import { newChangeId } from "./undo-journal.ts";
+import { createChangeId } from "./undo-journal.ts";
 
-/** Up to this size the new bytes are kept too, so that lines can be merged. */
+/** The largest new content that is stored too, so that lines can be merged. */
 const MOST_MERGED_BYTES = 8 * 1024 * 1024;
 
 interface Looks {
   readonly before: TreeState;
   readonly after: TreeState;
-  readonly others: OthersChanges;
+  readonly others: ForeignChanges;
 }
 
 interface Comparison {
   readonly earlier: ReadonlyMap<string, string>;
   readonly now: ReadonlyMap<string, string>;
   readonly after: TreeState;
-  readonly others: OthersChanges;
+  readonly others: ForeignChanges;
 }
 
-/** Finds out what happened to a tree between two looks. */
+/** Finds out what changed in a tree between two looks. */
 export class TreeChanges {
   readonly #states: TreeStates;
-  /** Where contents are kept. */
+  /** The folder in which contents are stored. */
   readonly #folder: string;
 
   constructor(states: TreeStates, folder: string) {
@@ -40,27 +40,27 @@ export class TreeChanges {
     return { changes, git: await this.#gitChanges(before, after, others) };
   }
 
-  /** A path that was not seen before is new, unless it was there and could not be seen. */
-  async #fileChanges(before: TreeState, after: TreeState, others: OthersChanges): Promise<FileChange[]> {
+  /** Returns the changed files. A path that was not listed before is new, unless it existed but could not be listed. */
+  async #fileChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<FileChange[]> {
     const [earlier, now] = [before.work.stamps, after.work.stamps];
     const differing = [...earlier].flatMap(([path, stamp]) => (now.get(path) === stamp ? [] : path));
     const added = [...now.keys()].filter((path) => !earlier.has(path));
     const isRuleChanged = [...differing, ...added].some(isIgnoreFile);
-    const isSure = before.work.isWhole && !isRuleChanged;
-    const gone = new Set(differing.flatMap((path) => (now.has(path) ? [] : inodeIn(earlier.get(path)))));
+    const isSure = before.work.isComplete && !isRuleChanged;
+    const gone = new Set(differing.flatMap((path) => (now.has(path) ? [] : readInode(earlier.get(path)))));
     const isNew = (path: string) =>
       (isSure && !after.work.ignored.has(path)) ||
-      (lstatOf(path)?.birthtimeMs ?? 0) >= before.at ||
-      inodeIn(now.get(path)).some((inode) => gone.has(inode));
+      (tryLstat(path)?.birthtimeMs ?? 0) >= before.at ||
+      readInode(now.get(path)).some((inode) => gone.has(inode));
     const fresh = added.filter(isNew);
-    // Some are not looked at any more, for example because they are ignored by now.
+    // Some of them are no longer listed, for example because they are ignored now.
     const stamps = new Map(now);
     for (const path of differing) {
-      const stamp = now.get(path) ?? stampNow(path);
+      const stamp = now.get(path) ?? readStampAt(path);
       if (stamp !== null) stamps.set(path, stamp);
     }
     const changes = await this.#changesOf([...differing, ...fresh], { earlier, now: stamps, after, others });
-    return [...changes, ...newRepositories(before, after)].sort((one, other) =>
+    return [...changes, ...findNewRepositories(before, after)].sort((one, other) =>
       one.file < other.file ? -1 : 1,
     );
   }
@@ -74,7 +74,7 @@ export class TreeChanges {
       return stamp === undefined ? null : this.#states.contentThen(path, stamp);
     };
     const differing = paths.filter((path) => earlier.get(path) !== now.get(path)).sort();
-    // Before what is there now is learned in its place.
+    // Get the old contents first, because learning the new contents replaces them.
     const contents = differing.map((path) => [path, contentIn(earlier, path)] as const);
     const present = differing.flatMap((path) => {
       const stamp = now.get(path);
@@ -83,41 +83,41 @@ export class TreeChanges {
     await this.#states.learnContents(present, after, MOST_MERGED_BYTES);
     return contents.flatMap(([path, content]) => {
       const known = others.files.get(path);
-      return changeOf(path, known === undefined ? content : known, contentIn(now, path)) ?? [];
+      return describeChange(path, known === undefined ? content : known, contentIn(now, path)) ?? [];
     });
   }
 
-  async #gitChanges(before: TreeState, after: TreeState, others: OthersChanges): Promise<GitChange[]> {
+  async #gitChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<GitChange[]> {
     const found: GitChange[] = [];
     for (const { reader, look: now } of after.repositories) {
       const earlier = before.repositories.find(({ reader: other }) => other === reader)?.look;
       if (earlier === undefined) continue;
       const { repository } = reader;
-      const files = await this.#changesOf(changedState(repository, { earlier, now }), {
+      const files = await this.#changesOf(findChangedState(repository, { earlier, now }), {
         earlier: earlier.stamps,
         now: now.stamps,
         after,
         others,
       });
-      const refs = refChanges(earlier.refs, now.refs, others.refs);
+      const refs = findRefChanges(earlier.refs, now.refs, others.refs);
       if (files.length === 0 && refs.length === 0) continue;
       const change = { repository, files, refs };
-      const file = `${newChangeId(this.#folder)}.pack`;
+      const file = `${createChangeId(this.#folder)}.pack`;
       const looks = { earlier, now, change };
-      const isPacked = packDropped(this.#states.gitOf(reader), looks, join(this.#folder, file));
+      const isPacked = packDroppedCommits(this.#states.gitOf(reader), looks, join(this.#folder, file));
       found.push(isPacked ? { ...change, pack: file } : change);
     }
     return found;
   }
 }
 
-/** A call has made them, by git init or by a clone. */
-function newRepositories(before: TreeState, after: TreeState): FileChange[] {
+/** Returns the repositories that the call created, by `git init` or by a clone. */
+function findNewRepositories(before: TreeState, after: TreeState): FileChange[] {
   return [...after.work.repositories].flatMap((path) => {
-    const stats = before.work.repositories.has(path) ? null : lstatOf(path);
-    if (!stats?.isDirectory() || stats.birthtimeMs < before.at || lstatOf(join(path, "HEAD")) === null)
+    const stats = before.work.repositories.has(path) ? null : tryLstat(path);
+    if (!stats?.isDirectory() || stats.birthtimeMs < before.at || tryLstat(join(path, "HEAD")) === null)
       return [];
-    return changeOf(path, null, repositoryContent(path, stats.mode)) ?? [];
+    return describeChange(path, null, describeRepository(path, stats.mode)) ?? [];
   });
 }
 
@@ -125,14 +125,14 @@ function isIgnoreFile(path: string): boolean {
   return /^\.(?:git|burin)ignore$/.test(basename(path));
 }
 
-/** Of a file or link. One that was moved keeps it. */
-function inodeIn(stamp = ""): number[] {
-  const { inode } = readStamp(stamp);
+/** Returns the inode of a file or link, which it keeps when it is moved. */
+function readInode(stamp = ""): number[] {
+  const { inode } = parseStamp(stamp);
   return inode === 0 ? [] : [inode];
 }
 
-function changeOf(path: string, was: Content | null, is: Content | null): FileChange | null {
+function describeChange(path: string, was: Content | null, is: Content | null): FileChange | null {
   const hasSameMode = was?.mode === is?.mode || was?.kind === "link";
-  if (isSame(was, is) && hasSameMode) return null;
+  if (isSameContent(was, is) && hasSameMode) return null;
   return { type: "change", id: "", at: "", file: path, before: was, after: is, madeFolders: 0 };
 }

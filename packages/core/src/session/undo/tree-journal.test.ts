@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { TreeJournal } from "./tree-journal.ts";
 import { undo } from "./undo.ts";
@@ -8,7 +8,7 @@ import { undo } from "./undo.ts";
 const MIB = 1024 * 1024;
 const environment = { PATH: process.env.PATH };
 
-/** A journal of `root`, and what it tells the user. */
+/** Opens a journal of `root`, and collects its messages to the user. */
 function openJournal(home: string, root: string) {
   const notices: string[] = [];
   const journal = new TreeJournal({
@@ -25,7 +25,7 @@ function openJournal(home: string, root: string) {
 }
 
 it("P1 names a file only when its old content is not kept", async () => {
-  const top = temporaryFolder();
+  const top = createTemporaryFolder();
   const [home, root] = [join(top, "home"), join(top, "project")];
   mkdirSync(join(root, "folder"), { recursive: true });
   const [small, large] = [join(root, "small.txt"), join(root, "large.bin")];
@@ -45,7 +45,7 @@ it("P1 names a file only when its old content is not kept", async () => {
 });
 
 it("P1 takes back what changed in a project inside of Burin's own folder, and says nothing of it", async () => {
-  const home = join(temporaryFolder(), "home");
+  const home = join(createTemporaryFolder(), "home");
   const root = join(home, "fleet", "task");
   const names = ["top.txt", "src/deep/below.txt"];
   const paths = names.map((name) => join(root, name));

@@ -1,18 +1,18 @@
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import type { TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import type { CallNote, FileChange } from "./journal-line.ts";
 import { JournalTails } from "./journal-tails.ts";
-import { KeptContents } from "./kept-contents.ts";
+import { StoredContents } from "./kept-contents.ts";
 import { findCutCalls, OpenCalls } from "./open-calls.ts";
 import { TreeChanges } from "./tree-changes.ts";
 import { type TreeState, TreeStates } from "./tree-state.ts";
-import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
 const MOST_NAMED = 5;
 
-export interface TreeJournalNeeds {
+export interface TreeJournalOptions {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   readonly root: string;
@@ -21,7 +21,7 @@ export interface TreeJournalNeeds {
   readonly request: TreeRequest;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
-  /** Tells the user something. */
+  /** Reports a message to the user. */
   readonly report: (message: string) => void;
 }
 
@@ -34,9 +34,9 @@ interface OpenCall {
   wasShared: boolean;
 }
 
-/** Notes what calls change by other ways than the file tools, so that it can be taken back. */
+/** Records what calls change by other means than the file tools, so that it can be undone. */
 export class TreeJournal {
-  readonly #needs: TreeJournalNeeds;
+  readonly #needs: TreeJournalOptions;
   readonly #folder: string;
   readonly #states: TreeStates;
   readonly #journal: UndoJournal;
@@ -45,11 +45,11 @@ export class TreeJournal {
   #turn: Promise<unknown> = Promise.resolve();
   #hasToldOfSize = false;
 
-  constructor(needs: TreeJournalNeeds) {
+  constructor(needs: TreeJournalOptions) {
     const { home, root, writer, request, environment } = needs;
     this.#needs = needs;
-    this.#folder = undoFolder(home, root);
-    const kept = new KeptContents(this.#folder);
+    this.#folder = resolveUndoFolder(home, root);
+    const kept = new StoredContents(this.#folder);
     this.#states = new TreeStates({ request, environment, kept });
     this.#changes = new TreeChanges(this.#states, this.#folder);
     this.#journal = new UndoJournal(home, root, writer);
@@ -57,7 +57,7 @@ export class TreeJournal {
     needs.signal.addEventListener("abort", () => this.#open.close(), { once: true });
   }
 
-  /** Does the work of a call, and notes what it changed. Whatever goes wrong here, the work is done. */
+  /** Does the work of a call and records what it changed. If recording fails, the work is done all the same. */
   async around<T>(call: CallNote, work: () => Promise<T>): Promise<T> {
     const open = await this.#inTurn(() => this.#begin(call));
     try {
@@ -71,7 +71,7 @@ export class TreeJournal {
     const turn = this.#turn.then(work).catch((error: unknown) => {
       if (!this.#needs.signal.aborted)
         this.#needs.report(
-          `What this call changes cannot be taken back with burin undo: ${messageOf(error)}.`,
+          `What this call changes cannot be taken back with burin undo: ${describeError(error)}.`,
         );
       return null;
     });
@@ -84,16 +84,16 @@ export class TreeJournal {
     this.#journal.prune();
     await this.#settleCutCalls();
     const state = await this.#states.lookBeforeCall(this.#needs.signal);
-    if (state.work.isCut) return this.#tellOfSize();
+    if (state.work.isTruncated) return this.#tellOfSize();
     await this.#states.keepAll(state);
-    const id = newChangeId(this.#folder);
+    const id = createChangeId(this.#folder);
     const tails = new JournalTails(this.#folder);
     const { writer, request } = this.#needs;
     const file = this.#open.begin({ id, call, writer, request, sizes: tails.sizes }, state);
     return { id, call, state, tails, file, wasShared: this.#open.areOthersAt(file) };
   }
 
-  /** What a Burin that was killed has left is not of this call. */
+  /** Settles calls of killed Burin processes, so that their changes do not count as this call's. */
   async #settleCutCalls(): Promise<void> {
     if (findCutCalls(this.#folder).length === 0) return;
     const { settleCutCalls, describeCutCall } = await import("./cut-calls.ts");
@@ -111,9 +111,9 @@ export class TreeJournal {
 
   async #end(open: OpenCall): Promise<void> {
     const { id, call, state: before, tails, file } = open;
-    // A session that is closed still notes what its last call did.
+    // Not the session's signal: a closed session still records what its last call did.
     const after = await this.#states.look(new AbortController().signal);
-    if (after.work.isCut) return void this.#tellOfSize();
+    if (after.work.isTruncated) return void this.#tellOfSize();
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
     const isShared = open.wasShared || others.hasCalls || this.#open.areOthersAt(file);
@@ -137,7 +137,7 @@ export class TreeJournal {
   }
 }
 
-/** Its bytes are nowhere. */
+/** Whether its bytes are stored nowhere. */
 function isLost({ kind, kept, git }: Content): boolean {
   return kind === undefined && kept === undefined && git === undefined;
 }

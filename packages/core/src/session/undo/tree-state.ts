@@ -2,110 +2,112 @@ import { constants } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GitWork } from "@burin/commands/git/git-work";
-import { onceFor } from "@burin/contract/async/once";
-import { messageOf } from "@burin/contract/text/error-message";
-import { lstatOf } from "@burin/files/disk/disk-looks";
+import { getOrCreate } from "@burin/contract/async/once";
+import { describeError } from "@burin/contract/text/error-message";
+import { tryLstat } from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
 import type { TreeRequest } from "@burin/files/tree";
 import {
   findRepository,
-  isAsInIndex,
-  lookAtWork,
-  MOST_KEPT_BYTES,
+  MAX_UNDO_BYTES,
+  matchesIndexEntry,
+  parseStamp,
   type Repository,
-  type RepositoryLook,
   RepositoryReader,
-  readStamp,
-  type WorkLook,
+  type RepositorySnapshot,
+  snapshotWork,
+  type WorkSnapshot,
 } from "@burin/files/tree";
-import { type Content, contentOf, folderContent, linkContent } from "./content.ts";
-import type { KeptContents } from "./kept-contents.ts";
+import { type Content, describeFile, describeFolder, describeLink } from "./content.ts";
+import type { StoredContents } from "./kept-contents.ts";
 
-/** What copying may take for one look, of bytes and of time. */
-const MOST_COPIED_BYTES = 64 * 1024 * 1024;
+/** How much one look may copy, in bytes and in time. */
+const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 const LONGEST_COPYING_MS = 300;
-/** So many are copied however long it takes: what is covered must not depend on how busy the computer is. */
-const LEAST_COPIED = 1000;
+/** This many files are always copied, so that what undo covers does not depend on how busy the computer is. */
+const MIN_COPIED = 1000;
 const COPIED_PER_TURN = 16;
-/** Of those inside of the roots. */
-const MOST_REPOSITORIES = 20;
-/** Within this time the clock of a disk may not move on, so that a second write could not be seen. */
+/** The most repositories inside the roots. */
+const MAX_REPOSITORIES = 20;
+/** The clock of a disk may not advance within this time, so that a second write would not be noticed. */
 const CLOCK_STEP_MS = 10;
 
 const TOO_LARGE = "it is larger than 64 MB";
 const TOO_MUCH = "there was too much to copy before the call";
 
 export interface TreeState {
-  /** In milliseconds since 1970; what was written before has an earlier time. */
+  /** The time of the look in milliseconds since 1970. Anything written before it has an earlier time. */
   readonly at: number;
-  readonly work: WorkLook;
-  /** Of each repository that a root is in. */
+  readonly work: WorkSnapshot;
+  /** The states of all repositories that contain a root or are inside one. */
   readonly repositories: readonly RepositoryState[];
 }
 
 export interface RepositoryState {
   readonly reader: RepositoryReader;
-  readonly look: RepositoryLook;
+  readonly look: RepositorySnapshot;
 }
 
-interface Known {
+interface KnownContent {
   readonly stamp: string;
   readonly content: Content;
 }
 
-export interface TreeNeeds {
+export interface TreeOptions {
   readonly request: TreeRequest;
   readonly environment: NodeJS.ProcessEnv;
-  readonly kept: KeptContents;
+  readonly kept: StoredContents;
 }
 
-/** Looks at the files of a project again and again, and knows the contents of what has not changed since. */
+/** Looks at a project's files repeatedly, and remembers the contents of files that have not changed since. */
 export class TreeStates {
-  readonly #needs: TreeNeeds;
+  readonly #needs: TreeOptions;
   readonly #readers = new Map<string, RepositoryReader>();
   readonly #gits = new Map<string, GitWork>();
-  readonly #known = new Map<string, Known>();
-  /** By path, why its bytes are not kept. */
+  readonly #known = new Map<string, KnownContent>();
+  /** Why the bytes at a path are not stored. */
   readonly #reasons = new Map<string, string>();
 
-  constructor(needs: TreeNeeds) {
+  constructor(needs: TreeOptions) {
     this.#needs = needs;
   }
 
-  /** Never reads a file of the project. */
+  /** Looks at the project's files. Never reads their content. */
   async look(signal: AbortSignal): Promise<TreeState> {
     const { request } = this.#needs;
     const at = Date.now();
     const lookAll = (folders: readonly string[]) =>
-      this.#readersIn(folders).map((reader) => ({ reader, look: reader.look() }));
-    // The repositories first: an index that is older than the files makes them changed ones, and never the opposite.
+      this.#readersIn(folders).map((reader) => ({ reader, look: reader.readSnapshot() }));
+    // Repositories first: with an older index, files at most seem changed; the opposite could hide a change.
     const around = lookAll(request.roots);
-    const work = await lookAtWork(request, signal);
-    const inner = lookAll([...work.repositories].slice(0, MOST_REPOSITORIES).map((path) => dirname(path)));
+    const work = await snapshotWork(request, signal);
+    const inner = lookAll([...work.repositories].slice(0, MAX_REPOSITORIES).map((path) => dirname(path)));
     const isKnown = ({ reader }: RepositoryState) => around.some((one) => one.reader === reader);
-    // A file belongs to the innermost one.
+    // Innermost first, because a file belongs to the innermost repository.
     return { at, work, repositories: [...inner.filter((one) => !isKnown(one)).reverse(), ...around] };
   }
 
-  /** The same when the clock has moved on, so that whatever is written from now on shows. */
+  /** Like `look`, but waits until the clock has advanced, so that any later write is noticed. */
   async lookBeforeCall(signal: AbortSignal): Promise<TreeState> {
     for (let tries = 0; ; tries += 1) {
       const state = await this.look(signal);
       const recent = state.at - CLOCK_STEP_MS;
       const stamps = [state.work, ...state.repositories.map(({ look }) => look)].map((one) => one.stamps);
-      const isRecent = stamps.some((all) => [...all.values()].some((stamp) => changedIn(stamp) > recent));
+      const isRecent = stamps.some((all) =>
+        [...all.values()].some((stamp) => readChangeTime(stamp) > recent),
+      );
       if (!isRecent || tries === 3) return state;
       await new Promise((resolve) => setTimeout(resolve, CLOCK_STEP_MS));
     }
   }
 
-  /** The content that is known of a path with this stamp; the same object as long as it is. */
+  /** Returns the content known for a path with this stamp. It is the same object as long as it stays valid. */
   knownAt(path: string, stamp: string): Content | null {
     const known = this.#known.get(path);
     return known?.stamp === stamp ? known.content : null;
   }
 
-  /** Takes over what another process has known. */
+  /** Takes over a content that another process knew. */
   recall(path: string, stamp: string, content: Content): void {
     this.#known.set(path, { stamp, content });
   }
@@ -119,18 +121,18 @@ export class TreeStates {
     return git;
   }
 
-  /** Keeps the bytes of what git's objects cannot give back, as far as the limits allow. */
+  /** Stores the bytes of files that git's objects cannot restore, as far as the limits allow. */
   async keepAll(state: TreeState): Promise<void> {
     this.#needs.kept.lookAgain();
     this.#reasons.clear();
     const unknown = [...this.#unknown(state)];
     const left = this.#findInGit(unknown, state);
-    // More files are covered when small ones come first.
-    const bySize = left.map(([path, stamp]) => ({ path, stamp, bytes: readStamp(stamp).bytes }));
+    // Smallest first, so that more files are covered.
+    const bySize = left.map(([path, stamp]) => ({ path, stamp, bytes: parseStamp(stamp).bytes }));
     bySize.sort((one, other) => one.bytes - other.bytes);
-    const room = new CopyingRoom();
+    const room = new CopyBudget();
     for (const { path, stamp, bytes } of bySize) {
-      if (bytes > MOST_KEPT_BYTES) this.#reasons.set(path, TOO_LARGE);
+      if (bytes > MAX_UNDO_BYTES) this.#reasons.set(path, TOO_LARGE);
       else if (!room.take(bytes)) this.#reasons.set(path, TOO_MUCH);
       else this.#keep(path, stamp);
       if (room.isTurnOver) await nextTurn();
@@ -147,7 +149,7 @@ export class TreeStates {
     }
   }
 
-  /** Notes what git has. Returns the others that have bytes. */
+  /** Notes the files whose content git has. Returns the others, except those without bytes. */
   #findInGit(paths: readonly (readonly [string, string])[], { repositories }: TreeState) {
     const left: (readonly [string, string])[] = [];
     const inGit = new Map<RepositoryState, Map<string, readonly [string, string, Content]>>();
@@ -155,7 +157,7 @@ export class TreeStates {
       const [path, stamp] = one;
       if (this.#hasNoBytes(path, stamp)) continue;
       const repository = repositories.find(({ reader }) => isWithin(path, reader.repository.top));
-      const content = repository && gitContent(repository, path, stamp);
+      const content = repository && findGitContent(repository, path, stamp);
       if (!content) {
         left.push(one);
         continue;
@@ -175,17 +177,17 @@ export class TreeStates {
   }
 
   #converted(reader: RepositoryReader, names: readonly string[]): Set<string> | null {
-    return this.gitOf(reader).converted(names);
+    return this.gitOf(reader).listConverted(names);
   }
 
-  /** Links and folders are known by what they are. */
+  /** Whether a path has no bytes to store. Links and folders are recorded here by what they are. */
   #hasNoBytes(path: string, stamp: string): boolean {
-    const { mode } = readStamp(stamp);
+    const { mode } = parseStamp(stamp);
     const kind = mode & constants.S_IFMT;
     if (kind === constants.S_IFREG) return false;
     try {
-      const stats = kind === constants.S_IFLNK ? lstatOf(path) : null;
-      const content = stats === null ? folderContent(mode) : linkContent(path, stats);
+      const stats = kind === constants.S_IFLNK ? tryLstat(path) : null;
+      const content = stats === null ? describeFolder(mode) : describeLink(path, stats);
       this.#known.set(path, { stamp, content });
     } catch {
       this.#reasons.set(path, "it changed while it was looked at");
@@ -198,47 +200,47 @@ export class TreeStates {
       this.#known.set(path, { stamp, content: this.#needs.kept.keep(path, isSecret(path)) });
     } catch (error) {
       this.#known.delete(path);
-      this.#reasons.set(path, messageOf(error));
+      this.#reasons.set(path, describeError(error));
     }
   }
 
-  /** What was at a path then. Without kept bytes it is only known that something was there. */
+  /** Returns what was at a path at that time. Without stored bytes, only facts such as size and time are known. */
   contentThen(path: string, stamp: string): Content {
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return known.content;
-    const { mode, bytes, inode, modified } = readStamp(stamp);
+    const { mode, bytes, inode, modified } = parseStamp(stamp);
     return { bytes, mode: mode & 0o7777, inode, modified };
   }
 
-  /** Why the bytes that were at a path then cannot be given back. */
+  /** Returns why the bytes that were at a path cannot be restored. */
   reasonFor(path: string): string {
     return this.#reasons.get(path) ?? TOO_MUCH;
   }
 
-  /** Learns what is at these paths now. Small files are kept too, so that lines can be merged. */
+  /** Records what is at these paths now. Small files are stored too, so that lines can be merged. */
   async learnContents(paths: readonly (readonly [string, string])[], state: TreeState, mostBytes: number) {
     const unknown = paths.filter(([path, stamp]) => this.#known.get(path)?.stamp !== stamp);
-    const room = new CopyingRoom();
+    const room = new CopyBudget();
     for (const [path, stamp] of this.#findInGit(unknown, state)) {
-      const { bytes } = readStamp(stamp);
+      const { bytes } = parseStamp(stamp);
       if (bytes <= mostBytes && room.take(bytes)) this.#keep(path, stamp);
       else this.#recognize(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }
   }
 
-  /** What was written a moment ago could be written again without a trace. */
+  /** Forgets files written a moment ago, because another write within the same clock step would not be noticed. */
   forgetRecent({ at }: TreeState): void {
     for (const [path, { stamp }] of this.#known)
-      if (changedIn(stamp) > at - CLOCK_STEP_MS) this.#known.delete(path);
+      if (readChangeTime(stamp) > at - CLOCK_STEP_MS) this.#known.delete(path);
   }
 
   #recognize(path: string, stamp: string): void {
-    const stats = lstatOf(path);
+    const stats = tryLstat(path);
     try {
-      if (stats?.isFile()) this.#known.set(path, { stamp, content: contentOf(path, stats) });
+      if (stats?.isFile()) this.#known.set(path, { stamp, content: describeFile(path, stats) });
     } catch {
-      // It cannot be read; its times still show whether it changes.
+      // The file cannot be read. Its times still show whether it changes.
       this.#known.delete(path);
     }
   }
@@ -253,18 +255,18 @@ export class TreeStates {
   }
 
   readerOf(repository: Repository): RepositoryReader {
-    return onceFor(this.#readers, repository.gitDir, () => new RepositoryReader(repository));
+    return getOrCreate(this.#readers, repository.gitDir, () => new RepositoryReader(repository));
   }
 }
 
-/** How much may still be copied. */
-class CopyingRoom {
-  #bytes = MOST_COPIED_BYTES;
+/** Tracks how much may still be copied. */
+class CopyBudget {
+  #bytes = MAX_COPIED_BYTES;
   #count = 0;
   readonly #until = performance.now() + LONGEST_COPYING_MS;
 
   take(bytes: number): boolean {
-    const isInTime = this.#count < LEAST_COPIED || performance.now() <= this.#until;
+    const isInTime = this.#count < MIN_COPIED || performance.now() <= this.#until;
     if (!isInTime || bytes > this.#bytes) return false;
     this.#bytes -= bytes;
     this.#count += 1;
@@ -276,19 +278,19 @@ class CopyingRoom {
   }
 }
 
-function changedIn(stamp: string): number {
+function readChangeTime(stamp: string): number {
   return Number(stamp.slice(stamp.lastIndexOf(" ") + 1));
 }
 
-function gitContent({ reader, look }: RepositoryState, path: string, stamp: string): Content | null {
+function findGitContent({ reader, look }: RepositoryState, path: string, stamp: string): Content | null {
   const entry = look.index?.get(relative(reader.repository.top, path));
   if (entry === undefined) return null;
-  const { mode, inode, bytes, modified, changed } = readStamp(stamp);
-  const isSame = isAsInIndex(entry, { mode, inode, bytes, modified, changed }, look.indexModified);
+  const { mode, inode, bytes, modified, changed } = parseStamp(stamp);
+  const isSame = matchesIndexEntry(entry, { mode, inode, bytes, modified, changed }, look.indexModified);
   return isSame ? { bytes, mode: mode & 0o7777, git: entry.id } : null;
 }
 
-/** Files of settings that often hold passwords are kept for a shorter time. */
+/** Whether the file often holds passwords. Its content is stored for a shorter time. */
 function isSecret(path: string): boolean {
   return /^\.env(?:\.|$)/.test(basename(path));
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { orElse } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/or-else";
 import { readLog } from "../log/read-log.ts";
-import { sessionPath } from "../log/session-files.ts";
+import { resolveSessionPath } from "../log/session-files.ts";
 import { TurnCount } from "../turn-count.ts";
 import type { Operation } from "./operations.ts";
 
@@ -10,40 +10,40 @@ export interface UndoOptions {
   readonly home: string;
   /** The real path of the project's folder. */
   readonly root: string;
-  /** The last so many calls that are in effect; default: the last operation, which may be an undo. */
+  /** Undo this many of the last calls that are in effect. Default: the last operation, which may itself be an undo. */
   readonly count?: number;
-  /** All calls of this session that are in effect; with `count`, the last so many of them. */
+  /** Undo all calls of this session that are in effect; with `count`, only that many of the last ones. */
   readonly session?: string;
   /**
-   * Looks at nothing but what this session has changed, and before it those that it is a copy of. `calls`: what
-   * calls outside of sessions have changed. See `undoScope`.
+   * Consider only what this session changed, and what the sessions that it is a copy of changed before. `calls`: what
+   * calls outside of sessions changed. See `resolveUndoScope`.
    */
   readonly only?: string;
-  /** The last undo, if no call has changed a file since. */
+  /** Undo the last undo, if no call has changed a file since. */
   readonly redo?: boolean;
-  /** The call with this id, or with an id that begins so. */
+  /** Undo the call with this id, or with an id that begins with it. */
   readonly call?: string;
-  /** The last change of this file alone. */
+  /** Undo only the last change of this file. */
   readonly file?: string;
-  /** All changes of the session `only` since the user's last prompt, or since the model's last turn. */
+  /** Undo all changes of the session `only` since the user's last prompt, or since the model's last turn. */
   readonly last?: "prompt" | "turn";
-  /** All changes of the session `only` after the turn with this number. */
+  /** Undo all changes of the session `only` after the turn with this number. */
   readonly afterTurn?: number;
-  /** Where to look for git. */
+  /** The environment in which git is looked up. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-export const CALLS = "calls";
+export const CALLS_SCOPE = "calls";
 export const isCall = (writer: string) => writer.startsWith("call-");
 
-/** Writers whose changes are meant, each with the time until which they are: of a copied session only what came before. */
+/** Whether a change at this time by this writer is in scope. Of a copied session, only earlier changes are. */
 type Scope = (writer: string, at: string) => boolean;
 
-export function scopeOf(only: string, { home, root }: UndoOptions): Scope {
-  if (only === CALLS) return isCall;
+export function buildScope(only: string, { home, root }: UndoOptions): Scope {
+  if (only === CALLS_SCOPE) return isCall;
   const ancestors = new Set<string>();
   let begun: string | null = null;
-  const records = orElse([], () => [...readLog(sessionPath(home, root, only))]);
+  const records = withFallback([], () => [...readLog(resolveSessionPath(home, root, only))]);
   for (const { event, at } of records) {
     if (event.type !== "session") continue;
     if (event.sessionId === only) begun ??= at;
@@ -52,8 +52,8 @@ export function scopeOf(only: string, { home, root }: UndoOptions): Scope {
   return (writer, at) => writer === only || (ancestors.has(writer) && (begun === null || at < begun));
 }
 
-/** The operations in scope, and the undoing of them. */
-export function within(operations: readonly Operation[], isMeant: Scope): Operation[] {
+/** Returns the operations in scope, and the operations that undo them. */
+export function filterOperations(operations: readonly Operation[], isMeant: Scope): Operation[] {
   const ids = new Set<string>();
   return operations.filter(({ id, of, partOf = [], at, writer }) => {
     const undone = [...(of ?? []), ...partOf];
@@ -63,16 +63,19 @@ export function within(operations: readonly Operation[], isMeant: Scope): Operat
   });
 }
 
-/** Latest first. */
-export function chosenFrom(operations: readonly Operation[], options: UndoOptions): readonly Operation[] {
+/** Returns the operations that the options choose, latest first. */
+export function chooseOperations(
+  operations: readonly Operation[],
+  options: UndoOptions,
+): readonly Operation[] {
   const { count, session, redo, call, file } = options;
   const all = operations.filter(({ isInForce }) => isInForce).reverse();
   if (call !== undefined)
     return all.filter((one) => one.of === null && (one.id.startsWith(call) || one.call?.callId === call));
-  // What changed after a kill may be the user's own work: it is taken back only by its name.
+  // Changes after a kill may be the user's own work, so they are undone only if their id is given.
   const inForce = all.filter(({ cut }) => cut !== "after");
   const calls = inForce.filter(({ of }) => of === null);
-  if (file !== undefined) return calls.flatMap((one) => onlyFile(one, file)).slice(0, count ?? 1);
+  if (file !== undefined) return calls.flatMap((one) => limitToFile(one, file)).slice(0, count ?? 1);
   if (session !== undefined) {
     const its = inForce.filter(({ writer }) => writer === session);
     return its.slice(0, count ?? its.length);
@@ -82,23 +85,23 @@ export function chosenFrom(operations: readonly Operation[], options: UndoOption
     return last === undefined || last.depth === 0 ? [] : [last];
   }
   if (options.last !== undefined || options.afterTurn !== undefined) {
-    const since = startOf(options);
+    const since = findStart(options);
     return since === null ? [] : calls.filter(({ at }) => at >= since);
   }
   return count === undefined ? inForce.slice(0, 1) : calls.slice(0, count);
 }
 
-/** What an operation did to one file. The operation itself stays in effect. */
-function onlyFile(operation: Operation, file: string): Operation[] {
+/** Limits an operation to its change of one file. The operation itself stays in effect. */
+function limitToFile(operation: Operation, file: string): Operation[] {
   const changes = operation.changes.filter((change) => change.file === file);
   return changes.length === 0
     ? []
     : [{ ...operation, changes, git: [], isPart: changes.length < operation.changes.length }];
 }
 
-/** When the part of the session began that is to be taken back; null if it has not. */
-function startOf({ home, root, only = "", last, afterTurn = 0 }: UndoOptions): string | null {
-  const records = orElse([], () => [...readLog(sessionPath(home, root, only))]);
+/** Returns when the part of the session began that is to be undone; null if it has not begun. */
+function findStart({ home, root, only = "", last, afterTurn = 0 }: UndoOptions): string | null {
+  const records = withFallback([], () => [...readLog(resolveSessionPath(home, root, only))]);
   const isPrompt = (event: AgentEvent) => event.type === "text" && event.role === "user";
   if (last === "prompt") return records.findLast(({ event }) => isPrompt(event))?.at ?? null;
   const count = new TurnCount();

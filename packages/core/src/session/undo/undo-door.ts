@@ -1,20 +1,31 @@
-import { lazily } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazily";
 
-/** The functions of undo.ts, loaded at the first call. */
-const late = lazily(
+/** The functions of undo.ts, loaded on the first call. */
+const late = createLazyMethods(
   () => import("./undo.ts"),
-  ["undo", "undoEntries", "undoInCopy", "undoScope", "noteTakenBack", "forgetUndo", "undoPlan"],
+  [
+    "undo",
+    "listUndoEntries",
+    "runUndoInCopy",
+    "resolveUndoScope",
+    "recordTakenBack",
+    "forgetUndo",
+    "planUndo",
+  ],
 );
 
-/** Takes back changes of files, the latest first, and says what became of each file. */
+/** Undoes changes of files, latest first. Returns what happened to each file. */
 export const undo = late.undo;
-/** The changes of a folder that can be taken back, the latest first. */
-export const undoEntries = late.undoEntries;
-/** Whose changes a user means who names no session. */
-export const undoScope = late.undoScope;
-/** Removes what is stored to take changes of a folder back. */
+/** Lists the changes of a folder that can be undone, latest first. */
+export const listUndoEntries = late.listUndoEntries;
+/** Returns the scope of an undo for a user who names no session. */
+export const resolveUndoScope = late.resolveUndoScope;
+/** Removes everything that is stored for undo in a folder. */
 export const forgetUndo = late.forgetUndo;
-export const { undoInCopy, noteTakenBack, undoPlan } = late;
+export const { runUndoInCopy, recordTakenBack, planUndo } = late;
 
-/** Finds out what calls changed whose Burin was killed, so that it can be taken back too. */
-export const settleCutCalls = lazily(() => import("./cut-calls.ts"), ["settleCutCalls"]).settleCutCalls;
+/** Finds out what calls changed whose Burin process was killed, so that it can be undone too. */
+export const settleCutCalls = createLazyMethods(
+  () => import("./cut-calls.ts"),
+  ["settleCutCalls"],
+).settleCutCalls;

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { pruneUndo } from "./undo-journal.ts";
 
@@ -8,10 +8,10 @@ const DAY_MS = 24 * 3600 * 1000;
 let folder: string;
 
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
 });
 
-/** As the journal names what it keeps: the time is in the name, whatever the file's own is. */
+/** Writes a stored file with a name as in the journal. Its age is in the name, whatever the file's own time is. */
 function keep(project: string, daysAgo: number, now: number): string {
   const name = `${(now - daysAgo * DAY_MS).toString(36).padStart(9, "0")}00-abc123.before`;
   mkdirSync(join(folder, project), { recursive: true });

@@ -10,41 +10,44 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "@burin/contract/text/error-message";
+import { describeError } from "@burin/contract/text/error-message";
 import { appendLine } from "@burin/files/disk/append-line";
-import { entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
-import { openRegular } from "@burin/files/disk/regular-file";
-import { NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
+import { openRegularFile } from "@burin/files/disk/regular-file";
+import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
 import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";
-import { projectName } from "../log/session-files.ts";
-import { type Content, contentOf } from "./content.ts";
+import { formatProjectName } from "../log/session-files.ts";
+import { type Content, describeFile } from "./content.ts";
 import type { FileChange, JournalLine } from "./journal-line.ts";
 import { SECRET_PREFIX } from "./kept-contents.ts";
 
-/** Up to this size the new bytes are kept too, so that lines can be merged. */
-export const MOST_MERGED_BYTES = 8 * 1024 * 1024;
-const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+/** The largest new content that is stored too, so that lines can be merged. */
+export const MAX_MERGED_BYTES = 8 * 1024 * 1024;
+const MAX_COPIED_BYTES = 256 * 1024 * 1024;
 const CHANGES_BETWEEN_PRUNES = 256;
 
-export function undoFolder(home: string, root: string): string {
-  return join(home, "undo", projectName(root));
+export function resolveUndoFolder(home: string, root: string): string {
+  return join(home, "undo", formatProjectName(root));
 }
 
-/** Shared by sessions: ids come one after the other in the whole process. Folders whose ids were read. */
+/** Folders whose ids were read. Shared by sessions: ids are ascending in the whole process. */
 const continued = new Set<string>();
-/** Shared by sessions: the time in the last id. */
+/** The time in the last id. Shared by sessions: ids are ascending in the whole process. */
 let last = 0;
-/** Sorts by time, also within one millisecond, when the clock is set back, and among ids that had a count for "00". */
-export function newChangeId(folder: string): string {
-  if (!continued.has(folder)) last = Math.max(last, latestIn(folder));
+/**
+ * Creates an id. Ids sort by time, even within one millisecond or when the clock is set back. Earlier versions wrote a
+ * count in place of "00"; their ids sort correctly too.
+ */
+export function createChangeId(folder: string): string {
+  if (!continued.has(folder)) last = Math.max(last, findLatestTime(folder));
   continued.add(folder);
   last = Math.max(Date.now(), last + 1);
   return `${last.toString(36).padStart(9, "0")}00-${randomBytes(3).toString("hex")}`;
 }
 
-/** The time in the last id of a change or undo of which something is kept. */
-function latestIn(folder: string): number {
+/** Returns the time in the last id of a change or undo of which something is stored. */
+function findLatestTime(folder: string): number {
   try {
     const ids = readdirSync(folder).map((name) => /^(?:undo-)?([0-9a-z]{9})00-/.exec(name)?.[1] ?? "");
     return Number.parseInt(ids.sort().at(-1) || "0", 36);
@@ -53,7 +56,7 @@ function latestIn(folder: string): number {
   }
 }
 
-/** Keeps the bytes around each change, where possible without a copy: the replaced file gets a second name. */
+/** Stores the bytes before and after each change, if possible without a copy: as a second name of the old file. */
 export class UndoJournal {
   readonly #folder: string;
   readonly #path: string;
@@ -62,13 +65,13 @@ export class UndoJournal {
 
   /** `writer` is the id of the session that makes the changes, or another unique name. */
   constructor(home: string, root: string, writer: string) {
-    this.#folder = undoFolder(home, root);
+    this.#folder = resolveUndoFolder(home, root);
     this.#path = join(this.#folder, `${writer}.jsonl`);
     this.#top = join(home, "undo");
   }
 
   readonly onChange: OnChange = (change) => {
-    const id = newChangeId(this.#folder);
+    const id = createChangeId(this.#folder);
     this.prune();
     try {
       makeFolders(this.#folder);
@@ -79,11 +82,11 @@ export class UndoJournal {
       return { note, forget: () => this.#forget(id) };
     } catch (error) {
       this.#removeKept(id);
-      return { note: `it cannot be taken back with burin undo: ${messageOf(error)}`, forget: () => {} };
+      return { note: `it cannot be taken back with burin undo: ${describeError(error)}`, forget: () => {} };
     }
   };
 
-  /** Keeps the store within its limits; called before each change, it mostly does nothing. */
+  /** Keeps the store within its limits. Called before each change; most calls do nothing. */
   prune(): void {
     if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
     this.#changes += 1;
@@ -94,7 +97,7 @@ export class UndoJournal {
     appendLine(this.#path, line);
   }
 
-  /** Of an undo that changed nothing. */
+  /** Removes the journal of an undo that changed nothing. */
   remove(): void {
     rmSync(this.#path, { force: true });
   }
@@ -114,17 +117,17 @@ export class UndoJournal {
   #keepBefore(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
     const isKept = this.#secondName(path, name, stats) || this.#copy(path, name, stats);
-    return { ...contentOf(path, stats, hash), ...(isKept ? { kept: name } : {}) };
+    return { ...describeFile(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
-  /** Copies the new file: it stays in use, so a hard link would change with it. */
+  /** Stores the new file as a copy. It stays in use, so a hard link would change with it. */
   #keepAfter(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
-    const isKept = stats.size <= MOST_MERGED_BYTES && this.#copy(path, name, stats);
-    return { ...contentOf(path, stats, hash), ...(isKept ? { kept: name } : {}) };
+    const isKept = stats.size <= MAX_MERGED_BYTES && this.#copy(path, name, stats);
+    return { ...describeFile(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
-  /** Not for a file with other names, through which it could still be changed. */
+  /** Gives the old file a second name. Not for a file with other names, through which it could still be changed. */
   #secondName(path: string, name: string, stats: Stats): boolean {
     if (stats.nlink > 1) return false;
     try {
@@ -136,11 +139,11 @@ export class UndoJournal {
   }
 
   #copy(path: string, name: string, stats: Stats): boolean {
-    if (stats.size > MOST_COPIED_BYTES) return false;
-    // The name may lead elsewhere by now.
-    const from = openRegular(path, constants.O_NOFOLLOW);
+    if (stats.size > MAX_COPIED_BYTES) return false;
+    // The name may meanwhile be a link.
+    const from = openRegularFile(path, constants.O_NOFOLLOW);
     try {
-      const opened = NAMES_DESCRIPTORS ? `/proc/self/fd/${from}` : path;
+      const opened = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${from}` : path;
       copyFileSync(opened, join(this.#folder, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
       return true;
     } finally {
@@ -152,7 +155,7 @@ export class UndoJournal {
     try {
       this.append({ type: "forgotten", id });
     } catch {
-      // Undo will find that the file never changed.
+      // Without this line, undo finds that the file never changed.
     }
     this.#removeKept(id);
   }
@@ -162,21 +165,21 @@ export class UndoJournal {
   }
 }
 
-/** A repository that was taken back is kept as the folder that it was. */
-export const REPOSITORY_ENDING = ".repository";
+/** The ending of a repository that an undo removed: its folder is stored as it was. */
+export const REPOSITORY_SUFFIX = ".repository";
 
-/** The total size of what is kept for undo, over all projects. */
-const MOST_KEPT_BYTES = 512 * 1024 * 1024;
+/** The most bytes that are stored for undo, over all projects. */
+const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 const DAY_MS = 24 * 3600 * 1000;
 const LONGEST_MS = 30 * DAY_MS;
-/** Of files that often hold passwords. */
+/** The longest time for files that often hold passwords. */
 const LONGEST_SECRET_MS = 7 * DAY_MS;
 
-/** Removes the oldest kept files until the rest is within the limits of size and age. Never throws. */
-export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
+/** Removes the oldest stored files until the rest is within the limits of size and age. Never throws. */
+export function pruneUndo(folder: string, most = MAX_KEPT_BYTES, now = Date.now()): void {
   try {
-    const files = filesBelow(folder).sort((one, other) => other.time - one.time);
-    // A clock that is a month ahead makes nothing old by itself.
+    const files = listUndoFiles(folder).sort((one, other) => other.time - one.time);
+    // Measure age from the latest file: otherwise a clock that is a month ahead would make everything old.
     const last = files.reduce((latest, { time }) => Math.max(latest, time || 0), 0);
     let total = 0;
     for (const { path, name, isJournal, bytes, time } of files) {
@@ -186,15 +189,15 @@ export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now
       if (isOld || (!isJournal && total > most)) rmSync(path, { force: true, recursive: true });
     }
   } catch {
-    // What cannot be removed stays.
+    // Files that cannot be removed stay.
   }
 }
 
-function filesBelow(folder: string) {
-  return entriesOf(folder).flatMap((project) =>
-    entriesOf(join(folder, project.name)).flatMap(({ name }) => {
+function listUndoFiles(folder: string) {
+  return tryReadEntries(folder).flatMap((project) =>
+    tryReadEntries(join(folder, project.name)).flatMap(({ name }) => {
       const path = join(folder, project.name, name);
-      const stats = lstatOf(path);
+      const stats = tryLstat(path);
       if (stats === null) return [];
       const isJournal = name.endsWith(".jsonl");
       const named = /^([0-9a-z]{9})00-/.exec(name)?.[1];
