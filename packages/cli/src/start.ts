@@ -1,12 +1,13 @@
 import { describeError } from "@burin/core/internal";
 import { parseCommandLine, type Request } from "./args.ts";
-import { closeSession, currentDocument, runPrint } from "./modes/print/print.ts";
+import { runPrint } from "./modes/print/print.ts";
 import { createPromptInput } from "./modes/print/prompt-input.ts";
+import { createDocument } from "./modes/print/run-document.ts";
 import { openSettings } from "./request/options.ts";
-import type { Io } from "./request/subcommand.ts";
+import type { Io, Progress } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
-import { createTerminalOutput, leave, type Output } from "./terminal/output.ts";
+import { createTerminalOutput, leave } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
 
@@ -22,6 +23,7 @@ const REPLACED =
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = createTerminalOutput(argv.includes("--no-color"));
+  const progress: Progress = { run: null };
   const failed = async (error: unknown): Promise<ExitCode> => {
     const report = await import("./terminal/report-failure.ts").catch((missing: unknown) => {
       // Only what the system refused, such as one more open file, does not mean that the file is gone.
@@ -31,7 +33,7 @@ export async function start(argv: readonly string[]): Promise<void> {
     });
     if (!report) return EXIT.failed;
     const isPrompt = !isSubcommand(argv[0] ?? "");
-    return report.reportFailure(error, { argv, output, soFar: isPrompt ? currentDocument() : null });
+    return report.reportFailure(error, { argv, output, soFar: isPrompt ? reportDocument(progress) : null });
   };
   let isUncaught = false;
   // An error that no caller catches is reported like any other failure, also to scripts.
@@ -40,15 +42,26 @@ export async function start(argv: readonly string[]): Promise<void> {
     // Only the first error is reported; others follow from it.
     process.on("uncaughtException", () => {});
     setTimeout(leave, MAX_CLOSING_MS, EXIT.failed);
-    void failed(error).then((code) => closeSession().finally(() => leave(code)));
+    // What the session has started ends with it, and its log is written.
+    const close = async () => progress.run?.session.close();
+    void failed(error).then((code) => close().finally(() => leave(code)));
   });
-  const ended = parseCommandLine(argv).then((request) => run(request, output));
+  const ended = parseCommandLine(argv).then((request) =>
+    run(request, { output, signal: interruptSignal(), progress }),
+  );
   const code = await ended.catch(failed);
   if (!isUncaught) leave(code);
 }
 
-async function run(request: Request, output: Output): Promise<ExitCode> {
-  const io = { output, signal: interruptSignal() };
+/** The document of the current run so far; the run itself reports nothing more. */
+function reportDocument({ run }: Progress): object {
+  if (run === null) return createDocument(null);
+  run.isOver = true;
+  return run.document;
+}
+
+async function run(request: Request, io: Io): Promise<ExitCode> {
+  const { output } = io;
   switch (request.mode) {
     case "help":
       output.out((await import("./help.ts")).formatHelp(request.topic, output.isTerminal));

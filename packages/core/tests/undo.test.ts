@@ -109,7 +109,7 @@ describe("undo", () => {
     const copy = join(top, "copy");
     cpSync(root, copy, { recursive: true });
     const [entry] = await listUndoEntries({ home, root });
-    expect(await runUndoInCopy(copy, { home, root, session: entry?.writer ?? "" })).toEqual([]);
+    expect(await runUndoInCopy({ home, root, session: entry?.writer ?? "" }, copy)).toEqual([]);
     expect([existsSync(join(copy, "..notes")), textOf("..notes")]).toEqual([false, "new\n"]);
   });
 

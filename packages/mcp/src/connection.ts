@@ -23,10 +23,37 @@ const MAX_LOOKS = 3;
 
 /** The most connections that open at the same time. Hundreds of programs at once would block everything else. */
 const MAX_OPENING = 16;
-/** How many connections are being opened. Shared by sessions: they start programs on one machine. */
-let opening = 0;
-/** Connections that wait for their turn. Shared by sessions: they start programs on one machine. */
-const waiting: (() => void)[] = [];
+
+/** Starts programs side by side up to that number; the others wait for their turn. */
+class Starts {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#running < MAX_OPENING) {
+      this.#running += 1;
+      this.#next();
+    }
+    try {
+      await rejectOnAbort(turn, signal);
+      return await start();
+    } finally {
+      // A start that stopped waiting still gets its turn, and passes it on.
+      void turn.then(() => this.#next());
+    }
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
+  }
+}
+
+/** Shared by sessions: they start programs on one machine. */
+const starts = new Starts();
 
 export interface ConnectionOptions extends OpenOptions {
   /** Called with the server's list when a call found a tool that differs from the one that was judged. */
@@ -75,22 +102,16 @@ export class McpConnection {
   async #opened(): Promise<OpenClient> {
     const { signal } = this.#closing;
     try {
-      signal.throwIfAborted();
-      if (opening < MAX_OPENING) opening += 1;
-      else await rejectOnAbort(new Promise<void>((resolve) => waiting.push(resolve)), signal);
-      const { openClient } = await import("./open-client.ts");
-      const up = await openClient(this.#needs, signal);
+      const up = await starts.run(async () => {
+        const { openClient } = await import("./open-client.ts");
+        return openClient(this.#needs, signal);
+      }, signal);
       up.client.onclose = () => this.#forget(up);
       this.#up = up;
       return up;
     } catch (error) {
       this.#open = null;
       throw error;
-    } finally {
-      // A connection that stopped waiting still gets its turn, and passes it on here.
-      const next = waiting.shift();
-      if (next === undefined) opening -= 1;
-      else next();
     }
   }
 

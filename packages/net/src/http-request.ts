@@ -119,10 +119,7 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: 
 }
 
 /** Returns the request options for the environment's proxy; none without a proxy. */
-export async function loadProxyRoute(
-  url: URL,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<ProxyRoute> {
+export async function loadProxyRoute(url: URL, environment: NodeJS.ProcessEnv = {}): Promise<ProxyRoute> {
   if (!PROXY_VARIABLES.some((name) => environment[name])) return {};
   return (await import("./proxy.ts")).findProxyRoute(url, environment);
 }

@@ -84,7 +84,9 @@ describe("P50 proxies", () => {
     const target = await listen(createServer(sayHello));
     const { port, seen } = await startProxy(target);
     process.env.HTTP_PROXY = `http://me:p%40ss@127.0.0.1:${port}`;
-    expect(await ask({ baseUrl: "http://model.test/v1", apiKey: "k" })).toEqual(HELLO);
+    expect(await ask({ baseUrl: "http://model.test/v1", apiKey: "k", environment: process.env })).toEqual(
+      HELLO,
+    );
     const credentials = Buffer.from("me:p@ss").toString("base64");
     expect(seen).toEqual([`POST http://model.test/v1/chat/completions Basic ${credentials}`]);
   });
@@ -94,13 +96,13 @@ describe("P50 proxies", () => {
     const { port, seen } = await startProxy(target);
     process.env.https_proxy = `127.0.0.1:${port}`;
     const baseUrl = "https://model.test/v1";
-    expect(findFailure(await ask({ baseUrl })).message).toMatch(
+    expect(findFailure(await ask({ baseUrl, environment: process.env })).message).toMatch(
       /certificate is not trusted.*NODE_EXTRA_CA_CERTS/,
     );
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
-    expect(await ask({ baseUrl })).toEqual(HELLO);
+    expect(await ask({ baseUrl, environment: process.env })).toEqual(HELLO);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await ask({ baseUrl })).toEqual(HELLO);
+    expect(await ask({ baseUrl, environment: process.env })).toEqual(HELLO);
     expect(seen).toEqual(["CONNECT model.test:443 -", "CONNECT model.test:443 -"]);
   });
 
@@ -117,14 +119,19 @@ describe("P50 proxies", () => {
       ["ftp://127.0.0.1:9", /proxy in the environment is not a valid http/],
     ] as const) {
       process.env.HTTPS_PROXY = proxy;
-      expect(findFailure(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);
+      expect(
+        findFailure(await ask({ baseUrl: "https://model.test/v1", environment: process.env })).message,
+      ).toMatch(words);
     }
   });
 
   it("are not asked for this machine itself", async () => {
     process.env.HTTP_PROXY = "http://127.0.0.1:9";
     const { baseUrl } = await serve({ text: "Hello" });
-    expect((await ask({ baseUrl })).at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect((await ask({ baseUrl, environment: process.env })).at(-1)).toEqual({
+      type: "end",
+      reason: "stop",
+    });
   });
 
   it.each<[string, string, boolean]>([

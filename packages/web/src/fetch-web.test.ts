@@ -32,12 +32,13 @@ interface Asked {
   readonly resolve?: ResolveHost;
   readonly limits?: Partial<WebLimits>;
   readonly signal?: AbortSignal;
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
-function get(url: string, { named = [], resolve, limits = {}, signal }: Asked = {}) {
+function get(url: string, { named = [], resolve, limits = {}, signal, environment }: Asked = {}) {
   const guard = { named, ...(resolve ? { resolve } : {}) };
   return fetchWeb(
-    { url: new URL(url), accept: "*/*", guard, limits },
+    { url: new URL(url), accept: "*/*", guard, limits, environment },
     signal ?? new AbortController().signal,
   );
 }
@@ -167,12 +168,6 @@ describe("P37 internal hosts", () => {
 });
 
 describe("P50 a proxy of the environment", () => {
-  const before = process.env.HTTP_PROXY;
-  afterEach(() => {
-    if (before === undefined) delete process.env.HTTP_PROXY;
-    else process.env.HTTP_PROXY = before;
-  });
-
   it.each<[url: string, addresses: string[], named: string[], wanted: string]>([
     ["http://site.test/x", [], [], "fetched"],
     ["http://site.test/x", ["93.184.215.14"], [], "fetched"],
@@ -192,8 +187,8 @@ describe("P50 a proxy of the environment", () => {
         asked.push(request.url);
         response.end("by the proxy");
       });
-      process.env.HTTP_PROXY = `http://127.0.0.1:${port}`;
-      expect(await typeOf(get(url, { named, resolve: async () => addresses }))).toBe(wanted);
+      const environment = { HTTP_PROXY: `http://127.0.0.1:${port}` };
+      expect(await typeOf(get(url, { named, resolve: async () => addresses, environment }))).toBe(wanted);
       expect(asked).toEqual(wanted === "fetched" ? [url] : []);
     },
   );

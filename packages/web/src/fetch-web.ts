@@ -26,7 +26,7 @@ export interface WebRequest {
   readonly accept: string;
   readonly guard: HostGuard;
   readonly limits?: Partial<WebLimits>;
-  /** Where a proxy is named, instead of this process's own environment. */
+  /** Where a proxy is named. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 

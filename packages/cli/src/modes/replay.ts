@@ -86,7 +86,7 @@ async function replayInCopy(
   const copy = await realpath(await mkdtemp(join(tmpdir(), "burin-replay-")));
   try {
     await cp(root, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
-    for (const { file, reason } of await runUndoInCopy(copy, { home, root, session: id })) {
+    for (const { file, reason } of await runUndoInCopy({ home, root, session: id }, copy)) {
       io.output.note(`burin: ${visible(`${file} is not as the session found it: ${reason}`)}`);
     }
     const toolbox = createToolbox({ root: copy, settings, approvalMode: "yolo" });

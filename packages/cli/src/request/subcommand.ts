@@ -8,6 +8,20 @@ export interface Io {
   readonly output: Output;
   /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
+  /** Set by a start that reports also what no caller catches. */
+  readonly progress?: Progress;
+}
+
+/** How far a run without a screen has come. */
+export interface Progress {
+  run: PrintedRun | null;
+}
+
+export interface PrintedRun {
+  readonly document: object;
+  readonly session: { close(): Promise<void> };
+  /** Something else has reported the run; it says nothing more. */
+  isOver: boolean;
 }
 
 /** The words after the name of a subcommand, and the options around it. */

@@ -1,3 +1,5 @@
+import { once } from "@burin/core/internal";
+
 /**
  * Widths that differ between terminals. These values are the most common; `screen.ts` asks the terminal once such
  * a character is about to be shown. Shared by sessions: they have one terminal.
@@ -33,16 +35,15 @@ const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
 /** The time that the segmenter takes grows with the square of a text's length. */
 const PIECE = 1000;
-/** Shared by sessions: it has no settings, and takes long to make. */
-let segmenter: Intl.Segmenter | undefined;
+/** It takes long to make. */
+const segmenter = once(() => new Intl.Segmenter());
 
 /** Splits the text into characters as users see them. */
 export function splitGraphemes(text: string): string[] {
   if (SINGLE.test(text)) return text.split("");
-  segmenter ??= new Intl.Segmenter();
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
-    const piece = Array.from(segmenter.segment(text.slice(from, from + PIECE)), ({ segment }) => segment);
+    const piece = Array.from(segmenter().segment(text.slice(from, from + PIECE)), ({ segment }) => segment);
     // What follows may belong to the last one.
     if (from + PIECE < text.length && piece.length > 1) piece.pop();
     found.push(...piece);

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { visibleText as visible } from "@burin/core/internal";
+import { once, visibleText as visible } from "@burin/core/internal";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createPieceJoiner } from "./joined-text.ts";
 import { exit, interrupt, isInterrupted } from "./signals.ts";
@@ -104,22 +104,10 @@ export function leave(code: ExitCode): void {
   });
 }
 
-/** Shared by sessions: the streams belong to the process. */
-const isListening = { stdout: false, stderr: false };
-
 /** Creates the stream at the first write: a start need not wait for it before it asks the model. */
-function openStdout(): NodeJS.WriteStream {
-  if (!isListening.stdout) process.stdout.on("error", leaveLostOutput);
-  isListening.stdout = true;
-  return process.stdout;
-}
-
-function openStderr(): NodeJS.WriteStream {
-  // The work is worth more than its notes: it goes on without them.
-  if (!isListening.stderr) process.stderr.on("error", () => undefined);
-  isListening.stderr = true;
-  return process.stderr;
-}
+const openStdout = once((): NodeJS.WriteStream => process.stdout.on("error", leaveLostOutput));
+/** The work is worth more than its notes: it goes on without them. */
+const openStderr = once((): NodeJS.WriteStream => process.stderr.on("error", () => undefined));
 
 /** The reader is gone, or writing failed: only stderr is left for a message. */
 function leaveLostOutput(error: NodeJS.ErrnoException): void {

@@ -2,35 +2,37 @@ import { closeSync, fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 
-/** Shared by sessions: a signal ends the process, with all that it runs. */
-let received: NodeJS.Signals | null = null;
-/** Shared by sessions: they have one terminal. Another program has it, and its keys mean that program. */
-let isAway = false;
-/** Shared by sessions: the end of the process ends all of them. */
-const controller = new AbortController();
+/** Shared by sessions: they have one terminal, and a signal ends the process with all that it runs. */
+const interruption = {
+  received: null as NodeJS.Signals | null,
+  /** Another program has the terminal, and its keys mean that program. */
+  isAway: false,
+  controller: new AbortController(),
+};
 
 /** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */
 export function interruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
-    process.on(name, () => (isAway && /INT|QUIT/.test(name)) || interrupt(name));
+    process.on(name, () => (interruption.isAway && /INT|QUIT/.test(name)) || interrupt(name));
   }
-  return controller.signal;
+  return interruption.controller.signal;
 }
 
 export function delegateKeys(other: boolean): void {
-  isAway = other;
+  interruption.isAway = other;
 }
 
 /** A terminal that is gone is told by a failed write, by the system and by its shell, in any order. */
 export function interrupt(name: NodeJS.Signals): void {
-  received ??= name;
+  const { controller } = interruption;
+  interruption.received ??= name;
   if (controller.signal.aborted && name !== "SIGHUP") exit(EXIT.interrupted);
   controller.abort();
 }
 
 /** Whether the terminal may be gone, and the remaining work is only for the log. */
 export function isInterrupted(): boolean {
-  return received !== null;
+  return interruption.received !== null;
 }
 
 /** At its exit Node restores its terminal, and aborts when that is gone; a closed descriptor it leaves alone. */
@@ -47,7 +49,7 @@ function closeLostTerminals(): void {
 
 /** After a signal the exit code is 128 plus its number, as in shells. */
 export function exit(code: ExitCode): never {
-  const name = received;
+  const name = interruption.received;
   // At its exit Node waits for a host that it looks up, however long that takes; a signal does not.
   if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {
     process.on("exit", () => process.removeAllListeners(name).kill(process.pid, name));

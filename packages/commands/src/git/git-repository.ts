@@ -76,10 +76,13 @@ export function findGit({ roots, environment, passEnvironment: pass }: FactsOpti
   return { git, env: { ...env, ...paths, ...buildReadOnlyEnvironment({ isSandboxed: false }) } };
 }
 
+class GitAnswers {
+  readonly repositories = new AnswerCache<Repository | RepositoryFault | null>();
+  readonly indexes = new AnswerCache<IndexPaths | RepositoryFault>();
+}
+
 /** Shared by sessions: git's answers, valid as long as the files that it read are unchanged. */
-const repositories = new AnswerCache<Repository | RepositoryFault | null>();
-/** Shared by sessions: like `repositories`, the answers depend only on git's files. */
-const indexes = new AnswerCache<IndexPaths | RepositoryFault>();
+const cachedAnswers = new GitAnswers();
 
 class GitInspector {
   readonly #roots: readonly string[];
@@ -124,7 +127,7 @@ class GitInspector {
   #repositoryIn(folder: string): Repository | RepositoryFault | null {
     return getOrCreate(this.#known, folder, () => {
       const place = resolveExisting(folder);
-      return repositories.answer(`${this.#asking} ${place}`, () => {
+      return cachedAnswers.repositories.answer(`${this.#asking} ${place}`, () => {
         const answer = this.#repository(place);
         const isFault = answer !== null && "nature" in answer;
         return { answer, sources: isFault ? null : this.#sourcesOf(place, answer) };
@@ -220,7 +223,7 @@ class GitInspector {
   }
 
   #indexPaths(folder: string, gitDir: string): IndexPaths | RepositoryFault {
-    return indexes.answer(`${this.#asking} ${gitDir}`, () => {
+    return cachedAnswers.indexes.answer(`${this.#asking} ${gitDir}`, () => {
       const { output, fault } = this.ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
       if (fault !== null) return { answer: createUnansweredFault(fault), sources: null };
       return { answer: parseIndexPaths(output.toString("utf8")), sources: [gitDir, join(gitDir, "index")] };

@@ -5,21 +5,23 @@ import { withFallback } from "@burin/contract/or-else";
 import { isInFolders } from "@burin/files/disk/disk-looks";
 import { findProgram, SYSTEM_FOLDERS, splitPathFolders } from "./shell-program.ts";
 
-/**
- * Shared by sessions: no helper program may come from a project folder, for any session. Holds the folder that this
- * process started in, which may be a project, and the roots of every workspace.
- */
-const projectFolders = new Set<string>(withFallback([], () => [process.cwd()].filter(isProject)));
-/** Shared by sessions: places of programs by name and PATH, for the projects above. */
-const knownPrograms = new Map<string, string | null>();
+class HelperPlaces {
+  /** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
+  readonly projects = new Set<string>(withFallback([], () => [process.cwd()].filter(isProject)));
+  /** By name and PATH. */
+  readonly programs = new Map<string, string | null>();
+}
+
+/** Shared by sessions: a folder that one of them works in is safe for none. */
+const places = new HelperPlaces();
 
 /**
  * From now on, no helper program is taken from these folders: a repository must not bring its own `mkfifo` or `git`.
  */
 export function excludeFolders(roots: readonly string[]): void {
-  if (roots.every((root) => projectFolders.has(root))) return;
-  for (const root of roots) projectFolders.add(root);
-  knownPrograms.clear();
+  if (roots.every((root) => places.projects.has(root))) return;
+  for (const root of roots) places.projects.add(root);
+  places.programs.clear();
 }
 
 /** Returns the folders of PATH outside the project, so that it cannot bring its own `ls` or `git`. */
@@ -30,7 +32,7 @@ export function filterPath(path: string, roots: readonly string[]): string {
 /** Builds the PATH for the user's programs that start other programs, such as git, an editor or a database server. */
 export function buildHelperPath(path: string | undefined): string {
   // An empty PATH would mean the current folder.
-  return filterPath(path ?? "", [...projectFolders].filter(isProject)) || SYSTEM_FOLDERS.join(delimiter);
+  return filterPath(path ?? "", [...places.projects].filter(isProject)) || SYSTEM_FOLDERS.join(delimiter);
 }
 
 /** The home folder, and any folder above it, contains the user's own installed programs, so it is not a project. */
@@ -42,7 +44,7 @@ function isProject(folder: string): boolean {
 export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;
   const file = process.platform === "win32" ? `${name}.exe` : name;
-  return getOrCreate(knownPrograms, `${name}\n${path}`, () =>
-    findProgram(file, path ?? "", [...projectFolders]),
+  return getOrCreate(places.programs, `${name}\n${path}`, () =>
+    findProgram(file, path ?? "", [...places.projects]),
   );
 }

@@ -85,8 +85,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
 }
 
 /** Windows tracks process trees itself: taskkill ends one by its root process. */
-export function endWindowsTree(pid: number): void {
-  const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
+export function endWindowsTree(pid: number, systemRoot = "C:\\Windows"): void {
+  const program = join(systemRoot, "System32", "taskkill.exe");
   loadPrograms().spawnSync(program, ["/pid", String(pid), "/t", "/f"], {
     stdio: "ignore",
     windowsHide: true,
@@ -147,7 +147,7 @@ export function receiveListener(program: string, args: readonly string[]): Promi
   });
 }
 
-export function killNow(marks: TreeMarks): void {
-  if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
+export function killNow(marks: TreeMarks, systemRoot: string | undefined): void {
+  if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid, systemRoot);
   else killTreeNow(marks);
 }

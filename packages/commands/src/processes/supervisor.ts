@@ -28,6 +28,7 @@ export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
 export class Supervisor {
   readonly ledger: ProcessLedger;
   readonly #inherited: string | undefined;
+  readonly #systemRoot: string | undefined;
   readonly #running = new Set<SupervisedProcess>();
   #count = 0;
   #hasEnded = false;
@@ -35,6 +36,7 @@ export class Supervisor {
   constructor({ home, environment }: { readonly home: string; readonly environment: NodeJS.ProcessEnv }) {
     this.ledger = new ProcessLedger(home);
     this.#inherited = environment[RUN_VARIABLE];
+    this.#systemRoot = environment.SystemRoot;
   }
 
   /** Rejects when the program cannot be started. */
@@ -66,7 +68,12 @@ export class Supervisor {
       });
       sandbox?.onStart?.(child);
       const onGone = () => this.#running.delete(run);
-      const run: SupervisedProcess = new SupervisedProcess(child, { runId, sandbox, onGone });
+      const run: SupervisedProcess = new SupervisedProcess(child, {
+        runId,
+        sandbox,
+        systemRoot: this.#systemRoot,
+        onGone,
+      });
       this.ledger.note({ pid: child.pid, started: run.started });
       this.#running.add(run);
       return run;
@@ -88,6 +95,8 @@ const CLOSED_MESSAGE = "Nothing was run: this toolbox or session is closed.";
 interface Supervision {
   readonly runId: string;
   readonly sandbox: SandboxedProgram | null;
+  /** Where Windows is. */
+  readonly systemRoot: string | undefined;
   readonly onGone: () => void;
 }
 
@@ -98,20 +107,22 @@ export class SupervisedProcess {
   readonly id: string;
   readonly #known: Map<number, string>;
   readonly #sandbox: SandboxedProgram | null;
+  readonly #systemRoot: string | undefined;
   readonly #onGone: () => void;
   readonly #forget: () => void;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #taken: Promise<readonly TakenBack[]> | null = null;
   #isReleased = false;
 
-  constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
+  constructor(child: Child, { runId, sandbox, systemRoot, onGone }: Supervision) {
     this.child = child;
     this.id = runId;
     this.#known = new Map([[child.pid, findProcess(child.pid)?.started ?? ""]]);
     this.#sandbox = sandbox;
+    this.#systemRoot = systemRoot;
     this.#onGone = onGone;
     this.#forget = runAtExit(() => {
-      killNow(this.#marks);
+      killNow(this.#marks, systemRoot);
       sandbox?.visit?.killSpace();
       sandbox?.releaseNow();
     });
@@ -149,7 +160,7 @@ export class SupervisedProcess {
   }
 
   async #end(): Promise<readonly ProcessEntry[]> {
-    if (process.platform === "win32") endWindowsTree(this.child.pid);
+    if (process.platform === "win32") endWindowsTree(this.child.pid, this.#systemRoot);
     const left = await endTree(this.#marks);
     await Promise.race([this.child.ended, pause(500)]);
     return left;
@@ -268,7 +279,8 @@ export async function runProgram({
   if (program === null) throw new Error(`there is no program ${command}`);
   const plain = { writeEnd: null, isVerbatim: false };
   const child = await startChild({ program, args, cwd, env, ...plain });
-  const run = new SupervisedProcess(child, { runId: randomName(), sandbox: null, onGone: () => {} });
+  const own = { runId: randomName(), sandbox: null, systemRoot: env.SystemRoot, onGone: () => {} };
+  const run = new SupervisedProcess(child, own);
   return readToEnd(run, { ...reading, isAlone: true });
 }
 

@@ -101,7 +101,6 @@ function explainCommonFolderRisk(file: string): string | null {
 /** Returns where a `.git` file or link points, whether that exists or not; null when it points nowhere. */
 export function readLinkedFolder({ path, kind, target = "" }: ProtectedPath): string | null {
   const line = kind === "link" ? `gitdir: ${target}` : readFileLine(path);
-  /** Shared by sessions: answers of git as long as the files that it read are the same. */
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
   return named === undefined ? null : resolveExisting(resolve(dirname(path), named));
 }

@@ -5,13 +5,11 @@ import { excludeFolders, findHelper } from "../processes/helper-program.ts";
 import { TEMPORARY_PREFIX } from "../processes/process-ledger.ts";
 import { tryRun } from "../processes/run-process.ts";
 import { Supervisor } from "../processes/supervisor.ts";
+import { checkOnMachine } from "./check-on-machine.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
 import { buildSpaceProbe, createLinuxSandbox } from "./sandbox-linux.ts";
 import { createMacSandbox } from "./sandbox-mac.ts";
 import { SessionSpace } from "./session-space.ts";
-
-/** Shared by sessions: a probe that succeeded is valid for every mode and session of this process. */
-const workingProbes = new Set<string>();
 
 /** Finds out, by trying, whether commands can be limited here. */
 export async function probeSandbox(
@@ -25,9 +23,7 @@ export async function probeSandbox(
       if (program === null)
         return createUnavailable("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
       const sandbox = createLinuxSandbox(program, limits);
-      if (!workingProbes.has(program) && (await tryRun(program, sandbox.probe(), environment)))
-        workingProbes.add(program);
-      return workingProbes.has(program)
+      return (await checkOnMachine(program, () => tryRun(program, sandbox.probe(), environment)))
         ? { sandbox }
         : createUnavailable("bwrap is installed, but this system does not let it make namespaces");
     }

@@ -13,6 +13,7 @@ import {
 } from "../processes/process-table.ts";
 import { tryRun } from "../processes/run-process.ts";
 import type { SupervisedProcess, Supervisor } from "../processes/supervisor.ts";
+import { checkOnMachine } from "./check-on-machine.ts";
 import { SpaceVisit } from "./space-visit.ts";
 
 /** The options of nsenter for what the commands of a session share, and the kernel's names for it. */
@@ -223,17 +224,14 @@ async function isReady({ child }: SupervisedProcess): Promise<boolean> {
   return Promise.race([answer, child.ended.then(() => false), late]);
 }
 
-/** Shared by sessions: what has worked once on this machine works for all of them. */
-const workingMachines = new Set<string>();
-
 async function canRunInSpace(
   space: SessionSpace,
   { bubblewrap, environment, probe }: SpaceRequest,
 ): Promise<boolean> {
-  if (workingMachines.has(bubblewrap)) return true;
-  const [program, ...args] = space.enter(false, [bubblewrap, ...probe]);
-  if (await tryRun(program, args, environment)) workingMachines.add(bubblewrap);
-  return workingMachines.has(bubblewrap);
+  return checkOnMachine(`space ${bubblewrap}`, () => {
+    const [program, ...args] = space.enter(false, [bubblewrap, ...probe]);
+    return tryRun(program, args, environment);
+  });
 }
 
 interface OpenedSpace {

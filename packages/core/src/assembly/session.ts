@@ -34,13 +34,6 @@ import type { ToolSet } from "./tool-set.ts";
 /** The endings of runs that never started or that failed unexpectedly. Loaded only when needed. */
 const loadRunEndings = () => import("../session/failed-run.ts");
 
-/** Of a run that ends when its agent does. */
-const NO_DEMANDS: Pick<Demands, "tell" | "note" | "judge"> = {
-  tell: (prompt) => prompt,
-  note: () => {},
-  judge: async (end) => ({ end }),
-};
-
 /** A session: the agent in a project, with its tools, its conversation and their log. */
 export class Session {
   readonly id: string;
@@ -141,11 +134,11 @@ export class Session {
       const stop = AbortSignal.any([signal, parking.signal]);
       while (input !== null) {
         for await (const event of this.#agent.run(input, stop)) {
-          demands.note(event);
+          demands?.note(event);
           if (event.type === "done") end = event;
           else yield* parking.signal.aborted ? [] : this.#withNotes(event);
         }
-        const verdict = end === null ? { end } : await demands.judge(end);
+        const verdict = end && demands ? await demands.judge(end) : { end };
         if ("end" in verdict) end = verdict.end;
         input = "end" in verdict ? null : this.#inputAgain(verdict);
       }
@@ -168,7 +161,7 @@ export class Session {
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#demandsOf(signal);
     const end = gap.end ?? null;
-    const told = demands.tell(words);
+    const told = demands ? demands.tell(words) : words;
     const given = told === null ? left : this.#inputOf(told, prompt?.media);
     return { events, demands, end, input: end === null ? given : null };
   }
@@ -185,9 +178,9 @@ export class Session {
     return { text, ...(media ? { media } : {}) };
   }
 
-  async #demandsOf(signal: AbortSignal): Promise<typeof NO_DEMANDS> {
+  async #demandsOf(signal: AbortSignal): Promise<Demands | null> {
     const { answerSchema, check: command, home, budget } = this.#parts;
-    if (answerSchema === undefined && command === undefined) return NO_DEMANDS;
+    if (answerSchema === undefined && command === undefined) return null;
     const { openDemands } = await import("../session/ask-until.ts");
     const { registry, journal } = this.#tools;
     const check = command && {

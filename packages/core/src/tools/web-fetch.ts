@@ -133,7 +133,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
       import("@burin/net/guard-host"),
       import("@burin/web/read-page"),
     ]);
-    const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
+    const { allowedHosts = [], resolve, limits = {}, environment = process.env } = this.#options;
     const guard = { named: allowedHosts.concat(allowed), ...(resolve ? { resolve } : {}) };
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
     const page = await readPage(answer, format, signal);

@@ -47,7 +47,7 @@ export interface ServiceOptions {
   readonly tuning?: Tuning | undefined;
   /** The model's price, unless the service reports the cost itself. */
   readonly price?: ModelPrice | undefined;
-  /** Where a proxy is named, instead of this process's own environment. */
+  /** Where a proxy is named. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
   /** The longest silence of the service. */
   readonly silenceMs?: number | undefined;
@@ -351,7 +351,7 @@ export function normalizeOpenAiBase(base: string): string {
 
 /** What opens a service. Throws a message for the user where something is missing. */
 export async function resolveAccess(protocol: Protocol, options: ServiceOptions, isRefused = false) {
-  const { apiKey = "", certificate: place, environment = process.env, signer } = options;
+  const { apiKey = "", certificate: place, environment = {}, signer } = options;
   const got = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));
   const key = (await catchFault("There is no API key", got)).trim();
   if (/[^\x21-\x7e]|["']/.test(key))

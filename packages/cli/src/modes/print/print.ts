@@ -2,7 +2,7 @@ import type { AgentEvent, PartListUnion, Session } from "@burin/core";
 import { openSession } from "@burin/core/internal";
 import type { RunStatus } from "@burin/core/sessions";
 import { buildSessionOptions, type CommonOptions, openSettings } from "../../request/options.ts";
-import type { Io } from "../../request/subcommand.ts";
+import type { Io, PrintedRun } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { formatNote, type Output } from "../../terminal/output.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
@@ -49,7 +49,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     noteNotices(await listRuleNotices({ settings, options }, session.registry), io.output);
   }
   const documents: RunDocument[] = [];
-  current = { document: createDocument(session.id), session, isTold: false };
+  if (io.progress) io.progress.run = { document: createDocument(session.id), session, isOver: false };
   const variables = Object.keys(process.env).join();
   const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
   const told = new Set<string>();
@@ -92,8 +92,8 @@ async function runPrompt(
   const { options, io, told } = face;
   const document = createDocument(session.id);
   const startedAt = process.uptime();
-  const here = { document, session, isTold: false };
-  current = here;
+  const here: PrintedRun = { document, session, isOver: false };
+  if (io.progress) io.progress.run = here;
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, face);
   let said: PartListUnion | null = prompt && prompt + piped;
@@ -106,7 +106,7 @@ async function runPrompt(
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
   for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
-    if (here.isTold) return document;
+    if (here.isOver) return document;
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
     report?.tell(event);
@@ -134,21 +134,6 @@ async function findAppFault(name: string): Promise<string | undefined> {
   if (command === undefined) return undefined;
   const known = command === name ? "" : `, which calls it /${command}`;
   return `/${name} belongs to the app${known}: start burin and type it there. To send it as text, put a space before it.`;
-}
-
-/** Shared by sessions: `burin -p` runs one session, whose document the end of the process reports. */
-let current: { readonly document: RunDocument; readonly session: Session; isTold: boolean } | null = null;
-
-/** The document of the current run so far, for reporting that the run cannot continue; it tells nothing more. */
-export function currentDocument(): object {
-  if (current === null) return createDocument(null);
-  current.isTold = true;
-  return current.document;
-}
-
-/** Ends what the session has started, and writes its log. */
-export async function closeSession(): Promise<void> {
-  await current?.session.close();
 }
 
 async function loadAnswerSchema({ jsonSchemaFile: file }: CommonOptions) {

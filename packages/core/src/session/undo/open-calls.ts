@@ -232,7 +232,13 @@ export function recallState(
   });
   const { at, isWhole, folders } = note;
   const stamps = new Map([...lines.values()].map(([path, stamp]) => [path, stamp]));
-  const work = { stamps, isComplete: isWhole, repositories: new Set(folders), ignored: new Map(), missed: [] };
+  const work = {
+    stamps,
+    isComplete: isWhole,
+    repositories: new Set(folders),
+    ignored: new Map(),
+    missed: [],
+  };
   return { at, repositories, work: { ...work, isTruncated: false, hasMoreIgnored: false } };
 }
 

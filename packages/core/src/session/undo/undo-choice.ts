@@ -29,7 +29,7 @@ export interface UndoOptions {
   readonly last?: "prompt" | "turn";
   /** Undo all changes of the session `only` after the turn with this number. */
   readonly afterTurn?: number;
-  /** The environment in which git is looked up. */
+  /** Where to look for git; default: the environment of the process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

@@ -31,19 +31,29 @@ export function resolveUndoFolder(home: string, root: string): string {
   return join(home, "undo", formatProjectName(root));
 }
 
-/** Folders whose ids were read. Shared by sessions: ids are ascending in the whole process. */
-const continued = new Set<string>();
-/** The time in the last id. Shared by sessions: ids are ascending in the whole process. */
-let last = 0;
 /**
  * Creates an id. Ids sort by time, even within one millisecond or when the clock is set back. Earlier versions wrote a
  * count in place of "00"; their ids sort correctly too.
  */
+class ChangeIds {
+  /** The folders whose ids were read. */
+  readonly #continued = new Set<string>();
+  /** The time in the last id. */
+  #last = 0;
+
+  next(folder: string): string {
+    if (!this.#continued.has(folder)) this.#last = Math.max(this.#last, findLatestTime(folder));
+    this.#continued.add(folder);
+    this.#last = Math.max(Date.now(), this.#last + 1);
+    return `${this.#last.toString(36).padStart(9, "0")}00-${randomBytes(3).toString("hex")}`;
+  }
+}
+
+/** Shared by sessions: ids come one after the other in the whole process. */
+const changeIds = new ChangeIds();
+
 export function createChangeId(folder: string): string {
-  if (!continued.has(folder)) last = Math.max(last, findLatestTime(folder));
-  continued.add(folder);
-  last = Math.max(Date.now(), last + 1);
-  return `${last.toString(36).padStart(9, "0")}00-${randomBytes(3).toString("hex")}`;
+  return changeIds.next(folder);
 }
 
 /** Returns the time in the last id of a change or undo of which something is stored. */

@@ -49,12 +49,11 @@ export interface UndoEntry {
   readonly cut?: "during" | "after";
 }
 
+type Looked = Pick<UndoOptions, "home" | "root" | "environment">;
+
 /** Lists the operations that can be undone, latest first. */
-export async function listUndoEntries({
-  home,
-  root,
-}: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
-  await settleCutCalls({ home, root, environment: process.env });
+export async function listUndoEntries({ home, root, environment = {} }: Looked): Promise<UndoEntry[]> {
+  await settleCutCalls({ home, root, environment });
   const operations = readOperations(home, root, (all) => all);
   return operations.map((operation) => buildUndoEntry(operation, root)).reverse();
 }
@@ -72,12 +71,9 @@ function buildUndoEntry(operation: Operation, root: string): UndoEntry {
 }
 
 /** Returns the scope for a user who names no session: the last active session, or `calls` if that was later. */
-export async function resolveUndoScope({
-  home,
-  root,
-}: Pick<UndoOptions, "home" | "root">): Promise<string | undefined> {
-  const [session] = await listSessions(home, root);
-  const entries = await listUndoEntries({ home, root });
+export async function resolveUndoScope(place: Looked): Promise<string | undefined> {
+  const [session] = await listSessions(place.home, place.root);
+  const entries = await listUndoEntries(place);
   const call = entries.find(({ kind, writer }) => kind === "call" && isCall(writer));
   if (session === undefined) return call === undefined ? undefined : CALLS_SCOPE;
   return call !== undefined && Date.parse(call.at) > session.changed ? CALLS_SCOPE : session.id;
@@ -91,7 +87,7 @@ export function forgetUndo({ home, root }: Pick<UndoOptions, "home" | "root">): 
 
 /** Returns what `undo` with these options would undo, latest first. */
 export async function planUndo(options: UndoOptions): Promise<UndoEntry[]> {
-  const { home, root, only, environment = process.env } = options;
+  const { home, root, only, environment = {} } = options;
   await settleCutCalls({ home, root, environment });
   const scope = only === undefined ? null : buildScope(only, options);
   const chosen = readOperations(home, root, (all) =>
@@ -115,7 +111,7 @@ export async function recordTakenBack(
  * that it can be undone in the same way. If two run at the same time, the second undoes the next operation.
  */
 export async function undo(options: UndoOptions): Promise<UndoResult> {
-  const { home, root, environment = process.env } = options;
+  const { home, root, environment = {} } = options;
   // A running command would change what is restored, and a killed undo has left files half written.
   await endLeftCommands(home);
   await settleCutCalls({ home, root, environment });
@@ -158,7 +154,7 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
       ...change,
     });
   const noteGit: GitLocation["note"] = (change, gitId) => journal.append({ type: "git", id: gitId, change });
-  const environment = options.environment ?? process.env;
+  const { environment = {} } = options;
   const removed = new Set(begun?.changes.flatMap(({ file, after }) => (after === null ? file : [])));
   const place = { folder, root, home, onChange, beginWrite, note, noteGit, environment, removed };
   const { files, of, partOf } = await undoAll(chosen, place).finally(ledger.close);
@@ -244,13 +240,13 @@ async function readNeededBlobs(
 
 /** Undoes a session's changes in a copy of the project's folder. Returns the files that could not be restored. */
 export async function runUndoInCopy(
+  options: Required<Pick<UndoOptions, "home" | "root" | "session">> & Pick<UndoOptions, "environment">,
   copy: string,
-  options: Required<Pick<UndoOptions, "home" | "root" | "session">>,
 ): Promise<FileOutcome[]> {
-  const { home, root } = options;
+  const { home, root, environment = {} } = options;
   const chosen = readOperations(home, root, (operations) => chooseOperations(operations, options));
   const onChange = () => ({ note: null, forget() {} });
-  const place = { folder: resolveUndoFolder(home, root), root: copy, onChange, environment: process.env };
+  const place = { folder: resolveUndoFolder(home, root), root: copy, onChange, environment };
   const inCopy = chosen.map((operation) => {
     const inside = operation.changes.filter(({ file }) => isWithin(file, root));
     const changes = inside.map((one) => ({ ...one, file: join(copy, relative(root, one.file)) }));
