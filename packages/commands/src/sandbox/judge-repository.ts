@@ -19,6 +19,7 @@ import {
 } from "../git/git-programs.ts";
 import { AnswerCache } from "../git/kept-answers.ts";
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
+import { isHarmlessName } from "./harmless-settings.ts";
 import type { ProtectedPath } from "./sandbox-place.ts";
 
 const MAX_LINK_BYTES = 4096;
@@ -141,12 +142,6 @@ function isBlob(file: string, line = ""): boolean {
 
 const MAX_BYTES = 256 * 1024;
 
-/**
- * Keys that never make git run anything, whatever their values. Any other key may name a program, or a file that names
- * one.
- */
-const HARMLESS =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|sparsecheckout|sparsecheckoutcone|autocrlf|eol|safecrlf|abbrev|compression|quotepath|longpaths|sharedrepository|untrackedcache|preloadindex|bigfilethreshold)|remote\..*\.(?:url|pushurl|fetch|push|mirror|prune|prunetags|tagopt|promisor|partialclonefilter)|remote\.pushdefault|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetup\w+|sort)|submodule\.(?:.*\.)?(?:url|active|branch|fetchrecursesubmodules|ignore|recurse|alternatelocation|alternateerrorstrategy|shallow)|extensions\.(?:partialclone|worktreeconfig|objectformat|refstorage|noop|relativeworktrees)|user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|fetch\.(?:prune|prunetags|recursesubmodules|parallel)|gc\.(?:auto|autodetach|pruneexpire)|receive\.deny\w+|(?:index|status|advice|color|column)\..*|commit\.(?:verbose|cleanup|status)|lfs\.repositoryformatversion)$/;
 const HARMLESS_UPDATE = /^submodule\..*\.update\n(?:checkout|rebase|merge|none)$/;
 
 const INCLUDE_KEY = /^include(?:if\..*)?\.path$/;
@@ -176,11 +171,11 @@ export function listNamedPrograms(file: string): readonly string[] | null {
 
 /** Whether git runs nothing because of a setting with this name, whatever its value. */
 export function isHarmlessKey(key: string): boolean {
-  return HARMLESS.test(key.toLowerCase());
+  return isHarmlessName(key.toLowerCase());
 }
 
 function isHarmless(entry: string): boolean {
-  return HARMLESS.test(readKey(entry)) || HARMLESS_UPDATE.test(entry);
+  return isHarmlessName(readKey(entry)) || HARMLESS_UPDATE.test(entry);
 }
 
 function readKey(entry: string): string {
