@@ -72,9 +72,15 @@ const MOMENTS = Object.entries({
   ],
   undo: ["session/undo/undo(?:-door)?"],
   journal: [
-    "session/undo/(?:tree-journal|take-back-git|git-blobs|git-changes)",
+    "session/undo/(?:tree-journal|take-back-git|git-blobs|git-changes|cut-calls)",
+    "commands/src/(?:processes/process-ledger|sandbox/guard-notes)",
     "commands/src/git/git-work",
     "files/src/tree/repository",
+  ],
+  worktrees: [
+    "session/worktree/(?:work-trees|merge-tree)",
+    "modes/worktrees/[\\w-]+",
+    "commands/merge-work-tree",
   ],
   mcp: ["mcp/src/(?:mcp-server|mcp-door|result-parts|tool-change)", "assembly/join-mcp"],
   sdk: ["@modelcontextprotocol/[\\w/.-]+", "zod/[\\w/.-]+"],
@@ -100,7 +106,7 @@ const MOMENTS = Object.entries({
   app: ["interactive/app", "cli/src/state/start-facts", "terminal/inline-images"],
   panels: [
     "ui/(?:question-panel|form-panel|ask-panel)",
-    "interactive/(?:first-start|edit-outside|output-of|palette)",
+    "interactive/(?:first-start|edit-outside|output-of|palette|chosen-parts)",
     "state/(?:vim-keys|file-names)",
     "commands/(?:at-files|full-screen-programs)",
     "text/diff-hunks",

@@ -97,11 +97,13 @@ const INNER_FOLDERS = new Set([
   "core/session/log",
   "core/session/undo",
   "core/session/telemetry",
+  "core/session/worktree",
   "cli/modes/demo",
   "cli/modes/doctor",
   "cli/modes/import",
   "cli/modes/plugins",
   "cli/modes/print",
+  "cli/modes/worktrees",
   "cli/modes/interactive",
   "cli/ui/displays",
 ]);

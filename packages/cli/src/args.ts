@@ -57,12 +57,14 @@ function parseRequest(argv: readonly string[]): Request {
   return { mode: "prompt", prompt: positionals.join(" "), words: positionals, isPrint, options };
 }
 
-/** A `-r` without an ID, the last word or before an option, gets an empty one. */
+/** A `-r` without an ID, the last word or before an option, gets an empty one; so does `-w`, also before a prompt. */
 function removeId(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   return argv.map((word, at) => {
-    const isAlone = /^(?:-r|--resume)$/.test(word) && (argv[at + 1] ?? "-").startsWith("-");
-    return isAlone && (end === -1 || at < end) ? "--resume=" : word;
+    if (end !== -1 && at > end) return word;
+    const next = argv[at + 1] ?? "-";
+    if (/^(?:-r|--resume)$/.test(word) && next.startsWith("-")) return "--resume=";
+    return /^(?:-w|--worktree)$/.test(word) && !/^\w[\w.-]*$/.test(next) ? "--worktree=" : word;
   });
 }
 
@@ -81,7 +83,8 @@ function findSubcommand(argv: readonly string[]): SubcommandName | null {
 
 function parseSubcommandRequest(argv: readonly string[], name: SubcommandName): Request {
   const { ownOptions = {}, takesWords, ownWords } = SUBCOMMANDS[name];
-  const options = { ...PARSED, ...ownOptions };
+  const { worktree: _, ...common } = PARSED;
+  const options = { ...common, ...ownOptions };
   const places = parseLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
   // From here on words are kept literally.
   const last = places[ownWords?.(places.slice(1).map(({ value }) => value)) ?? places.length];

@@ -72,7 +72,9 @@ async function run(request: Request, io: Io): Promise<ExitCode> {
     case "subcommand":
       return (await SUBCOMMANDS[request.name].load()).run(request.request, io);
     case "prompt":
-      return runPrompt(request, io);
+      return request.options.workTree === undefined
+        ? runPrompt(request, io)
+        : (await import("./modes/worktrees/in-work-tree.ts")).runInWorkTree(request, io, runPrompt);
   }
 }
 

@@ -27,6 +27,10 @@ const ROWS = {
     },
     load: () => import("./modes/undo.ts"),
   },
+  worktrees: {
+    ownOptions: { ours: FLAG, theirs: FLAG },
+    load: () => import("./modes/worktrees/worktrees.ts"),
+  },
   trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },

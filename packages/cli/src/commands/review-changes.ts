@@ -19,6 +19,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export const reviewCommands: readonly ScreenCommand[] = [
   { name: "changes", opensPanel: true, run: showChanges },
+  {
+    name: "merge",
+    opensPanel: true,
+    run: async (desk) => (await import("./merge-work-tree.ts")).mergeWorkTree(desk),
+  },
 ];
 
 /** Shows everything that the session's calls changed; each place of an edit can be undone separately. */

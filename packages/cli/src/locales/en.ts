@@ -249,8 +249,23 @@ export const en = {
   "first.keyKept":
     "The key is known for this run only. For the next ones, put it into your shell's profile: {line}",
   "command.changes": "what the session changed, place by place, to be kept or taken back",
+  "command.merge": "take the changes of this work tree into your own files",
   "changes.title": "Changes of this session",
   "changes.none": "This session has changed no file.",
+  "merge.title": "Take changes of the work tree",
+  "merge.keys": "left and right: file   enter: take   esc: close",
+  "merge.noTree": "This session works in no work tree of burin -w.",
+  "merge.none": "There is nothing to merge.",
+  "merge.taken": "taken: {file}",
+  "merge.done":
+    "All of {name} is in {folder}. The work tree is removed at the end; burin undo there takes it back.",
+  "merge.kept": "Not all of {name} was taken, so the work tree is kept.",
+  "merge.conflict.lines":
+    "You have changed the same lines. What you take has marks in it: <<<<<<< yours, >>>>>>> work tree.",
+  "merge.conflict.whole": "You have changed this file too. Taking it replaces yours.",
+  "merge.adds": "a new file",
+  "merge.removes": "removes the file",
+  "merge.replaces": "replaces the file",
   "changes.place": "{at} of {all}",
   "changes.takenBack": "taken back",
   "changes.keys":

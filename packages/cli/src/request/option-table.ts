@@ -23,6 +23,7 @@ const ROWS: readonly Row[] = [
   ["--allow RULE", "run matching calls unasked, e.g. read_file or edit(src/**)", "may be repeated"],
   ["--deny RULE", "never run matching calls", "may be repeated"],
   ["--root DIR", "the folder to work in (default: this one)"],
+  ["-w, --worktree NAME", "work in a git work tree; without NAME in a new one"],
   ["--include-directories A,B", "more folders that may be used", "may be repeated"],
   ["--settings FILE", "one more settings.json"],
   ["--max-turns N", "most replies of the model to one prompt (default 200)"],

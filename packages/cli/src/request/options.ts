@@ -52,6 +52,8 @@ export function readCommonOptions(values: OptionValues) {
     /** Given explicitly, instead of being the current folder. */
     isRootNamed: values.root !== undefined,
     includeDirectories: splitDirectories(readTexts(values["include-directories"])),
+    /** The name of the work tree to work in; "" for a new one. */
+    workTree: readText(values.worktree),
     outputFormat: readOutputFormat(values),
     approvalMode: readApprovalMode(values),
     sandbox: readOneOf(values, "sandbox", SANDBOX_MODES),

@@ -56,6 +56,15 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     ],
     ["undo --redo | --list | --forget", "puts it back; what can be taken back; removes what is kept for it"],
   ],
+  worktrees: [
+    [...OUTPUT, "root", "yes"],
+    ["worktrees", "the work trees of burin -w, and whether their changes were merged"],
+    [
+      "worktrees merge NAME [FILE...]",
+      "brings its changes, or those of these files, into your files; --theirs, --ours: where both changed the same lines",
+    ],
+    ["worktrees rm NAME...", "removes work trees; --yes: also what was not merged"],
+  ],
   trust: [
     [...OUTPUT, "root"],
     ["trust", "what this folder's own settings would run; runs nothing"],

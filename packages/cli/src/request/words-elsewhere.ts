@@ -30,7 +30,6 @@ export const FOREIGN_COMMANDS = Object.entries({
   "to leave it out (Burin never updates itself)": "--no-auto-update --just-check-update",
   "to leave it out (the model reads the files that it needs)": "--all-files --map-tokens --subtree-only",
   "--root": "--cwd --cd -C --dir --workspace",
-  "git worktree add DIR, and then --root DIR": "-w --worktree",
   "-c": "--last --restore-chat-history",
   "--resume": "--session --session-id --thread",
   "--settings": "--config --profile --settings-file",

@@ -28,9 +28,10 @@ export class HunkPicker {
   #rows: number[] = [];
   #message = "";
 
-  constructor(path: string, diff: FileDiff) {
+  /** `isTaken`: whether the parts are taken as long as the user says nothing. */
+  constructor(path: string, diff: FileDiff, isTaken = true) {
     this.#path = path;
-    this.#parts = findHunks(diff).map((hunk) => ({ hunk, isTaken: true, note: "" }));
+    this.#parts = findHunks(diff).map((hunk) => ({ hunk, isTaken, note: "" }));
   }
 
   get count(): number {

@@ -138,6 +138,39 @@ export class GitWork {
   }
 }
 
+const LONGEST_CHECKOUT_MS = 300_000;
+
+export interface GitAnswer {
+  readonly output: Buffer;
+  /** What went wrong, or null. */
+  readonly fault: string | null;
+}
+
+/** Runs git as the user would, but without hooks. Throws where the repository names programs that git would run. */
+export function openOwnGit(folder: string, environment: NodeJS.ProcessEnv) {
+  const ground = { roots: [folder], environment, passEnvironment: [] };
+  const { git, env } = findGit(ground);
+  if (git === null) throw new Error("there is no git outside the project");
+  const use = { subcommand: "diff", changes: false, readsFiles: true };
+  const fault = createRepositoryChecks(ground).repositoryFault(folder, use);
+  // A work tree keeps its state in another folder.
+  if (fault?.nature === "program") throw new Error(`git would run what this repository names: ${fault.what}`);
+  const ask = (words: readonly string[], cwd = folder): GitAnswer =>
+    runSync(git, words, {
+      cwd,
+      env: { ...env, LC_ALL: "C", LANGUAGE: "" },
+      longestMs: LONGEST_CHECKOUT_MS,
+    });
+  const must = (words: readonly string[], cwd = folder): Buffer => {
+    const { output, fault: failed } = ask(words, cwd);
+    if (failed !== null) throw new Error(`git ${words[0]}: ${failed.trim()}`);
+    return output;
+  };
+  return { ask, must };
+}
+
+export type OwnGit = ReturnType<typeof openOwnGit>;
+
 const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];
 const STATUS_TIMEOUT_MS = 5000;
 const MAX_STATUS_BYTES = 64 * 1024;

@@ -6,6 +6,7 @@ export const DEFAULT_SETTINGS = {
   context: { fileNames: [], environment: true },
   loop: { detection: true },
   files: { ignoreFileNames: [], ignore: [] },
+  workTrees: { copy: [".env*"] },
   sandbox: { mode: "workspace-write", network: false, hide: [], discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },

@@ -215,6 +215,11 @@ const SECTIONS = {
     ignoreFileNames: textList("Names of more ignore files, e.g. .aiignore."),
     ignore: textList("Globs as in ignore files, relative to the project's folder."),
   }),
+  workTrees: section("Work trees of git that burin -w makes.", defaults.workTrees, {
+    copy: textList(
+      "Globs or names of the ignored files that a new work tree gets copies of. Default: .env*.",
+    ),
+  }),
   sandbox: section("What commands may reach, where the system can limit them.", defaults.sandbox, {
     mode: choice(
       ["off", "read-only", "workspace-write"],

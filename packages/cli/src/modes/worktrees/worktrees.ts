@@ -1,0 +1,112 @@
+import {
+  resolveBurinHome,
+  type TreeChange,
+  type WorkTree,
+  type WorkTreePlace,
+  workTrees,
+} from "@burin/core/internal";
+import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
+import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
+import { formatCount, joinLines, report, visible } from "../../terminal/output.ts";
+
+/** Lists work trees, brings the changes of one back, or removes some. */
+export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  const { words, options, own } = request;
+  const place = { home: resolveBurinHome(process.env), root: options.root, environment: process.env };
+  const [action = "list", name, ...more] = words;
+  if (action === "list" && name === undefined) {
+    const all = await Promise.all((await workTrees.list(place)).map((tree) => readStanding(place, tree)));
+    const rows = all.length === 0 ? ["There is no work tree; burin -w makes one."] : all.map(formatTree);
+    report(output, options.outputFormat, { document: all, rows });
+    return EXIT.done;
+  }
+  if (name === undefined || !["merge", "rm"].includes(action))
+    throw new UsageError(
+      "write burin worktrees, burin worktrees merge NAME [FILE...], or burin worktrees rm NAME.",
+    );
+  if (action === "rm") {
+    const trees = await Promise.all([name, ...more].map((one) => namedTree(place, one)));
+    for (const tree of trees) await assertRemovable(place, tree, options.approvalMode === "yolo");
+    for (const tree of trees) await workTrees.remove(place, tree);
+    output.out(joinLines(...trees.map((tree) => `removed  ${tree.name}`)));
+    return EXIT.done;
+  }
+  const merged = await mergeTree(place, await namedTree(place, name), {
+    files: more,
+    side: own.theirs === true ? "theirs" : own.ours === true ? "ours" : null,
+  });
+  const rows = [
+    ...merged.taken.map((file) => `merged      ${file}`),
+    ...merged.left.map((file) => `left alone  ${file}: both sides changed the same`),
+  ];
+  report(output, options.outputFormat, { document: merged, rows });
+  if (rows.length === 0) output.note("burin: there is nothing to merge.");
+  else if (merged.left.length === 0) output.note("burin: merged. burin undo takes it back.");
+  else
+    output.note(
+      `burin: take what is left in the app (burin -w ${name}, then /merge), or with --theirs or --ours.`,
+    );
+  return merged.left.length > 0 ? EXIT.failed : EXIT.done;
+}
+
+interface Standing extends Pick<WorkTree, "name" | "root"> {
+  readonly changed: number;
+  readonly isInUse: boolean;
+  /** Nothing would be lost with it. */
+  readonly isMerged: boolean;
+}
+
+async function readStanding(place: WorkTreePlace, tree: WorkTree): Promise<Standing> {
+  const { name, root } = tree;
+  const changed = (await workTrees.changes(place, tree)).length;
+  const isInUse = await workTrees.isInUse(place.home, tree);
+  return { name, root, changed, isInUse, isMerged: await workTrees.canGo(place, tree) };
+}
+
+function formatTree({ name, root, changed, isInUse, isMerged }: Standing): string {
+  const use = isInUse ? ", in use" : "";
+  const state = isMerged ? "nothing to merge" : `${formatCount(changed, "file")} to merge`;
+  return `${name.padEnd(16)}  ${state}${use}  ${visible(root)}`;
+}
+
+export async function namedTree(place: WorkTreePlace, name: string): Promise<WorkTree> {
+  const all = await workTrees.list(place);
+  const tree = all.find((one) => one.name === name);
+  if (tree !== undefined) return tree;
+  const known = all.map((one) => one.name).join(", ");
+  throw new UsageError(
+    `there is no work tree ${name}; ${known === "" ? "there is none" : `there are: ${known}`}.`,
+  );
+}
+
+async function assertRemovable(place: WorkTreePlace, tree: WorkTree, isForced: boolean): Promise<void> {
+  if (await workTrees.isInUse(place.home, tree))
+    throw new UsageError(`a session works in the work tree ${tree.name}.`);
+  if (!isForced && !(await workTrees.canGo(place, tree)))
+    throw new UsageError(
+      `the work tree ${tree.name} has changes that were not merged; --yes removes it all the same.`,
+    );
+}
+
+interface MergeChoice {
+  /** Relative to the top of the repository; all when empty. */
+  readonly files: readonly string[];
+  /** Whose version counts where both sides changed the same; null leaves such files alone. */
+  readonly side: "theirs" | "ours" | null;
+}
+
+/** Brings back what merges by itself. */
+export async function mergeTree(place: WorkTreePlace, tree: WorkTree, { files, side }: MergeChoice) {
+  const all = await workTrees.changes(place, tree);
+  const unknown = files.filter((file) => !all.some((change) => change.file === file));
+  if (unknown.length > 0)
+    throw new UsageError(`the work tree ${tree.name} has no change to take in: ${unknown.join(", ")}.`);
+  const chosen = files.length === 0 ? all : all.filter(({ file }) => files.includes(file));
+  const [free, hard] = [chosen.filter((one) => !one.conflict), chosen.filter((one) => one.conflict)];
+  const theirs = side === "theirs" ? hard.map((change) => workTrees.theirs(place, tree, change)) : [];
+  const taken = [...free, ...(await Promise.all(theirs))].map((change: TreeChange) => ({ change }));
+  if (taken.length > 0) await workTrees.take(place, tree, taken);
+  const left = side === null ? hard.map(({ file }) => file) : [];
+  if (files.length === 0 && left.length === 0) await workTrees.noteMerged(place, tree);
+  return { taken: taken.map(({ change }) => change.file), left };
+}

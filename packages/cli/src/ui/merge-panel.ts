@@ -1,0 +1,96 @@
+import type { TreeChange } from "@burin/core/internal";
+import { say } from "../locales/say.ts";
+import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
+import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
+import { HunkPicker, type PickedParts } from "./hunk-picker.ts";
+import { drawKeyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
+
+/** What the user takes of one file. */
+export interface FileChoice {
+  readonly change: TreeChange;
+  /** Empty for a file that is taken as a whole or not. */
+  readonly parts: PickedParts;
+  readonly isTaken: boolean;
+}
+
+interface MergeNeeds {
+  readonly changes: readonly TreeChange[];
+  readonly send: (choices: readonly FileChoice[]) => void;
+  readonly close: () => void;
+}
+
+interface Row {
+  readonly change: TreeChange;
+  readonly picker: HunkPicker | null;
+  isTaken: boolean;
+}
+
+/** The files that a work tree has changed, one after the other, each to be taken in parts. */
+export class MergePanel implements Panel {
+  readonly #needs: MergeNeeds;
+  readonly #rows: readonly Row[];
+  readonly #scroll = new Scroll();
+  #at = 0;
+
+  constructor(needs: MergeNeeds) {
+    this.#needs = needs;
+    // What both sides changed is taken only on purpose.
+    this.#rows = needs.changes.map((change) => {
+      const isTaken = change.conflict === undefined;
+      const picker = change.diff === undefined ? null : new HunkPicker(change.file, change.diff, isTaken);
+      return { change, picker, isTaken };
+    });
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    const row = this.#rows[this.#at];
+    if (row === undefined) return { title: say("merge.title"), lines: [] };
+    const { change, picker } = row;
+    const count = say("changes.place", { at: this.#at + 1, all: this.#rows.length });
+    const head: Line = [
+      { text: formatText(change.file), style: "strong" },
+      { text: `  ${count}`, style: "dim" },
+    ];
+    const conflict: Line[] =
+      change.conflict === undefined
+        ? []
+        : wrapLine([{ text: say(`merge.conflict.${change.conflict}`), style: "warning" }], width);
+    const content = picker?.lines(width) ?? [wholeLine(row)];
+    const hints = [...(picker?.hintLines(width) ?? []), ...drawKeyHints(say("merge.keys"), width)];
+    const room = height - 1 - conflict.length - hints.length;
+    return {
+      title: say("merge.title"),
+      lines: [head, ...conflict, ...this.#scroll.cut(content, room), ...hints],
+    };
+  }
+
+  key(key: Key): void {
+    const row = this.#rows[this.#at];
+    if (row === undefined) return void this.#needs.close();
+    const { picker } = row;
+    if (picker?.words) return void picker.key(key);
+    const step = { left: -1, right: 1 }[key.name];
+    if (step !== undefined) {
+      this.#at = Math.max(0, Math.min(this.#at + step, this.#rows.length - 1));
+      this.#scroll.from = 0;
+    } else if (key.name === "escape") this.#needs.close();
+    else if (key.name === "enter") this.#send();
+    else if (this.#scroll.key(key.name)) return;
+    else if (picker !== null) {
+      picker.key(key);
+      if (key.name === "up" || key.name === "down") this.#scroll.from = picker.row;
+    } else if ([" ", "x"].includes(normalizeCommandKey(key))) row.isTaken = !row.isTaken;
+  }
+
+  #send(): void {
+    this.#needs.send(
+      this.#rows.map(({ change, picker, isTaken }) => ({ change, parts: picker?.parts ?? [], isTaken })),
+    );
+  }
+}
+
+function wholeLine({ change, isTaken }: Row): Line {
+  const what =
+    change.merged === null ? "merge.removes" : change.present === null ? "merge.adds" : "merge.replaces";
+  return [{ text: `› [${isTaken ? "x" : " "}] `, style: "strong" }, { text: say(what) }];
+}

@@ -1,0 +1,127 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FakeReply } from "@burin/core/testing";
+import { beforeEach, expect, it } from "vitest";
+import { BURIN, burin, environmentIn } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
+import { put, root } from "./project.ts";
+import { ScreenTerminal } from "./screen-terminal.ts";
+
+const GIT = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
+const at = (name: string) => join(root, name);
+const read = (name: string) => readFileSync(at(name), "utf8");
+
+function git(...words: string[]): string {
+  return execFileSync("git", words, { cwd: root, encoding: "utf8", env: { ...process.env, ...GIT } });
+}
+
+const running = (command: string): FakeReply => ({
+  calls: [{ name: "run_shell_command", args: { command } }],
+});
+
+/** A session in a work tree that runs the command. */
+async function work(name: string, command: string) {
+  const env = await modelEnv(running(command), { text: "done" });
+  return burin(["-w", name, "-p", "go", "-y", "--sandbox", "off"], { cwd: root, env: { ...env, ...GIT } });
+}
+
+const worktrees = (...words: string[]) => burin(["worktrees", ...words], { cwd: root, env: GIT });
+const undo = () => burin(["undo"], { cwd: root, env: GIT });
+
+beforeEach(() => {
+  put("src/a.txt", LINES);
+  put("src/gone.txt", "gone\n");
+  put(".gitignore", "node_modules/\n.env*\n.home/\n");
+  git("init", "-q", "-b", "main");
+  git("config", "user.name", "a");
+  git("config", "user.email", "a@b");
+  git("add", "-A");
+  git("commit", "-qm", "First");
+  put(".env", "KEY=1\n");
+  put("node_modules/dep/index.js", "module.exports = 1;\n");
+});
+
+it("P25 burin -w works in a tree of its own, with .env and dependencies, and merge brings it back as one change", async () => {
+  put("src/mine.txt", "mine\n");
+  const command =
+    "cat .env > seen.txt; node -p 'require(\"dep\")' >> seen.txt; sed -i s/two/TWO/ src/a.txt; rm src/gone.txt; git add -A; git commit -qm Work; chmod +x src/a.txt";
+  const { stderr } = await work("topic", command);
+  expect(stderr).toContain("1 file that you have not committed is not in it.");
+  expect(stderr).toContain("the work tree topic is kept");
+  expect([read("src/a.txt"), existsSync(at("seen.txt"))]).toEqual([LINES, false]);
+  expect((await worktrees()).stdout).toMatch(/^topic +3 files to merge /);
+  writeFileSync(at("src/a.txt"), LINES.replace("nine", "NINE"));
+  const merged = await worktrees("merge", "topic");
+  expect(merged).toMatchObject({
+    code: 0,
+    stdout: "merged      seen.txt\nmerged      src/a.txt\nmerged      src/gone.txt\n",
+  });
+  expect(read("src/a.txt")).toBe(LINES.replace("nine", "NINE").replace("two", "TWO"));
+  expect([read("seen.txt"), existsSync(at("src/gone.txt"))]).toEqual(["KEY=1\n1\n", false]);
+  expect((await worktrees()).stdout).toMatch(/^topic +nothing to merge /);
+  await undo();
+  expect(read("src/a.txt")).toBe(LINES.replace("nine", "NINE"));
+  expect([existsSync(at("seen.txt")), read("src/gone.txt")]).toEqual([false, "gone\n"]);
+  expect(await worktrees("rm", "topic")).toMatchObject({ code: 0 });
+  expect(git("branch", "--list", "burin/*")).toBe("");
+});
+
+it("P25 a work tree that changed nothing is removed at the end, and one with changes only when that is said", async () => {
+  const { stderr } = await work("idle", "true");
+  expect(stderr).toContain("the work tree idle had nothing to keep, and is removed.");
+  await work("busy", "echo new > new.txt");
+  expect(await worktrees("rm", "busy")).toMatchObject({ code: 2 });
+  expect(await worktrees("rm", "busy", "--yes")).toMatchObject({ code: 0 });
+  expect(git("worktree", "list").trim().split("\n")).toHaveLength(1);
+});
+
+it("P25 leaves alone at a merge what both sides changed, takes the rest, and takes a side when that is said", async () => {
+  await work("topic", "sed -i s/two/TWO/ src/a.txt; echo new > new.txt");
+  writeFileSync(at("src/a.txt"), LINES.replace("two", "deux"));
+  const merged = await worktrees("merge", "topic");
+  expect(merged.code).toBe(1);
+  expect(merged.stdout).toBe("merged      new.txt\nleft alone  src/a.txt: both sides changed the same\n");
+  expect(read("src/a.txt")).toBe(LINES.replace("two", "deux"));
+  expect(await worktrees("merge", "topic", "src/a.txt", "--theirs")).toMatchObject({ code: 0 });
+  expect(read("src/a.txt")).toBe(LINES.replace("two", "TWO"));
+});
+
+it("P25 a work tree whose making was killed is made again, and one whose session was killed keeps its work", async () => {
+  git("worktree", "add", "-q", "-b", "burin/half", join(root, "../.burin-worktrees/root/half"));
+  rmSync(join(root, "../.burin-worktrees/root/half/src"), { recursive: true });
+  expect((await work("half", "cat src/a.txt > copy.txt")).stderr).toContain("a new work tree half");
+  expect((await worktrees("merge", "half")).stdout).toBe("merged      copy.txt\n");
+  const env = await modelEnv(running("echo kept > kept.txt; touch begun; sleep 60"));
+  const words = [BURIN, "-w", "killed", "-p", "go", "-y", "--sandbox", "off"];
+  const child = spawn(process.execPath, words, {
+    cwd: root,
+    env: environmentIn(root, { ...env, ...GIT }),
+    stdio: "ignore",
+  });
+  const tree = join(root, "../.burin-worktrees/root/killed");
+  await expect.poll(() => existsSync(join(tree, "begun")), { timeout: 30_000 }).toBe(true);
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("close", resolve));
+  expect((await worktrees("merge", "killed")).stdout).toBe("merged      begun\nmerged      kept.txt\n");
+  expect(read("kept.txt")).toBe("kept\n");
+});
+
+it("P25 /merge shows the parts of each file and takes those that are chosen", async () => {
+  const command = "sed -i 's/one/ONE/; s/ten/TEN/' src/a.txt; echo new > new.txt";
+  const env = await modelEnv(running(command), { text: "All done." });
+  const args = ["-w", "topic", "-y", "--sandbox", "off"];
+  const terminal = new ScreenTerminal({ cwd: root, args, env: { ...env, ...GIT }, columns: 100, rows: 40 });
+  try {
+    await terminal.shows("fake · ");
+    await terminal.enter("go\r", "All done.", "? for keys");
+    await terminal.enter("/merge \r", /new\.txt {2}1 of 2$/m);
+    await terminal.enter("\u001b[C", /src\/a\.txt {2}2 of 2$/m, "[x] 1/2");
+    await terminal.enter("x", "[ ] 1/2");
+    await terminal.enter("\r", "taken: src/a.txt", "so the work tree is kept");
+    expect([read("src/a.txt"), read("new.txt")]).toEqual([LINES.replace("ten", "TEN"), "new\n"]);
+  } finally {
+    terminal.close();
+  }
+});

@@ -1,0 +1,66 @@
+import {
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { OwnGit } from "@burin/commands/git/git-work";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
+
+/** Installed by package managers from what is committed. */
+const DEPENDENCIES = new Set(["node_modules", "vendor", ".venv", "venv", "Pods", "bower_components"]);
+const MOST_COPIED_BYTES = 1024 * 1024;
+const EXACT = { caseSensitive: true };
+
+interface Bringing {
+  readonly from: string;
+  readonly to: string;
+  readonly copies: readonly string[];
+}
+
+/** Brings what git ignores and work needs into a work tree: small files as copies, installed packages as links. */
+export async function bringIgnored(git: OwnGit, { from, to, copies }: Bringing): Promise<void> {
+  const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+  const names = git.must(words).toString("utf8").split("\0");
+  const matchers = copies.map((glob) => createGlobMatcher(glob, EXACT));
+  const isWanted = (name: string) => matchers.some((matches) => matches(name) || matches(basename(name)));
+  for (const name of names) {
+    const [source, target] = [join(from, name), join(to, name)];
+    if (name === "" || tryLstat(target) !== null) continue;
+    if (name.endsWith("/")) {
+      if (DEPENDENCIES.has(basename(name))) bringFolder(source, target);
+    } else if (isWanted(name) && (tryLstat(source)?.size ?? MOST_COPIED_BYTES) < MOST_COPIED_BYTES) {
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    }
+  }
+}
+
+/** Shares blocks where the disk can. Else a folder of links: git would not take a link for an ignored folder. */
+function bringFolder(source: string, target: string): void {
+  if (lstatSync(source).isSymbolicLink()) return;
+  try {
+    shareBlocks(source, target);
+  } catch {
+    rmSync(target, { recursive: true, force: true });
+    mkdirSync(target, { recursive: true });
+    for (const name of readdirSync(source)) symlinkSync(join(source, name), join(target, name));
+  }
+}
+
+/** Throws where the disk cannot share blocks of files. */
+function shareBlocks(source: string, target: string): void {
+  mkdirSync(target, { recursive: true });
+  for (const entry of tryReadEntries(source)) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) shareBlocks(from, to);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+    else if (entry.isFile()) copyFileSync(from, to, constants.COPYFILE_FICLONE_FORCE);
+  }
+}

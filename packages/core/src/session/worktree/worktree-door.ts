@@ -1,0 +1,21 @@
+import { createLazyMethods } from "@burin/contract/async/lazily";
+import type { TreeChange } from "./merge-tree.ts";
+import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
+
+/** Work trees to work in, and what of them is brought back; loaded at the first call. */
+export const workTrees = createLazyMethods(async () => {
+  const [trees, merge] = await Promise.all([import("./work-trees.ts"), import("./merge-tree.ts")]);
+  return {
+    open: trees.openWorkTree,
+    list: async (place: WorkTreePlace) => trees.listWorkTrees(place),
+    find: async (place: WorkTreePlace) => trees.findWorkTree(place),
+    isInUse: trees.isTreeInUse,
+    remove: async (place: WorkTreePlace, tree: WorkTree) => trees.removeWorkTree(place, tree),
+    changes: async (place: WorkTreePlace, tree: WorkTree) => merge.findTreeChanges(tree, place.environment),
+    /** The same change with exactly what the work tree has. */
+    theirs: async (_: WorkTreePlace, tree: WorkTree, change: TreeChange) => merge.asInTree(tree, change),
+    take: merge.takeTreeChanges,
+    noteMerged: async (place: WorkTreePlace, tree: WorkTree) => merge.noteMerged(tree, place.environment),
+    canGo: async (place: WorkTreePlace, tree: WorkTree) => merge.canGo(tree, place.environment),
+  };
+}, ["open", "list", "find", "isInUse", "remove", "changes", "theirs", "take", "noteMerged", "canGo"]);
