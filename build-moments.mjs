@@ -10,6 +10,8 @@ const MOMENTS = Object.entries({
   shared: [
     "files/src/disk/(?:make-folders|path-lock|disk-looks)",
     "files/src/paths/paths",
+    "net/src/connection-fault",
+    "log/project-name",
     "commands/src/processes/(?:at-exit|child-environment|process-table)",
   ],
   reply: ["log/event-log", "log/redactor", "replies/read-answer", "calls/(?:own-call|text-calls)"],
@@ -35,7 +37,12 @@ const MOMENTS = Object.entries({
     "sandbox/sandbox-probe",
     "processes/terminal-process",
   ],
-  judging: ["approval/approval-policy", "commands/src/git/git-repository", "processes/command-surroundings"],
+  judging: [
+    "approval/approval-policy",
+    "settings/grants",
+    "commands/src/git/git-repository",
+    "processes/command-surroundings",
+  ],
   // What only some starts, some services and some calls need.
   settings: ["settings/(?:parse-layer|json-fault|managed-settings)", "mcp/src/tool-names"],
   questions: [
@@ -61,8 +68,7 @@ const MOMENTS = Object.entries({
     "discovery/command-source",
     "hooks/hooks",
     "assembly/guarded-calls",
-    "settings/(?:folder-trust|trust|grants|change-settings|project-definitions)",
-    "files/src/disk/home-file",
+    "settings/(?:folder-trust|trust|change-settings|project-definitions)",
   ],
   history: [
     "session/past-session",
@@ -70,13 +76,13 @@ const MOMENTS = Object.entries({
     "session/(?:resume|turn-count|schema-problem)",
     "print/(?:resume-session|answer-schema)",
   ],
-  undo: ["session/undo/undo(?:-door)?"],
   journal: [
-    "session/undo/(?:tree-journal|take-back-git|git-blobs|git-changes|cut-calls)",
+    "session/undo/(?:tree-journal|git-changes|cut-calls)",
     "commands/src/(?:processes/process-ledger|sandbox/guard-notes)",
     "commands/src/git/git-work",
     "files/src/tree/repository",
   ],
+  undo: ["session/undo/(?:undo(?:-door)?|take-back-git|git-blobs)"],
   worktrees: [
     "session/worktree/(?:work-trees|merge-tree)",
     "modes/worktrees/[\\w-]+",
@@ -98,7 +104,12 @@ const MOMENTS = Object.entries({
     "configured-session",
   ],
   notebooks: ["text/notebook-edit", "agent/edit-corrector"],
-  limits: ["shell/(?:command-question|protected-writes)", "git/uncommitted-changes", "assembly/join-egress"],
+  limits: [
+    "shell/(?:command-question|protected-writes)",
+
+    "git/uncommitted-changes",
+    "assembly/join-egress",
+  ],
   serve: ["serve/src/mcp/serve-(?:http|mcp)"],
   call: ["modes/(?:call|explain)"],
   inputs: ["modes/(?:serve|fleet)", "print/(?:stream-input|piped-file|ask-user)"],

@@ -7,6 +7,7 @@ export {
 export type { CommandLocation } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
 export { readBareLauncher } from "./command-rules.ts";
+export type { NameSource } from "./found-names.ts";
 export { type GitLine, type GitTriggers, listChangedSettings, readGitLine } from "./git-lines.ts";
 export {
   findHostPatternFault,
@@ -18,7 +19,7 @@ export {
   listExplicitEndpoints,
   parseHostEndpoint,
 } from "./host-rules.ts";
-export { type CommandWrites, findCommandWrites } from "./named-writes.ts";
+export { type CommandWrites, type FoundWrite, findCommandWrites } from "./named-writes.ts";
 export {
   findNetworkRequirements,
   type NetworkRequirements,

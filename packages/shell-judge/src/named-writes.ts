@@ -1,4 +1,6 @@
 import { type CommandLocation, CommandReach } from "./command-place.ts";
+import { type NameSource, readFind, readPrinted, readSource } from "./found-names.ts";
+import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, listLaunches } from "./programs/launches.ts";
 import { isKnown } from "./programs/read-program.ts";
@@ -12,10 +14,19 @@ export interface CommandWrites {
   readonly removed: readonly string[];
   /** Folders whose whole content is changed. */
   readonly changed: readonly string[];
+  /** What is changed, or removed, under names that only the disk knows; `folder` is where the command runs. */
+  readonly found: readonly FoundWrite[];
   /** The words of each git command, and the folder that it runs in. */
   readonly git: readonly { readonly folder: string; readonly words: readonly string[] }[];
   /** It contains a program whose words do not say what it does, such as a script. */
   readonly startsOthers: boolean;
+}
+
+export interface FoundWrite {
+  readonly folder: string;
+  readonly source: NameSource;
+  /** With all that is in it. */
+  readonly isWhole: boolean;
 }
 
 const MAX_DEPTH = 4;
@@ -41,6 +52,7 @@ export function findCommandWrites(command: string, place: CommandLocation): Comm
     paths: [...found.paths],
     removed: [...found.removed],
     changed: [...found.changed],
+    found: found.found,
     git: found.git,
     startsOthers: found.startsOthers,
   };
@@ -50,6 +62,7 @@ class WriteCollector {
   readonly paths = new Set<string>();
   readonly removed = new Set<string>();
   readonly changed = new Set<string>();
+  readonly found: FoundWrite[] = [];
   readonly git: { folder: string; words: readonly string[] }[] = [];
   startsOthers = false;
 }
@@ -57,6 +70,8 @@ class WriteCollector {
 interface ReadContext {
   readonly found: WriteCollector;
   readonly depth: number;
+  /** What another program hands to it, and in the place of which word; of none as further words. */
+  readonly handed?: { readonly sources: readonly NameSource[]; readonly placeholder?: string | undefined };
 }
 
 function readLine(line: string, reach: CommandReach, reading: ReadContext): void {
@@ -64,24 +79,80 @@ function readLine(line: string, reach: CommandReach, reading: ReadContext): void
   for (const command of reach.eachInOrder(parsed.commands)) {
     for (const { kind, target } of command.redirections)
       if (kind === "write" && target !== null) noteWrite(target, reach, reading.found);
-    const words = command.words.map(({ value }) => value ?? "");
-    if (words.length > 0) readWords(words, reach, reading);
+    if (command.words.length > 0) readCommand(command, reach, reading);
   }
 }
 
-function readWords(words: readonly string[], reach: CommandReach, reading: ReadContext): void {
+function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadContext): void {
   const { found, depth } = reading;
+  const words = command.words.map(({ value }) => value ?? "");
+  const name = baseName(words[0] ?? "");
   const launches = depth > MAX_DEPTH ? [] : listLaunches(words);
   for (const launch of launches) {
-    const inner = { ...reading, depth: depth + 1 };
-    if (launch.kind === "words") readWords(words.slice(launch.from, launch.to), reach, inner);
-    else if (launch.kind === "script" && launch.text !== null) readLine(launch.text, reach.enter(), inner);
+    if (launch.kind === "unseen") continue;
+    const handed = readHanded(name, command, launch) ?? reading.handed;
+    const inner: ReadContext = { found, depth: depth + 1, ...(handed && { handed }) };
+    if (launch.kind === "words")
+      readCommand({ ...command, words: command.words.slice(launch.from, launch.to) }, reach, inner);
+    else if (launch.text !== null) readLine(launch.text, reach.enter(), inner);
   }
-  const name = baseName(words[0] ?? "");
   if (!isSelfContained(name) && !launches.some(({ kind }) => kind !== "unseen")) found.startsOthers = true;
+  if (name === "find" && words.includes("-delete"))
+    noteFound(readFind(command.words.slice(1), isDelete), { reach, found, isWhole: false });
   if (name === "git") readGit(words, reach, found);
-  else if (!ONLY_SHOWS.has(name) && !launches.some(({ kind }) => kind === "words"))
+  else if (!ONLY_SHOWS.has(name) && !launches.some(({ kind }) => kind === "words")) {
     readOperands(words, reach, found);
+    noteUnknown(command.words, reach, reading);
+  }
+}
+
+const isDelete = (value: string) => value === "-delete";
+
+/** The names that find or xargs give to what they launch. */
+function readHanded(
+  name: string,
+  command: SimpleCommand,
+  launch: ReturnType<typeof listLaunches>[number],
+): ReadContext["handed"] {
+  if (launch.kind !== "words") return undefined;
+  const { from, placeholder } = launch;
+  const own = command.words.slice(1, from);
+  if (name === "find") {
+    const isThis = (_: string, at: number) => at === from - 2;
+    return { sources: readFind(command.words.slice(1), isThis), placeholder };
+  }
+  if (name !== "xargs") return undefined;
+  const file = own.find((_, at) => /^(?:-a|--arg-file)$/.test(own[at - 1]?.value ?? ""))?.value;
+  const read = command.redirections.find(({ kind }) => kind === "read");
+  const path = file ?? read?.target;
+  const sources = path ? [{ kind: "file", path } as const] : readPrinted(command.input);
+  return { sources, placeholder };
+}
+
+/** What it changes under names that are patterns, lines of another command, or handed to it. */
+function noteUnknown(all: readonly ShellWord[], reach: CommandReach, { found, handed }: ReadContext): void {
+  const [program, ...words] = all;
+  const name = baseName(program?.value ?? "");
+  const operands = words.filter(({ value }) => value === null || !value.startsWith("-"));
+  const changed = COPIES.has(name) && name !== "mv" ? [] : operands;
+  const isRecursive = words.some(({ value }) => /^(?:-[a-zA-Z]*[rR]|--recursive)/.test(value ?? ""));
+  const isWhole = name === "mv" || (isRecursive && (REMOVES.has(name) || CHANGES_MODES.has(name)));
+  const sources = changed.flatMap((word) => (word.isGlob || word.value === null ? readSource(word) : []));
+  const isPlace = ({ value }: ShellWord) => value === null || value.includes(handed?.placeholder ?? "\0");
+  const isHanded = handed !== undefined && (handed.placeholder === undefined || operands.some(isPlace));
+  noteFound([...sources, ...(isHanded ? handed.sources : [])], { reach, found, isWhole });
+}
+
+function noteFound(
+  sources: readonly NameSource[],
+  {
+    reach,
+    found,
+    isWhole,
+  }: { readonly reach: CommandReach; readonly found: WriteCollector; readonly isWhole: boolean },
+): void {
+  for (const folder of reach.listLocations("."))
+    for (const source of sources) found.found.push({ folder, source, isWhole });
 }
 
 function isSelfContained(name: string): boolean {

@@ -25,7 +25,9 @@ export function parseCommandPattern(pattern: string): CommandPattern | null {
   const writes = /^>\s*([\w*./@+-]+)$/.exec(pattern)?.[1];
   if (writes !== undefined) return { words: [], isExact: false, isWide: false, writes };
   const isExact = /;\s*$/.test(pattern);
-  const [, start, address] = /^(\S.*?)\s+(https?:\/\/[^\s*'"]+)\*$/i.exec(pattern) ?? [];
+  const [, start, address] =
+    /^(\S.*?)\s+(https?:\/\/[^\s*'"]+|(?:localhost|127\.[\d.]+|\[::1\])[:/][^\s*'"]*)\*$/i.exec(pattern) ??
+    [];
   const isWide = address !== undefined || /(?:^|[\s:])\*$/.test(pattern);
   const plain = start ?? pattern.replace(/;\s*$/, "").replace(/(?:^|(?<!\s)\s+|:)\*$/, "");
   const words = splitShellWords(plain);

@@ -38,6 +38,11 @@ export function listProcessesBelow(folder: string): readonly ProcessEntry[] | nu
   return withFallback(null, () => readProcesses(folder));
 }
 
+/** Returns one of them; null when it does not exist any more. */
+export function processBelow(folder: string, pid: number): ProcessEntry | null {
+  return readProcess(`${folder}/${pid}`);
+}
+
 function readProcesses(folder: string): readonly ProcessEntry[] {
   const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => readProcess(`${folder}/${pid}`) ?? []);

@@ -29,6 +29,7 @@ function makeProject(folder: string): void {
   write("a.txt", "a\n");
   write(".env.example", "KEY=1\n");
   write(".env.test", "TEST=1\n");
+  write("list.txt", "examples/demo\n.env.test\n");
   write(".vscode/settings.json", "{}\n");
   write("examples/demo/.vscode/tasks.json", "{}\n");
   write("examples/demo/b.txt", "b\n");
@@ -120,6 +121,22 @@ describe("what was approved happens whole", requirePrograms("bwrap"), () => {
     "chmod -R go-r examples && chmod g+w .env.test",
     "X=examples/demo; rm -rf $X",
     'for d in examples/demo src; do rm -rf "$d"; done',
+    "rm -rf ex*",
+    "rm -rf examples/*/ .vs*",
+    "find examples -delete",
+    "find . -mindepth 1 -not -path './.git*' -not -path './tree*' -delete",
+    "find . -name .vscode -prune -exec rm -rf {} +",
+    "find examples -type f -name '*.json' -exec rm {} \\;",
+    "find examples -name tasks.json -print0 | xargs -0 rm -f",
+    "find . -maxdepth 1 -name 'ex*' | sort | xargs -I{} rm -rf {}",
+    "git ls-files examples | xargs rm",
+    "echo examples/demo | xargs rm -r",
+    "printf 'examples/demo\\n.env.test\\n' | xargs rm -r",
+    "xargs rm -r < list.txt",
+    "mkdir -p new/.idea && touch new/.idea/x.xml .envrc && git clean -qfdx",
+    "(cd examples && rm -r demo)",
+    "chmod 600 .env*",
+    "find . -name '*.json' -not -path './tree/*' -exec sed -i 's/{/[/' {} +",
   ])("P53 as in plain bash, after one yes: %s", async (line) => {
     const plain = join(room.base, "plain", basename(root));
     copyProject(plain);
@@ -139,6 +156,13 @@ describe("what was approved happens whole", requirePrograms("bwrap"), () => {
     ],
     ["cp .env.example .env", [".env"]],
     ["rm -rf examples/demo", ["examples/demo"]],
+    ["rm -rf ex* && rm -f *.txt", ["examples"]],
+    ["find . -name '*.json' -path './ex*' -delete", ["examples/demo/.vscode/tasks.json"]],
+    [
+      "find . -name '*.txt' -delete; find . -name '*.js' | xargs rm; ls | xargs cat; find . -name '*.json'",
+      [],
+    ],
+    ["find . -maxdepth 1 -name '.v*' -exec rm -r {} +", [".vscode"]],
     ["cat .env.test && ls .vscode && git status && git log -p && git diff feat", []],
     ["npm test && git add -A && git commit -m .env && git branch x && git checkout -b y", []],
     ["git stash", []],

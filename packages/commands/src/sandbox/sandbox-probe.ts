@@ -23,7 +23,8 @@ export async function probeSandbox(
       if (program === null)
         return createUnavailable("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
       const sandbox = createLinuxSandbox(program, limits);
-      return (await checkOnMachine(program, () => tryRun(program, sandbox.probe(), environment)))
+      const probe = () => canLimit(limits, () => tryRun(program, sandbox.probe(), environment));
+      return (await checkOnMachine(program, probe))
         ? { sandbox }
         : createUnavailable("bwrap is installed, but this system does not let it make namespaces");
     }
@@ -36,6 +37,12 @@ export async function probeSandbox(
     default:
       return createUnavailable(`there is no sandbox for ${process.platform}`);
   }
+}
+
+/** Where a session has its space, a command has run in one already: that is the same and more. */
+async function canLimit({ space }: SandboxLimits, probe: () => Promise<boolean>): Promise<boolean> {
+  const shared = await space?.().catch(() => null);
+  return Boolean(shared) || probe();
 }
 
 /** Resolves to null where the system does not let several commands share one. */

@@ -9,6 +9,7 @@ import {
   listProcesses,
   listProcessesBelow,
   type ProcessEntry,
+  processBelow,
   readInnerPid,
 } from "../processes/process-table.ts";
 import { tryRun } from "../processes/run-process.ts";
@@ -96,15 +97,16 @@ export class SessionSpace {
 
   /** The kernel ends the first process only after all others in the space. */
   get isOpen(): boolean {
-    if (this.#isClosed) return false;
-    const now = findProcess(this.#first.pid);
-    return now !== null && now.started === this.#first.started && !now.isZombie;
+    return !this.#isClosed && isAlive(this.#first);
   }
 
   /** Whether a command can enter: a command that kills everything it sees also kills the holder. */
   get canBeEntered(): boolean {
-    const now = this.isOpen && this.#opened.size > 0 ? this.#all() : null;
-    return now !== null && [...this.#own.keys()].every((pid) => now.some((entry) => entry.pid === pid));
+    if (!this.isOpen || this.#opened.size === 0) return false;
+    return [...this.#own].every(([pid, started]) => {
+      const now = processBelow(this.#table, pid);
+      return now?.started === started && !now.isZombie;
+    });
   }
 
   /** The program and arguments that start a command line in it. */
@@ -141,8 +143,13 @@ export class SessionSpace {
   }
 
   #all(): readonly ProcessEntry[] | null {
-    const entries = listProcessesBelow(join("/proc", String(this.#first.pid), "root", "proc"));
+    const entries = listProcessesBelow(this.#table);
     return entries?.filter(({ isZombie }) => !isZombie) ?? null;
+  }
+
+  /** Its own /proc, in which its processes have their own ids. */
+  get #table(): string {
+    return join("/proc", String(this.#first.pid), "root", "proc");
   }
 
   /** The same processes as the whole system sees them. */
@@ -195,11 +202,20 @@ export class SessionSpace {
     }
     if (this.isOpen) return [this.#first];
     this.#isClosed = true;
-    await this.#holder.end();
+    const { child, started } = this.#holder;
+    const holder = { pid: child.pid, started };
+    // Bubblewrap itself ends with the last of its space; looking for more among all processes takes longer than that.
+    for (let waited = 0; isAlive(holder) && waited < MAX_DYING_MS; waited += 5) await pause(5);
+    if (isAlive(holder)) await this.#holder.end();
     await this.#holder.release();
     this.#checkWaiting();
     return [];
   }
+}
+
+function isAlive({ pid, started }: Pick<ProcessEntry, "pid" | "started">): boolean {
+  const now = findProcess(pid);
+  return now !== null && now.started === started && !now.isZombie;
 }
 
 /**

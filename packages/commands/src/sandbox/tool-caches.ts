@@ -122,8 +122,10 @@ function buildCacheMounts(cache: string, layer: string, { unseen }: CacheOptions
   if (!isFolder(dirname(READABLE_CACHE)) || unseen.some((path) => isWithin(path, cache)))
     return ["--bind", layer, cache];
   const names = withFallback([], () => readdirSync(cache)).slice(0, MAX_ENTRIES);
+  const linked = new Set(withFallback([], () => readdirSync(layer)));
   for (const name of names)
-    withFallback(undefined, () => symlinkSync(`${READABLE_CACHE}/${name}`, join(layer, name)));
+    if (!linked.has(name))
+      withFallback(undefined, () => symlinkSync(`${READABLE_CACHE}/${name}`, join(layer, name)));
   return ["--bind", layer, cache, "--ro-bind", cache, READABLE_CACHE];
 }
 

@@ -82,6 +82,8 @@ export interface RunningCommand {
   addresses?(): Awaitable<readonly string[]>;
   /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): Awaitable<readonly TakenBack[]>;
+  /** The paths in a text that exist and that it cannot see, because the sandbox has its own temporary folder. */
+  hiddenPaths?(text: string): Awaitable<readonly string[]>;
   /** The connections that the network proxy refused, one sentence each. Absent without a proxy. */
   refusedHosts?(): Awaitable<readonly string[]>;
   /** How long it has waited for the user to answer about hosts, in milliseconds. */

@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { startTimeout } from "@burin/contract/async/wait";
+import { tryRealPath } from "@burin/files/disk/disk-looks";
+import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import type { EgressLease } from "../egress/session-egress.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
 import { listListeningAddresses } from "../processes/listening-addresses.ts";
@@ -27,6 +30,7 @@ export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   readonly outputFile: (id: string) => string;
   /** Burin's own folder. */
   readonly home: string;
+  readonly roots: readonly string[];
 }
 
 const QUIET_MS = 250;
@@ -39,7 +43,7 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home">;
+  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home" | "cwd" | "roots">;
   readonly #process: SupervisedProcess;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
@@ -55,12 +59,12 @@ export class CommandRun implements RunningCommand {
   /** Rejects when the program cannot be started. */
   static async start(
     supervisor: Supervisor,
-    { pipe, outputFile, egress, home, ...request }: RunPlan,
+    { pipe, outputFile, egress, home, roots, ...request }: RunPlan,
   ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      return new CommandRun(started, { ...request, pipe, outputFile, home, egress: egress ?? null });
+      return new CommandRun(started, { ...request, pipe, outputFile, home, roots, egress: egress ?? null });
     } catch (error) {
       closePipe(pipe);
       throw error;
@@ -93,6 +97,10 @@ export class CommandRun implements RunningCommand {
     const left = new Set(isKept ? restoreTaken(taken, this.#plan.home) : taken);
     hideFromGit([...left]);
     for (const one of taken) if (!left.has(one)) this.#settled.add(one.kept ?? one.path);
+  }
+
+  hiddenPaths(text: string): readonly string[] {
+    return findHiddenPaths(text, this.#plan.cwd, this.#plan.roots);
   }
 
   refusedHosts(): readonly string[] {
@@ -213,4 +221,22 @@ async function readChannel(channel: Readable | undefined): Promise<string> {
   });
   await new Promise((resolve) => (channel ? channel.once("close", resolve) : resolve(null)));
   return said;
+}
+
+/** The sandbox has its own, so that a root in one of them is seen there without what lies beside it. */
+const PRIVATE_FOLDERS = ["/tmp", "/var/tmp"];
+const NAMED_PATH = /(?<![\w/.@:-])(?:\.\.\/|\.\/|\/)[^\s'"`:,;()<>|&$*?]+/g;
+const MOST_PATHS = 200;
+
+/** The paths in a text that exist beside a root in a temporary folder, where commands cannot see them. */
+function findHiddenPaths(text: string, directory: string, roots: readonly string[]): readonly string[] {
+  const around = PRIVATE_FOLDERS.filter((folder) =>
+    roots.some((root) => root !== folder && isWithin(root, folder)),
+  );
+  if (around.length === 0) return [];
+  const named = [...new Set(text.match(NAMED_PATH) ?? [])].slice(0, MOST_PATHS);
+  const found = named.flatMap((path) => tryRealPath(resolve(directory, path.replace(/\.+$/, ""))) ?? []);
+  const isHidden = (path: string) =>
+    isWithinAny(path, around) && !isWithinAny(path, roots) && !roots.some((root) => isWithin(root, path));
+  return [...new Set(found)].filter(isHidden);
 }

@@ -4,6 +4,7 @@ import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import {
   explainProtectedFile,
+  type FoundWrite,
   findCommandWrites,
   listChangedSettings,
   readGitLine,
@@ -16,6 +17,7 @@ import type { SandboxedCommand } from "../sandbox/sandbox.ts";
 import { findProtectedPath, type ProtectedPath } from "../sandbox/sandbox-place.ts";
 import { Surveyor } from "../sandbox/sandbox-survey.ts";
 import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
+import { findNames } from "./found-names.ts";
 
 /**
  * Finds the protected files that a command would write: those that its words name, those in folders that it removes,
@@ -24,9 +26,16 @@ import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
 export async function findProtectedWrites(
   { command, directory, exception }: Pick<CommandRequest, "command" | "directory" | "exception">,
   roots: readonly string[],
+  environment: NodeJS.ProcessEnv,
 ): Promise<readonly ProtectedWrite[]> {
   const [root = "/"] = roots;
-  const { paths, removed, changed, git } = findCommandWrites(command, createLocation(directory, roots));
+  const {
+    paths,
+    removed,
+    changed,
+    git,
+    found: onDisk,
+  } = findCommandWrites(command, createLocation(directory, roots));
   const repositories = git.length === 0 || exception === "unlimited" ? [] : findEnclosingRepositories(roots);
   const own = [...roots, ...repositories.map(({ folder }) => folder)];
   const found = new Map<string, string>();
@@ -46,10 +55,30 @@ export async function findProtectedWrites(
       );
   }
   for (const folder of folders) note(folder, await explainProtectedInside(folder, roots));
+  for (const one of await namedOnDisk(onDisk, roots, environment)) note(one.path, one.why);
   for (const folder of changed)
     for (const path of await listUnwritablePaths(join(root, folder), roots))
       note(path, "its mode or owner changes");
   return [...found].map(([path, why]) => ({ path, why }));
+}
+
+/** What is protected under names that a pattern matches, or that find or another command gives. */
+async function namedOnDisk(
+  found: readonly FoundWrite[],
+  roots: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<readonly ProtectedWrite[]> {
+  const [root = "/"] = roots;
+  const named = new Map<string, string>();
+  for (const { folder, source, isWhole } of found) {
+    // A folder comes before what is in it, and then stands for that.
+    for (const path of [...findNames(source, { folder: join(root, folder), environment })].sort()) {
+      if (isWithinAny(path, [...named.keys()])) continue;
+      const why = isWhole ? await explainProtectedInside(path, roots) : explainProtected(path, root);
+      if (why !== null) named.set(path, why);
+    }
+  }
+  return [...named].map(([path, why]) => ({ path, why }));
 }
 
 function findGitWrites(place: string, words: readonly string[], root: string): readonly ProtectedWrite[] {

@@ -179,7 +179,7 @@ export class RunningCommands {
       egress,
       pipe,
       terminal,
-      home: this.#options.home,
+      ...{ home: this.#options.home, roots: this.#options.roots },
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
     }).catch((error: unknown) => {
@@ -223,7 +223,7 @@ export class RunningCommands {
     const { sandbox } = await this.#limits.state(this.#isReadOnly(request));
     if (sandbox?.mode !== "workspace-write") return [];
     const { findProtectedWrites } = await import("./protected-writes.ts");
-    return findProtectedWrites(request, this.#options.roots);
+    return findProtectedWrites(request, this.#options.roots, this.#options.environment);
   }
 
   async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<CommandLaunch> {

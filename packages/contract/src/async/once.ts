@@ -19,3 +19,9 @@ export function getOrCreate<Key, Value>(
   known.set(key, made);
   return made;
 }
+
+/** Returns the function with a memory, for what depends on the argument alone. */
+export function rememberResults<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => getOrCreate(known, key, make);
+}

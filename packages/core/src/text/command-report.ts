@@ -10,10 +10,10 @@ import { formatOutput, formatOutputTail } from "@burin/commands/shell/output-tex
 import { startTimeout } from "@burin/contract/async/wait";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { visibleText } from "@burin/contract/text/visible-text";
-import { explainSandboxRefusal } from "./sandbox-refusal.ts";
+import { findRefusal } from "./sandbox-refusal.ts";
 
 /** Exported here, so that one chunk has everything that the shell tool needs for a command. */
-export { explainSandboxRefusal, formatOutput, formatOutputTail };
+export { findRefusal, formatOutput, formatOutputTail };
 
 export type StopReason = "timeout" | "cancelled" | "let go";
 

@@ -1,3 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createToolbox } from "@burin/core";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { explainSandboxRefusal, REFUSALS } from "./sandbox-refusal.ts";
 
@@ -61,5 +66,34 @@ describe("sandboxRefusal", () => {
     const socket = explainSandboxRefusal("Error: listen EPERM: operation not permitted /tmp/x.sock", byName);
     expect(socket).toContain('"sandbox_exception": "unlimited"');
     expect(socket).toContain('"sandbox": { "network": true }');
+  });
+});
+
+describe("a project in /tmp", requirePrograms("bwrap"), () => {
+  it("P53 names what lies beside it and cannot be seen, and works with it as a further folder", async () => {
+    const base = realpathSync(mkdtempSync("/tmp/burin-beside-"));
+    const root = join(base, "project");
+    const commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one";
+    const prepare = `git init -q --bare origin.git && git init -q project && cd project && git remote add origin ../origin.git && ${commit}`;
+    execFileSync("bash", ["-c", prepare], { cwd: base });
+    writeFileSync(join(base, "shared.txt"), "shared\n");
+    const environment = { ...process.env, BURIN_HOME: join(base, "home") };
+    const run = async (command: string, includeDirectories: string[] = []) => {
+      const toolbox = createToolbox({ root, includeDirectories, environment, approvalMode: "yolo" });
+      const { llmContent } = await toolbox.call("run_shell_command", { command });
+      await toolbox.close();
+      return String(llmContent);
+    };
+    try {
+      expect(await run("git push -q origin HEAD:main")).toContain(`${base}/origin.git cannot be seen`);
+      const text = await run("cat ../shared.txt");
+      expect(text).toContain(`${base}/shared.txt cannot be seen`);
+      expect(text).toContain('"sandbox_exception": "unlimited"');
+      expect(text).toContain("--include-directories");
+      expect(await run("cat ../nothing.txt ./nothing.txt")).not.toContain("cannot be seen");
+      expect(await run("git push -q origin HEAD:main", [join(base, "origin.git")])).toContain("Exit code: 0");
+    } finally {
+      rmSync(base, { recursive: true });
+    }
   });
 });

@@ -1,3 +1,7 @@
+import type { MachineCommands } from "@burin/commands/machine";
+import type { CommandRequest, RunningCommand } from "@burin/commands/shell/command-request";
+import { formatOutput } from "@burin/commands/shell/output-text";
+
 export interface RefusalCase {
   readonly hasFailed: boolean;
   readonly mode: "read-only" | "workspace-write";
@@ -5,6 +9,8 @@ export interface RefusalCase {
   /** true if commands can reach named hosts through a proxy, so that having no other network is expected. */
   readonly reachesByName?: boolean;
   readonly roots: readonly string[];
+  /** Paths that it names, that exist, and that it could not see. */
+  readonly hidden?: readonly string[];
 }
 
 type Kind = "cache" | "write" | "network" | "socket" | "right";
@@ -77,8 +83,34 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
 /** The name of a host in the message of a failure. */
 const HOST = /(?:resolve host:|ENOTFOUND|EAI_AGAIN|lookup) ([a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)/i;
 
+/** Of the output. */
+const MOST_CHARACTERS = 30_000;
+const MISSING =
+  /No such file|\bENOENT\b|does not (?:exist|appear)|doesn't exist|not found|cannot (?:find|open|stat)|can't (?:open|find)|not a git repository/i;
+
+/** Says what the sandbox refused a command that has ended; null when nothing suggests that it did. */
+export async function findRefusal(
+  commands: MachineCommands,
+  { run, request }: { readonly run: RunningCommand; readonly request: CommandRequest },
+  hasFailed: boolean,
+): Promise<string | null> {
+  if (request.exception === "unlimited") return null;
+  const { sandbox } = await commands.sandbox(request);
+  if (sandbox === null) return null;
+  const text = formatOutput(await run.output.soFar(), MOST_CHARACTERS);
+  const isMissing = hasFailed && MISSING.test(text);
+  const hidden = (isMissing && (await run.hiddenPaths?.(`${text}\n${request.command}`))) || [];
+  return explainSandboxRefusal(text, {
+    ...{ hasFailed, mode: sandbox.mode, hidden, roots: commands.roots },
+    hasNetwork: commands.hasNetworkFor(request),
+    reachesByName: commands.reachesByName ?? false,
+  });
+}
+
 /** Explains that the sandbox caused a failure, and what would allow the action. null if nothing suggests that. */
 export function explainSandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
+  const { hidden = [] } = refusalCase;
+  if (hidden.length > 0) return hiddenInWords(hidden);
   const fitting = REFUSALS.find(([kind, words]) => isPossible(kind, refusalCase) && words.test(text));
   return fitting === undefined ? null : describeRefusal(fitting[0], text, refusalCase);
 }
@@ -115,6 +147,17 @@ function describeRefusal(
     case "right":
       return `The sandbox may be the cause: it gives no administrative rights. ${describeException("unlimited", SETTINGS.off)}`;
   }
+}
+
+const MOST_NAMED = 3;
+
+function hiddenInWords(hidden: readonly string[]): string {
+  const named = hidden.slice(0, MOST_NAMED);
+  const temporary = /^(?:\/var)?\/tmp/.exec(hidden[0] ?? "")?.[0];
+  const where = `${temporary} of its own, in which ${named.join(", ")} cannot be seen, though it exists`;
+  const once = 'call again with "sandbox_exception": "unlimited": the user is asked';
+  const always = `the user starts Burin with --include-directories ${named.join(",")}, or moves the project`;
+  return `The sandbox has a ${where}. If the task needs it, ${once}. To allow it always, ${always}.`;
 }
 
 /** The settings that permanently allow what an exception allows once. */

@@ -263,7 +263,7 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return buildNotStartedResult(run);
-    const { describeEnd, describeHosts, describeProcesses, describeRun } = await loadReport();
+    const { describeEnd, findRefusal, describeHosts, describeProcesses, describeRun } = await loadReport();
     const lines = [describeEnd(end)];
     const refusals = await describeHosts(run);
     const left = await run.members();
@@ -272,7 +272,7 @@ export class Shell extends PreparingTool<ShellParams> {
       lines.push(`Left running as ${id}: ${describeProcesses(left)}. ${explainAccess(id)}`);
       lines.push(...(await this.#serverNotes(run, request)));
     }
-    const refusal = await this.#refusal(run, request, end.exitCode !== 0);
+    const refusal = await findRefusal(this.#commands, { run, request }, end.exitCode !== 0);
     if (refusal !== null) refusals.push(refusal);
     const shown = [lines.join(" "), ...refusals].join("\n");
     const told = await report(run, [...lines, ...refusals, ...describeRun(run, request)], shown);
@@ -292,20 +292,6 @@ export class Shell extends PreparingTool<ShellParams> {
     }
     const told = await report(run, [...lines, ...describeRun(run, request)], error.message);
     return { ...told, error };
-  }
-
-  async #refusal(run: RunningCommand, request: CommandRequest, hasFailed: boolean): Promise<string | null> {
-    if (request.exception === "unlimited") return null;
-    const { sandbox } = await this.#commands.sandbox(request);
-    if (sandbox === null) return null;
-    const { formatOutput, explainSandboxRefusal } = await loadReport();
-    return explainSandboxRefusal(formatOutput(await run.output.soFar(), MAX_CHARACTERS), {
-      hasFailed,
-      mode: sandbox.mode,
-      hasNetwork: this.#commands.hasNetworkFor(request),
-      reachesByName: this.#commands.reachesByName ?? false,
-      roots: this.#commands.roots,
-    });
   }
 
   async #onBackground(params: ShellParams, ask: RunContext["ask"]): Promise<ToolResult> {

@@ -1,4 +1,4 @@
-import { rememberResults } from "@burin/contract/async/remember-results";
+import { rememberResults } from "@burin/contract/async/once";
 /** A character that cannot be written in an encoding. */
 export interface UnencodableCharacter {
   readonly character: string;

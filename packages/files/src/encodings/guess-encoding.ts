@@ -1,4 +1,4 @@
-import { rememberResults } from "@burin/contract/async/remember-results";
+import { rememberResults } from "@burin/contract/async/once";
 import { decodeBytes } from "./encodings.ts";
 
 /** How text in a single-byte encoding usually looks. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
+import { withFallback } from "@burin/contract/or-else";
 import { tryLstat, tryReadBytes, tryReadEntries, tryReadLink, tryRealPath } from "../disk/disk-looks.ts";
 import { findWorkTreeTop, readSmallFile } from "../ignore/git-excludes.ts";
 import { formatStamp } from "../ignore/tree-look.ts";
@@ -182,4 +183,19 @@ function listFiles(folder: string, depth: number): string[] {
     if (entry.isFile()) return [path];
     return entry.isDirectory() && depth > 0 ? listFiles(path, depth - 1) : [];
   });
+}
+
+const MOST_COMMIT_BYTES = 1024 * 1024;
+
+/** The parents of a commit that has a file of its own, as new ones have; null for any other object, and a forged one. */
+export function readNewParents({ commonDir, idBytes }: Repository, id: string): readonly string[] | null {
+  const { inflateSync } = process.getBuiltinModule("node:zlib");
+  const packed = tryReadBytes(join(commonDir, "objects", id.slice(0, 2), id.slice(2)), MOST_COMMIT_BYTES);
+  const object =
+    packed && withFallback(null, () => inflateSync(packed, { maxOutputLength: MOST_COMMIT_BYTES }));
+  const algorithm = idBytes === 20 ? "sha1" : "sha256";
+  if (object === null || createHash(algorithm).update(object).digest("hex") !== id) return null;
+  const [head = ""] = object.toString("latin1").split("\n\n", 1);
+  if (!head.startsWith("commit ")) return null;
+  return [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent = ""]) => parent);
 }

@@ -7,5 +7,6 @@ export {
   type Repository,
   RepositoryReader,
   type RepositorySnapshot,
+  readNewParents,
 } from "./repository.ts";
 export { MAX_UNDO_BYTES, parseStamp, readStampAt, snapshotWork, type WorkSnapshot } from "./work-look.ts";

@@ -1,5 +1,4 @@
-import { getOrCreate } from "@burin/contract/async/once";
-import { rememberResults } from "@burin/contract/async/remember-results";
+import { getOrCreate, rememberResults } from "@burin/contract/async/once";
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";

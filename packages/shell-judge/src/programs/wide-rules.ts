@@ -2,17 +2,23 @@ import { type Argument, createLaunch, type Finding, judgePath, type Reach } from
 import { CURL_VALUES } from "./network-others.ts";
 import { splitWords } from "./network-row.ts";
 import { type Options, readOptions } from "./options.ts";
-import { WIDE_COMMANDS, WIDENING, type WideCommand } from "./wide-commands.ts";
+import { WIDE_COMMANDS } from "./wide-commands.ts";
+import { WIDENING, type WideCommand } from "./wide-row.ts";
 
 const ROWS = WIDE_COMMANDS.map((row) => ({
   row,
   pattern: row.words.split(" ").map((word) => word.split("|")),
 }));
-const SCRIPT_NAME = /^\w[\w:.@/-]*$/;
-/** It has an ending, and is not above the folder. */
-const FILE = /^(?:\.\/)?(?!.*\.\.)\w[\w./@+-]*\.\w+$/;
+const SCRIPT_NAME = /^(?!.*\.\.)@?\w[\w:.@/-]*$/;
+/** A folder of the project, as go names packages. */
+const FOLDER = /^\.(?!.*\.\.)(?:\/[\w.@+-]+)*\/?$/;
+/** It has an ending, and is not above the folder. What a framework's own program does depends on its next word. */
+const FILE = /^(?:\.\/)?(?!.*\.\.)(?!.*\bmanage\.py$)\w[\w./@+-]*\.\w+$/;
 /** The programs of this machine: `http://localhost:3000/x`, in front of its port or path. */
-const OWN_ADDRESS = /^(https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]?)/i;
+const OWN_ADDRESS = /^((?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]?)/i;
+
+/** An address, which a path can look like. */
+const ELSEWHERE = /:\/\/|^[\w.-]+@[\w.-]+:|::/;
 
 /** The row about a command with these words, and how many of them the rule spells out. */
 export function findWideRow(
@@ -22,6 +28,7 @@ export function findWideRow(
     pattern.every((names, at) => {
       const word = words[at] ?? "";
       if (names.includes("$file")) return FILE.test(word);
+      if (names.includes("$folder")) return FOLDER.test(word);
       return names.includes("$") ? SCRIPT_NAME.test(word) : names.includes(word);
     }),
   );
@@ -69,7 +76,7 @@ export function findBeyondRow(
     ...read.operands.flatMap((operand) => {
       const { value, index } = operand;
       if (row.operands === "text" || index < count) return [];
-      if (row.operands === "paths") return judgePath(operand, index, reach);
+      if (row.operands === "paths" && !ELSEWHERE.test(value)) return judgePath(operand, index, reach);
       return row.operands === "names" && isName(operand) ? [] : [beyond(value, index)];
     }),
   ];
@@ -115,5 +122,7 @@ function beginsWith(value: string, address: string): boolean {
   if (!value.startsWith(address)) return false;
   const rest = value.slice(address.length);
   if (/[\\\s{}]|\[|\.\.|%2e/i.test(rest)) return false;
-  return address.endsWith(":") ? /^\d{1,5}(?:[/?#].*)?$/.test(rest) : /\/\/[^/]+\//.test(address);
+  return address.endsWith(":")
+    ? /^\d{1,5}(?:[/?#].*)?$/.test(rest)
+    : /^(?:https?:\/\/)?[^/]+\//.test(address);
 }

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { withFallback } from "@burin/contract/or-else";
 import { readBeginning } from "@burin/files/disk/regular-file";
+import { formatProjectName } from "./project-name.ts";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { findLockHolder } from "./session-lock.ts";
@@ -15,16 +16,6 @@ export interface SessionFile {
   /** The time of the last write, in milliseconds since 1970. */
   readonly changed: number;
   readonly bytes: number;
-}
-
-/** Returns the name of a project's folder under `sessions/` and `undo/`: readable, and different for each path. */
-export function formatProjectName(root: string): string {
-  const { crc32 } = process.getBuiltinModule("node:zlib");
-  const readable =
-    basename(root)
-      .replace(/[^A-Za-z0-9._-]+/g, "-")
-      .slice(0, 40) || "root";
-  return `${readable}-${crc32(root).toString(16).padStart(8, "0")}`;
 }
 
 export function resolveSessionPath(home: string, root: string, id: string): string {

@@ -1,7 +1,7 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { GitWork, RefChange } from "@burin/commands/git/git-work";
-import type { Repository, RepositorySnapshot } from "@burin/files/tree";
+import { type Repository, type RepositorySnapshot, readNewParents } from "@burin/files/tree";
 import type { GitChange } from "./journal-line.ts";
 
 interface Looks {
@@ -63,7 +63,10 @@ export function packDroppedCommits(
   if (ids.size === 0) return false;
   const ways = [now.head, ...now.stashes, ...(now.refs?.values() ?? [])].filter((id) => ID.test(id));
   const others = [...new Set(ways)].slice(0, MAX_OTHERS);
-  if ([...ids].every((id) => others.includes(id))) return false;
+  // A commit on top of another one leads to it; asking git that takes longer than the rest of the look.
+  const tips = [now.head, ...change.refs.map(({ after }) => after ?? "")].filter((id) => ID.test(id));
+  const next = tips.flatMap((id) => readNewParents(change.repository, id) ?? []);
+  if ([...ids].every((id) => others.includes(id) || next.includes(id))) return false;
   try {
     if (git.pack([...ids], others, file) === null && statSync(file).size > EMPTY_PACK_BYTES) return true;
   } catch {

@@ -17,7 +17,7 @@ import { makeFolders } from "@burin/files/disk/make-folders";
 import { openRegularFile } from "@burin/files/disk/regular-file";
 import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
 import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";
-import { formatProjectName } from "../log/session-files.ts";
+import { formatProjectName } from "../log/project-name.ts";
 import { type Content, describeFile } from "./content.ts";
 import type { FileChange, JournalLine } from "./journal-line.ts";
 import { SECRET_PREFIX } from "./kept-contents.ts";

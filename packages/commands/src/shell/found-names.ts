@@ -1,0 +1,74 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { withFallback } from "@burin/contract/or-else";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
+import type { NameSource } from "@burin/shell-judge";
+import { buildReadOnlyEnvironment, runGit } from "../git/git-programs.ts";
+import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
+import { runSync } from "../processes/wait-for-output.ts";
+
+const MOST_LIST_BYTES = 1024 * 1024;
+const LONGEST_MS = 5000;
+
+interface Place {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The absolute paths that a source gives in a folder. Runs nothing but find and git, which only look. */
+export function findNames(source: NameSource, { folder, environment }: Place): readonly string[] {
+  switch (source.kind) {
+    case "word":
+      return source.isPattern ? matches(folder, source.value) : [resolve(folder, source.value)];
+    case "file":
+      return readNames(tryReadBytes(resolve(folder, source.path), MOST_LIST_BYTES)?.toString() ?? "", folder);
+    case "git": {
+      const env = { ...buildReadOnlyEnvironment({ isSandboxed: false }), ...helperEnvironment(environment) };
+      const asking = { git: findHelper("git", environment.PATH), cwd: folder, env };
+      return readNames(runGit(source.words, asking).output.toString(), folder);
+    }
+    case "find":
+      return runFind(source, { folder, environment });
+  }
+}
+
+function runFind(
+  { starts, words }: Extract<NameSource, { kind: "find" }>,
+  { folder, environment }: Place,
+): readonly string[] {
+  const find = findHelper("find", environment.PATH);
+  const places = starts.flatMap(({ value, isPattern }) => (isPattern ? matches(folder, value) : [value]));
+  if (find === null || (places.length === 0 && starts.length > 0)) return [];
+  const env = { ...helperEnvironment(environment), LC_ALL: "C.UTF-8" };
+  // What it cannot read, the command cannot remove either.
+  const { output } = runSync(find, [...places, ...words], { cwd: folder, env, longestMs: LONGEST_MS });
+  return readNames(output.toString(), folder);
+}
+
+function helperEnvironment({ PATH, HOME = "/" }: Place["environment"]) {
+  return { PATH: buildHelperPath(PATH), HOME };
+}
+
+function readNames(text: string, folder: string): readonly string[] {
+  const lines = text.split(text.includes("\0") ? "\0" : /\r?\n/);
+  return lines.filter((line) => line !== "").map((line) => resolve(folder, line));
+}
+
+/** As a shell without further options matches: hidden names only where the pattern begins with a dot. */
+function matches(folder: string, pattern: string): readonly string[] {
+  const path = resolve(folder, pattern);
+  const above = dirname(path);
+  if (above === path || tryLstat(path) !== null) return [path];
+  const folders = /[*?[]/.test(above) ? matches("/", above) : [above];
+  const name = basename(path);
+  if (!/[*?[]/.test(name))
+    return folders.map((each) => join(each, name)).filter((one) => tryLstat(one) !== null);
+  const plain = `./${name.replace(/[{}()@+|\\]/g, "\\$&")}`;
+  const isMatch = withFallback(null, () => createGlobMatcher(plain, { caseSensitive: true })) ?? (() => true);
+  const isShown = (one: string) => !one.startsWith(".") || name.startsWith(".");
+  return folders.flatMap((each) =>
+    tryReadEntries(each).flatMap((entry) =>
+      isShown(entry.name) && isMatch(entry.name) ? [join(each, entry.name)] : [],
+    ),
+  );
+}
