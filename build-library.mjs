@@ -1,7 +1,7 @@
 // What a program gets of the library when it imports it: the rest comes when it is first needed, also in the middle of
 // a call that gives no promise. Only CommonJS can do that, so it is what is inside, behind doors that are ES modules.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -54,11 +54,52 @@ export function writeDoors(dir, chunks) {
     writeFileSync(join(dir, `${name}.js`), module.join("\n"));
     const names = exported.map(([one]) => one).join(", ");
     const forRequire = [...rows, `module.exports = { ${names} };`, ""].join("\n");
-    mkdirSync(join(dir, "cjs"), { recursive: true });
+    for (const form of ["cjs", "module"]) mkdirSync(join(dir, form), { recursive: true });
+    writeFileSync(join(dir, "module", `${name}.js`), bundledDoor(name, exported, places));
     writeFileSync(join(dir, "cjs", `${name}.js`), forRequire.replaceAll('require("./', 'require("../'));
     if (moduleIds.length === 0) rmSync(join(dir, fileName));
   }
 }
+
+/**
+ * A bundler follows what an ES module imports, and so has it whole: it takes these doors by the condition `module`.
+ * @param {string} name @param {readonly [string, unknown][]} exported @param {ReadonlyMap<unknown, string>} places
+ */
+function bundledDoor(name, exported, places) {
+  /** @type {Map<string, string>} */
+  const files = new Map();
+  const rows = exported.map(([one, value]) => {
+    const [, file, own] = /^require\("\.\/(.+)"\)\.(.+)$/.exec(places.get(value) ?? "") ?? [];
+    if (file === undefined) return `export ${bound(one, value, undefined)}`;
+    if (!files.has(file)) files.set(file, `chunk${files.size}`);
+    return `export const ${one} = ${files.get(file)}.${own};`;
+  });
+  const imports = [...files].map(([file, chunk]) => `import ${chunk} from "../${file}";`);
+  return [`// The door ${name} for bundlers.`, ...imports, ...rows, ""].join("\n");
+}
+
+/** What has another name in each form of module: Node gives both by itself, whatever a bundler makes of a chunk. */
+const OF_FORMAT = /\brequire\("((?:node:)?[a-z_/]+)"\)|\b__(?:file|dir)name\b/g;
+const FILE = 'typeof __filename === "string" ? __filename : globalThis.process.argv[1] ?? "/"';
+const FOLDER = `typeof __dirname === "string" ? __dirname : globalThis.process.getBuiltinModule("node:path").dirname(${FILE})`;
+
+/** Chunks run as a part of an ES module, too. */
+export const inAnyFormat = {
+  name: "in-any-format",
+  /**
+   * @param {string} code
+   * @param {[unknown, unknown, { magicString?: import("rolldown").RolldownMagicString }]} given
+   */
+  renderChunk(code, ...[, , { magicString }]) {
+    for (const { 0: text, 1: name, index } of code.matchAll(OF_FORMAT)) {
+      if (name !== undefined && !isBuiltin(name)) continue;
+      const place = text === "__filename" ? FILE : FOLDER;
+      const own = name === undefined ? `(${place})` : `globalThis.process.getBuiltinModule("${name}")`;
+      magicString?.update(index, index + text.length, own);
+    }
+    return magicString ? { code: magicString } : null;
+  },
+};
 
 /** @param {string} file @param {object} exported @returns {[unknown, string][]} */
 function placesIn(file, exported) {

@@ -16,7 +16,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
 import { holdAlone } from "./build-alone.mjs";
-import { takingLate, writeDoors } from "./build-library.mjs";
+import { inAnyFormat, takingLate, writeDoors } from "./build-library.mjs";
 import { LIBRARY_GROUPS, MOMENT_GROUPS } from "./build-moments.mjs";
 import { writeTypes } from "./build-types.mjs";
 import { manPage } from "./man-page.mjs";
@@ -194,7 +194,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false,
   return {
     dir,
     format,
-    plugins: isInParts ? [takingLate] : isLibrary ? [] : [joiningRuntime],
+    plugins: isInParts ? [takingLate, inAnyFormat] : isLibrary ? [] : [joiningRuntime],
     // An error in a program that embeds the library shows a line of it, which must not be the whole of it.
     minify: isLibrary ? { compress: true, mangle: true, codegen: { removeWhitespace: false } } : true,
     sourcemap: true,

@@ -32,6 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "shell",
     "machine.ts",
     "file-helpers.ts",
+    "machine-of.ts",
     "node-machine.ts",
   ],
   models: [

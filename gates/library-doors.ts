@@ -17,12 +17,28 @@ export interface PublicName {
   readonly declaration: Declaration | null;
 }
 
-interface Declaration {
+export interface Declaration {
   readonly path: string;
-  readonly text: string;
   readonly node: ESTree.Node;
   /** Without its marks; empty where there is none. */
   readonly comment: string;
+}
+
+/** The members of an interface or a literal type, each with its comment. */
+export function membersOf(files: Files, { path, node }: Declaration): { name: string; comment: string }[] {
+  const { text, comments } = parsed(files, path);
+  const type = node.type === "TSTypeAliasDeclaration" ? node.typeAnnotation : node;
+  const members =
+    type.type === "TSInterfaceDeclaration"
+      ? type.body.body
+      : type.type === "TSTypeLiteral"
+        ? type.members
+        : [];
+  return members.flatMap((member) => {
+    if (member.type !== "TSPropertySignature" && member.type !== "TSMethodSignature") return [];
+    const name = text.slice(member.key.start, member.key.end);
+    return [{ name, comment: commentBefore(text, comments, member.start) }];
+  });
 }
 
 interface Export {
@@ -80,7 +96,7 @@ function findDeclaration(files: Files, path: string, name: string): Declaration 
   for (const node of program.body) {
     const declared = node.type === "ExportNamedDeclaration" ? node.declaration : node;
     if (namesDeclared(declared).includes(name))
-      return { path, text, node: declared ?? node, comment: commentBefore(text, comments, node.start) };
+      return { path, node: declared ?? node, comment: commentBefore(text, comments, node.start) };
     const there = nameThere(node, name);
     if (there !== null) return findDeclaration(files, sourceOf(files, path, there.source), there.name);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkPublicNames, NAMES_FILE } from "./public-names.ts";
+import { checkPublicNames, NAMES_FILE, publicComments } from "./public-names.ts";
 import { readRepositoryFiles } from "./repository-files.ts";
 
 describe("the names of the library", () => {
@@ -51,5 +51,31 @@ describe("the names of the library", () => {
       ]);
     expect(faultsOf("docs/library.md", "Leave `@burin/core/internal` alone.\n")).toEqual([]);
     expect(faultsOf("packages/cli/src/a.ts", example)).toEqual([]);
+  });
+});
+
+describe("the comments of the library", () => {
+  it("say of each name what it is, and of each option what it does", () => {
+    const { looked, violations } = publicComments(readRepositoryFiles());
+    expect(violations).toEqual([]);
+    expect(looked).toBeGreaterThan(100);
+  });
+
+  it("are missed where there is none, or one that says nothing", () => {
+    const declared = [
+      "/** Opens what the options name. */\nexport function open() {}",
+      "export function close() {}",
+      "/** The options. */\nexport interface BoxOptions {\n  /** The folder of all work. */\n  root: string;\n  size: number;\n}",
+      "/** Of a line alone, not of documentation. */\n\nexport type Two = 2;",
+      "// Not for editors, who read it.\nexport const three = 3;",
+    ].join("\n");
+    const code = 'export { close, open, three, type BoxOptions, type Two as Second } from "./a.ts";\n';
+    const files = new Map([
+      ["packages/core/src/index.ts", code],
+      ["packages/core/src/a.ts", declared],
+    ]);
+    expect(publicComments(files).violations.map((line) => line.replace(/^.* what (\S+) is.*/, "$1"))).toEqual(
+      ["close", "three", "BoxOptions", "BoxOptions.size"],
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { type PublicName, publicNamesOf } from "./library-doors.ts";
+import { membersOf, type PublicName, publicNamesOf } from "./library-doors.ts";
 import type { Files, Verdict } from "./repository-files.ts";
 
 /** Each name that others can import, with its door; a type is marked. Changed on purpose, and only then. */
@@ -44,4 +44,31 @@ function internalShown(files: Files): string[] {
 
 function lineOf({ door, name, isType, isDeprecated }: PublicName): string {
   return [door, ...(isDeprecated ? ["deprecated"] : []), ...(isType ? ["type"] : []), name].join(" ");
+}
+
+/** The types whose members somebody writes: each member says what it does. */
+const WRITTEN = /(?:Options|Definition|Fields)$/;
+/** Fewer words than this say no more than the name. */
+const FEWEST_WORDS = 4;
+
+/** Who meets a name in an editor reads there what it is. */
+export function publicComments(files: Files): Verdict {
+  const names = publicNamesOf(files).filter(({ isDeprecated }) => !isDeprecated);
+  const violations = names.flatMap(({ door, name, declaration }) => {
+    if (declaration === null)
+      return [`${NAMES_FILE}:1 names "${name}" of ${door}, which is declared nowhere`];
+    const members = WRITTEN.test(name) ? membersOf(files, declaration) : [];
+    const silent = [
+      ...(says(declaration.comment) ? [] : [name]),
+      ...members.filter(({ comment }) => !says(comment)).map((member) => `${name}.${member.name}`),
+    ];
+    return silent.map(
+      (one) => `${declaration.path}:1 does not say what ${one} is: write a comment before it`,
+    );
+  });
+  return { looked: names.length, violations: [...new Set(violations)] };
+}
+
+function says(comment: string): boolean {
+  return comment.split(/\s+/).length >= FEWEST_WORDS;
 }

@@ -21,6 +21,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { bareMachine } from "./bare-machine.mjs";
+import { tryBundlers } from "./bundlers.mjs";
 import { followPages } from "./follow-pages.mjs";
 import { emptyPackage, installOthers, npm, placesIn, RUNTIMES } from "./others.mjs";
 import { missingFiles } from "./try-installed.mjs";
@@ -54,6 +55,8 @@ try {
     () => areThere.then(() => conformAndFollow(user, others)),
     () => conform(["agents.mjs", "gemini", "qwen"], user),
     () => areThere.then(() => lint(others.tools)),
+    () =>
+      areThere.then(() => tryBundlers(check, { user, tools: others.tools, place: join(place, "bundles") })),
     () => meetBadClients(user),
     () => areThere.then(() => conform(["clients.mjs"], user, others.newerNode)),
     () => use("node", [process.execPath], user),

@@ -2,12 +2,20 @@ import { createWorkspaceOpener } from "@burin/files/workspace/node-workspace";
 import type { Machine } from "./machine.ts";
 import { openCommands } from "./shell/commands.ts";
 
+export {
+  type ExecEnd,
+  type ExecFunction,
+  type ExecOptions,
+  type MachineFunctions,
+  machineOf,
+} from "./machine-of.ts";
+
 /** Opens real folders of this computer, with the help of its programs. */
 export const openWorkspace = createWorkspaceOpener(
   async () => (await import("./file-helpers.ts")).fileHelpers,
 );
 
-/** This computer. */
+/** This computer: its files, its commands, its facts. */
 export const nodeMachine: Machine = {
   openFiles: openWorkspace,
   openCommands,

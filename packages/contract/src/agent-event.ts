@@ -1,5 +1,5 @@
 import type { ApprovalMode } from "./approval-mode.ts";
-import type { Notice, Thought, Usage } from "./chat-model.ts";
+import type { ModelFailureType, Notice, Thought, Usage } from "./chat-model.ts";
 import type { InlineData } from "./messages/message.ts";
 import type { AnsweredCall, ToolCall } from "./tool-call.ts";
 import type { Confirmation, Decision, Question, ToolError } from "./tools.ts";
@@ -27,8 +27,25 @@ type RunOutcome =
   | { readonly status: "success" | "cancelled"; readonly error?: RunError }
   | { readonly status: Exclude<RunStatus, "success" | "cancelled">; readonly error: RunError };
 
+/** Why a run did not succeed, for programs. These words are stable; a model of your own may use another. */
+export type RunErrorType =
+  | "cancelled"
+  | "closed"
+  | "budget"
+  | "max_turns"
+  | "loop"
+  | "parked"
+  | "needs_approval"
+  | "denied"
+  | "undecided"
+  | "schema_mismatch"
+  | "check_failed"
+  | "nothing_left"
+  | ModelFailureType;
+
+/** Why a run did not succeed: a word for programs, and words for a user. */
 export interface RunError {
-  readonly type: string;
+  readonly type: RunErrorType;
   readonly message: string;
 }
 
@@ -189,6 +206,7 @@ export type AgentEvent =
       readonly confirmation?: Confirmation;
     });
 
+/** The last event of a run. */
 export type RunEnd = Extract<AgentEvent, { type: "done" }>;
 
 /** Creates the event for a user's prompt, with its attached media. */

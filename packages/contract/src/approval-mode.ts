@@ -1,5 +1,6 @@
 /** How many calls run without a question, from none that has an effect to all. */
 export const APPROVAL_MODES = ["plan", "default", "auto-edit", "auto", "yolo"] as const;
+/** How much runs without asking: `plan` nothing with an effect, `yolo` everything. */
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
 export function pickStricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {

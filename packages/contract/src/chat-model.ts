@@ -1,6 +1,7 @@
 import type { FunctionCall, FunctionDeclaration, Message } from "./messages/message.ts";
 import type { ModelPrice } from "./settings/settings.ts";
 
+/** What a model is asked: instructions, the history, and the tools that it may call. */
 export interface ModelRequest {
   readonly system: string;
   readonly history: readonly Message[];
@@ -11,6 +12,7 @@ export interface ModelRequest {
   readonly onSent?: (() => void) | undefined;
 }
 
+/** How many tokens a request and its reply took, and what they cost. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -25,14 +27,29 @@ export interface Usage {
   readonly cost?: number;
 }
 
-/** Why the model or its service failed, and what to do about it, in words for the user. */
+/** What kind of failure a model or its service had. These words are stable; a model of your own may use another. */
+export type ModelFailureType =
+  | "unreachable"
+  | "unauthorized"
+  | "forbidden"
+  | "not_found"
+  | "rate_limited"
+  | "quota"
+  | "bad_request"
+  | "no_tools"
+  | "wrong_protocol"
+  | "server_error"
+  | "bad_reply"
+  | "empty_reply"
+  | "reply_too_long"
+  | "timeout"
+  | "context_length"
+  | "script"
+  | (string & {});
+
+/** Why the model or its service failed: a word for programs, and words for a user with what to do about it. */
 export interface ModelFailure {
-  /**
-   * A stable name for programs: `unreachable`, `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `quota`,
-   * `bad_request`, `no_tools`, `wrong_protocol`, `server_error`, `bad_reply`, `reply_too_long`, `timeout`,
-   * `context_length`, `script`.
-   */
-  readonly type: string;
+  readonly type: ModelFailureType;
   readonly message: string;
   /** The HTTP status, if there was one. */
   readonly status?: number;
@@ -64,6 +81,7 @@ export interface Notice {
   readonly restart?: true;
 }
 
+/** One piece of a reply. The last event of each reply is `end`. */
 export type ModelEvent =
   | { readonly type: "text"; readonly text: string }
   | Thought

@@ -23,6 +23,7 @@ interface Answered {
   readonly data?: ResultData;
 }
 
+/** One call of a tool at one moment, with its state. */
 export type ToolCall = {
   readonly callId: string;
   readonly name: string;
@@ -34,6 +35,7 @@ export type ToolCall = {
 /** A call that has ended, with its answer. `call` and `callAll` of a toolbox resolve to it. */
 export type AnsweredCall = Extract<ToolCall, Answered>;
 
+/** Whether the call has ended and has its answer. */
 export function isAnswered(call: ToolCall): call is AnsweredCall {
   return call.status === "success" || call.status === "error" || call.status === "cancelled";
 }

@@ -179,18 +179,44 @@ export interface Question {
 /** How long an "always" applies: until the session ends, or permanently, in this project or in all projects. */
 export type GrantScope = "session" | "project" | "everywhere";
 
-/** The user's answer to a Confirmation. */
-export type Decision =
+/**
+ * The user's answer to a Confirmation. A question takes only the answers of its kind: `Decision<"edit">` are those to
+ * an edit, and `Decision` without a kind are all.
+ *
+ * @example
+ * const confirm = async (confirmation: Confirmation): Promise<Decision | null> => {
+ *   if (confirmation.kind !== "edit") return { outcome: "once" };
+ *   const answer: Decision<"edit"> = { outcome: "edited", content: confirmation.diff.newContent };
+ *   return answer;
+ * };
+ */
+export type Decision<Kind extends Confirmation["kind"] = Confirmation["kind"]> =
   /** Allows the call once. `network` (only for a command that needs it) grants or withholds the network. */
-  | { readonly outcome: "once"; readonly network?: boolean }
+  | { readonly outcome: "once"; readonly network?: "exec" extends Kind ? boolean : never }
   | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
-  /** Only for an edit: approves this content instead of the proposed one, with an optional reason for the model. */
-  | { readonly outcome: "edited"; readonly content: string; readonly reason?: string }
-  /** Fills in a form: the values by their names in its schema. Only for a form. */
-  | { readonly outcome: "filled"; readonly values: Readonly<Record<string, unknown>> }
-  /** Only for a plan: approves it and names the mode to continue in; "once" returns to the previous mode. */
-  | { readonly outcome: "approved_plan"; readonly mode: PlanExecutionMode }
-  | { readonly outcome: "cancel"; readonly reason?: string };
+  | { readonly outcome: "cancel"; readonly reason?: string }
+  | ("edit" extends Kind ? EditedDecision : never)
+  | ("form" extends Kind ? FilledDecision : never)
+  | ("plan" extends Kind ? PlanDecision : never);
+
+/** Approves this content instead of the proposed one, with words for the model. */
+interface EditedDecision {
+  readonly outcome: "edited";
+  readonly content: string;
+  readonly reason?: string;
+}
+
+/** These values, by the names in the schema of the form. */
+interface FilledDecision {
+  readonly outcome: "filled";
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Approves a plan, and names the approval mode to continue in; "once" returns to the previous mode. */
+interface PlanDecision {
+  readonly outcome: "approved_plan";
+  readonly mode: PlanExecutionMode;
+}
 
 /** The modes in which an approved plan can be carried out. */
 export type PlanExecutionMode = "default" | "auto-edit";

@@ -5,7 +5,14 @@ export type {
   MachineCommands,
   PathFacts,
 } from "@burin/commands/machine";
-export { nodeMachine } from "@burin/commands/node-machine";
+export {
+  type ExecEnd,
+  type ExecFunction,
+  type ExecOptions,
+  type MachineFunctions,
+  machineOf,
+  nodeMachine,
+} from "@burin/commands/node-machine";
 export type {
   BackgroundCommand,
   CommandRequest,
@@ -32,4 +39,9 @@ export {
   type WorkspaceErrorCode,
   type WriteResult,
 } from "@burin/contract/machine/workspace";
-export type { WorkspaceSettings } from "@burin/files/workspace/node-workspace";
+export type {
+  FileFunctions,
+  NamedEntry,
+  PathStat,
+  WorkspaceSettings,
+} from "@burin/files/workspace/node-workspace";

@@ -5,9 +5,17 @@ export type {
   QuestionEvent,
   RunEnd,
   RunError,
+  RunErrorType,
   RunStatus,
 } from "@burin/contract/agent-event";
-export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
+export type {
+  ChatModel,
+  ModelEvent,
+  ModelFailure,
+  ModelFailureType,
+  ModelRequest,
+  Usage,
+} from "@burin/contract/chat-model";
 export type { FunctionCall, FunctionResponse, InlineData, Message } from "@burin/contract/messages/message";
 export { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 export { type ModelChoice, openModel } from "@burin/models/choice/open-model";

@@ -324,6 +324,8 @@ export async function answer(message: Anthropic.Message, choice: OpenAI.Chat.Com
 }
 `,
     );
+    writeFileSync(join(consumer, "answers.ts"), ANSWERS);
+    writeFileSync(join(consumer, "wrong.ts"), WRONG_ANSWERS);
     writeFileSync(
       join(consumer, "half.ts"),
       `import { BaseTool } from "@burin/core";
@@ -341,7 +343,55 @@ export class Half extends BaseTool<{ text: string }> { override getDescription()
     };
     const loops = readdirSync(join(consumer, "loops")).map((name) => `loops/${name}`);
     expect(loops.length).toBeGreaterThan(5);
-    expect(compile(["forms.ts", ...loops])).toBe("");
+    expect(compile(["forms.ts", "answers.ts", ...loops])).toBe("");
+    expect(compile(["wrong.ts"]).match(/^wrong\.ts\(\d/gm)).toEqual([
+      "wrong.ts(2",
+      "wrong.ts(3",
+      "wrong.ts(4",
+    ]);
     expect(compile(["half.ts"])).toContain("does not implement inherited abstract member");
   });
 });
+
+/** What a question takes, what an end says, and a machine of the functions of Node. */
+const ANSWERS = `import * as fs from "node:fs/promises";
+import { type Confirm, type Confirmation, createToolbox, type Decision, describeEffects, buildQuestionView } from "@burin/core";
+import { type MachineFunctions, machineOf } from "@burin/core/machine";
+import type { ChatModel, RunEnd, RunErrorType } from "@burin/core/sessions";
+
+export const confirm: Confirm = async (confirmation) => {
+  console.log(buildQuestionView(confirmation).lines, describeEffects(confirmation));
+  if (confirmation.kind === "edit") {
+    const edited: Decision<typeof confirmation.kind> = { outcome: "edited", content: confirmation.diff.newContent };
+    return edited;
+  }
+  return confirmation.kind === "exec" ? { outcome: "once", network: true } : null;
+};
+export const all: Record<Confirmation["kind"], Decision> = {
+  edit: { outcome: "cancel", reason: "no" }, exec: { outcome: "once" }, form: { outcome: "filled", values: { a: 1 } },
+  plan: { outcome: "approved_plan", mode: "auto-edit" }, mcp: { outcome: "always", scope: "session" },
+  discovered: { outcome: "once" }, info: { outcome: "once" },
+};
+export function why(end: RunEnd): RunErrorType | undefined {
+  return end.status === "error" ? end.error.type : end.error?.type;
+}
+export const model: ChatModel = {
+  name: "m",
+  async *stream() { yield { type: "end", reason: "error", error: { type: "rate_limited", message: "Later." } }; },
+};
+const few: MachineFunctions = {
+  readFile: async () => new Uint8Array(),
+  writeFile: async () => {},
+  stat: async () => null,
+  readdir: async () => ["a", { name: "b", isDirectory: true }],
+};
+export const toolboxes = [machineOf(fs), machineOf(few), machineOf({ ...few, exec: async () => ({ exitCode: 0, stdout: "" }) })]
+  .map((machine) => createToolbox({ root: "/project", machine, confirm }));
+`;
+
+/** A command has no content, only a command may have the network, and only a plan is approved like this. */
+const WRONG_ANSWERS = `import type { Decision } from "@burin/core";
+export const one: Decision<"exec"> = { outcome: "edited", content: "" };
+export const two: Decision<"edit"> = { outcome: "once", network: true };
+export const three: Decision<"mcp"> = { outcome: "approved_plan", mode: "default" };
+`;

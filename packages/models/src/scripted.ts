@@ -5,6 +5,7 @@ import { findSchemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord, parseUntrustedJson } from "@burin/contract/messages/untrusted-json";
 import { describeError } from "@burin/contract/text/error-message";
 
+/** A call of a tool in a scripted reply. */
 export interface ScriptedCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -20,6 +21,7 @@ export interface ScriptLine {
   readonly error?: { readonly type?: string; readonly message: string; readonly status?: number };
 }
 
+/** A model that plays a script. */
 export interface ScriptedModel extends ChatModel {
   /** The lines that no request has used yet; empty after a run that played the whole script. */
   unusedLines(): readonly ScriptLine[];

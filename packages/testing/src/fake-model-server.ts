@@ -30,8 +30,10 @@ export interface RawReply {
 }
 
 type PlainReply = ScriptLine | RawReply;
+/** One reply of a fake service: plain values, bytes written by hand, or a function of the request. */
 export type FakeReply = PlainReply | ((request: RecordedRequest) => PlainReply | Promise<PlainReply>);
 
+/** A fake service that runs, and what it was asked. */
 export interface FakeModelServer {
   /** Ends in `/v1`, as a user would write it; works for every protocol. */
   readonly baseUrl: string;

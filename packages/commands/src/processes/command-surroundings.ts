@@ -21,6 +21,7 @@ export const ODD_NAME = /[\s'"\\]|^-/;
 export interface FactsOptions {
   /** The real paths of the roots. */
   readonly roots: readonly string[];
+  /** The environment that commands start from. */
   readonly environment: NodeJS.ProcessEnv;
   /** Variables that commands get although they look like secrets. */
   readonly passEnvironment: readonly string[];

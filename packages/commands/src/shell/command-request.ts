@@ -7,12 +7,15 @@ import type { OutputSnapshot } from "./command-output.ts";
 
 export type { TakenBack };
 
+/** What the commands of one session share: the sandbox, the network, the environment. */
 export interface CommandsOptions extends FactsOptions {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
+  /** What commands can reach: `workspace-write` the roots alone, `off` everything. */
   readonly sandbox: SandboxMode;
   /** Folders that commands in the sandbox cannot see, except for roots in them. */
   readonly hide?: readonly string[];
+  /** Whether commands in the sandbox may use the network. */
   readonly network: boolean;
   /** Which hosts commands reach when they may use the network; without it, all hosts. */
   readonly egress?: Pick<SessionEgressOptions, "rules" | "ask" | "resolve">;
@@ -24,6 +27,7 @@ export interface CommandsOptions extends FactsOptions {
   readonly cleanOutput?: (file: string) => Promise<void>;
 }
 
+/** A command line for the shell, and what this one command may do. */
 export interface CommandRequest {
   readonly command: string;
   /** Absolute, and known to be inside a root. */
@@ -109,6 +113,7 @@ interface RunningOutput {
   flush(): Promise<void>;
 }
 
+/** A command that no call waits for, with the id that the model uses. */
 export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> {
   readonly id: string;
   readonly request: CommandRequest;

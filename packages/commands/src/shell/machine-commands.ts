@@ -14,6 +14,8 @@ import type { BackgroundCommand, CommandRequest, ProtectedWrite, RunningCommand 
 export interface MachineCommands {
   readonly shell: ShellProgram;
   readonly roots: readonly string[];
+  /** Why no command can run at all; then there is no tool for commands. Absent or null where they can. */
+  readonly cannotRun?: string | null;
   /** Whether commands can have a terminal. */
   readonly hasTerminal: boolean;
   readonly hasNetwork: boolean;
@@ -48,6 +50,7 @@ export interface MachineCommands {
   close(): Promise<readonly ProcessEntry[]>;
 }
 
+/** The sandbox that commands run in, or why there is none. */
 export type CommandSandbox =
   | { readonly sandbox: { readonly mode: Exclude<SandboxMode, "off"> } }
   | { readonly sandbox: null; readonly reason: string };

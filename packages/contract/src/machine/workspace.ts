@@ -32,18 +32,22 @@ export class WorkspaceError extends Error {
   }
 }
 
+/** One file or folder in a listing. */
 export interface DirectoryEntry {
   readonly name: string;
   /** For a link, whether its target is a directory. */
   readonly isDirectory: boolean;
 }
 
+/** What a listing leaves out. */
 export interface ListOptions {
   /** Globs; entries whose name matches one of them are left out. */
   readonly ignore: readonly string[];
+  /** Leaves out what git ignores. */
   readonly respectGitIgnore: boolean;
 }
 
+/** What is in a folder, and how much of it was left out. */
 export interface Listing {
   /** The absolute path, as requested. */
   readonly path: string;
@@ -104,6 +108,7 @@ export interface MediaContent {
 /** The content of a file. Its kind is recognized by its bytes, not by its name. Binary content cannot be read here. */
 export type FileContent = TextLines | MediaContent | { readonly kind: "binary" };
 
+/** Which lines of a file to read, and how much of them. */
 export interface LineRange {
   /** The first line, counted from 0. */
   readonly offset: number;
@@ -133,11 +138,13 @@ export interface FileSnapshot {
   readonly bytes: number;
 }
 
+/** One replacement in a file, as a caller of `snapshot` intends it. */
 export interface TextChange {
   readonly oldText: string;
   readonly newText: string;
 }
 
+/** A change of one file, with the content that it is based on. */
 export interface FileWrite {
   readonly file: string;
   /** The new text for the whole basis. Encoding, byte order mark, line ends and unchanged lines are kept. */
@@ -162,6 +169,7 @@ export interface FilePreview {
   readonly after: string;
 }
 
+/** What `write` has done. */
 export interface WriteResult {
   readonly isNew: boolean;
   /** true if the replaced content was the basis of the change. */
@@ -170,6 +178,7 @@ export interface WriteResult {
   readonly notes: readonly string[];
 }
 
+/** Which files `find` looks for. */
 export interface FindRequest {
   /** A glob relative to the folder. A glob without a slash matches names at any depth. */
   readonly pattern: string;
@@ -179,6 +188,7 @@ export interface FindRequest {
   readonly most: number;
 }
 
+/** The files that `find` has found, and what it did not look at. */
 export interface FindResult {
   /** Absolute paths, newest first. Files with the same time are sorted by path. */
   readonly files: readonly string[];
@@ -190,6 +200,7 @@ export interface FindResult {
   readonly hasIgnored?: boolean;
 }
 
+/** What `search` looks for, and in which files. */
 export interface SearchRequest {
   /** A regular expression in the dialect of `patterns/search-dialect.ts`. */
   readonly pattern: string;
@@ -225,6 +236,7 @@ export interface FileHits {
   readonly lines: readonly SearchLine[];
 }
 
+/** What `search` has found, and what it did not look at. */
 export interface SearchResult {
   /** Sorted by path, in code point order. */
   readonly files: readonly FileHits[];

@@ -75,7 +75,9 @@ export interface Part {
   functionResponse?: Partial<Omit<FunctionResponse, "response">> & { response?: Record<string, unknown> };
 }
 
+/** A part, or a string in place of a text part. */
 export type PartUnion = Part | string;
+/** Content for a model: a string, one part, or a list of both. */
 export type PartListUnion = PartUnion | PartUnion[];
 
 /** Returns the content as a list of parts in the same order. Strings become text parts. */

@@ -33,6 +33,7 @@ export type AiSdkMessage =
   | { role: "tool"; content: AiSdkToolResult[] }
   | { role: "user"; content: AiSdkContent[] };
 
+/** The answer to one call, inside a message of the tools. */
 export interface AiSdkToolResult {
   type: "tool-result";
   toolCallId: string;
@@ -40,6 +41,7 @@ export interface AiSdkToolResult {
   output: { type: "text" | "error-text"; value: string };
 }
 
+/** Text, an image or a document inside a message of the user. */
 export type AiSdkContent =
   | { type: "text"; text: string }
   | { type: "image"; image: string; mediaType: string }

@@ -24,6 +24,7 @@ export type LangChainMessage =
   | { role: "tool"; name: string; tool_call_id: string; status: "success" | "error"; content: string }
   | { role: "user"; content: LangChainContent[] };
 
+/** Text, an image or a document inside a message of the user. */
 export type LangChainContent =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: { url: string } }

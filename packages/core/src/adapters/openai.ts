@@ -23,6 +23,7 @@ export type OpenAIMessage =
   | { role: "tool"; tool_call_id: string; content: string }
   | { role: "user"; content: OpenAIContent[] };
 
+/** Text, an image or a document inside a message of the user. */
 export type OpenAIContent =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: { url: string } }

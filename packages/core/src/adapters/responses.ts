@@ -26,6 +26,7 @@ export type ResponsesItem =
   | { type: "function_call_output"; call_id: string; output: string }
   | { type: "message"; role: "user"; content: ResponsesContent[] };
 
+/** Text, an image or a document inside a message of the user. */
 export type ResponsesContent =
   | { type: "input_text"; text: string }
   | { type: "input_image"; detail: "auto"; image_url: string }

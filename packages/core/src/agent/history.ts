@@ -159,6 +159,7 @@ function removeAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   return kept;
 }
 
+/** Makes the history that a model gets from the events of a session. */
 export function buildHistory(events: Iterable<AgentEvent>): readonly Message[] {
   const history = new History();
   for (const event of events) history.apply(event);

@@ -8,11 +8,13 @@ import type { Budget } from "../agent/budget.ts";
 import type { Confirm } from "../scheduler/questions.ts";
 import type { ResumedSession } from "../session/resume.ts";
 
+/** What `createToolbox` takes, and `createSession` too. Only `root` is required. */
 export interface ToolboxOptions {
   /** The folder in which all work happens. It must exist. */
   readonly root: string;
   /** More folders that tools may use. Relative paths start at the root. */
   readonly includeDirectories?: readonly string[];
+  /** The keys of settings.json. No file is read unless the program does it. */
   readonly settings?: SettingsInput;
   /** Asks the user. Without it, a call that needs a question is refused. */
   readonly confirm?: Confirm;
@@ -23,6 +25,7 @@ export interface ToolboxOptions {
   readonly awaitsAnswers?: boolean;
   /** Called with each question of a toolbox when it is asked. A session reports its questions as events. */
   readonly onQuestion?: (question: Question) => void;
+  /** How much runs without a question. Default: `default`. */
   readonly approvalMode?: ApprovalMode | undefined;
   /** For calls that a user wrote: allows write_file to overwrite files that were not read. Default: it refuses. */
   readonly overwriteUnread?: boolean;
@@ -53,6 +56,7 @@ export interface ReadyOptions {
   readonly timeoutMs?: number;
 }
 
+/** What `createSession` takes in addition to the options of a toolbox. */
 export interface SessionOptions extends ToolboxOptions {
   /** The most replies of the model to one prompt. */
   readonly maxTurns?: number | undefined;

@@ -6,7 +6,7 @@ interface RepositoryRequest {
 }
 
 /** What git says about a folder, for the user: the branch, and a line for each uncommitted file. */
-export interface RepositoryState {
+interface RepositoryState {
   readonly branch: string | null;
   /** null if git cannot say, or if asking git would run programs that the repository names. */
   readonly changes: string | null;

@@ -7,6 +7,7 @@ import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
 
 /** Options of a single call. */
 export interface CallOptions {
+  /** Cancels the call when it is aborted. */
   readonly signal?: AbortSignal;
   /** Gets the live output of the call; each update replaces the previous one. */
   readonly onUpdate?: OnUpdate;

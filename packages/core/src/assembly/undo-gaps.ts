@@ -4,7 +4,7 @@ import type { Settings } from "@burin/contract/settings/settings";
 import { resolveBurinHome } from "../settings/load-settings.ts";
 
 /** What undo cannot restore in a folder, as far as listing it shows. */
-export interface UndoGaps {
+interface UndoGaps {
   /** true if the folder is too large to be listed. Then only edits can be undone. */
   readonly isTooLarge: boolean;
   /** true if a folder could not be read. */

@@ -6,7 +6,7 @@ interface SiteSkill {
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
-export interface SiteSkills {
+interface SiteSkills {
   readonly skills: readonly SiteSkill[];
   /** Why some entries of the index are not used. */
   readonly left: readonly string[];

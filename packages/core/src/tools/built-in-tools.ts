@@ -40,7 +40,7 @@ export function createBuiltInTools(needs: BuiltInOptions): Tool[] {
     new Edit(workspace, { correctEdit }),
     new Glob(workspace),
     new Grep(workspace),
-    new Shell(workspace, needs.commands),
+    ...(needs.commands.cannotRun ? [] : [new Shell(workspace, needs.commands)]),
     new WebFetch({ allowedHosts, answerFromPage, environment }),
     new WebSearch(needs.searcher),
     new SaveMemory(needs.memory),

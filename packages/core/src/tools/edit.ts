@@ -86,6 +86,7 @@ const loadChanging = once(() => import("../text/changing.ts"));
 /** The smallest possible read. It is used to find out why a file cannot be read. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
 
+/** The tool `edit`: replaces text in one file, and shows the change before it asks. */
 export class Edit extends PreparingTool<EditParams> {
   readonly name = "edit";
   readonly displayName = "Edit";

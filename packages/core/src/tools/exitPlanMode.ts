@@ -18,6 +18,7 @@ export interface Planning {
   leave(mode: PlanExecutionMode | undefined): string;
 }
 
+/** The tool `exit_plan_mode`: shows the user a plan, and ends plan mode if the user accepts it. */
 export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly name = "exit_plan_mode";
   readonly displayName = "ExitPlanMode";

@@ -18,6 +18,7 @@ const MAX_FILES = 1000;
 const MAX_CHARACTERS = 80_000;
 const HOW_TO_SEE_IGNORED = 'Set "respect_git_ignore" to false to see them.';
 
+/** The tool `glob`: finds files by a pattern, the newest first. */
 export class Glob extends BaseTool<GlobParams> {
   readonly name = "glob";
   readonly displayName = "FindFiles";

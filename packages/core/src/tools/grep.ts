@@ -37,6 +37,7 @@ export type GrepParams = OptionValue<typeof PARAMETERS>;
 const NOT_SEARCHED =
   '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
 
+/** The tool `search_file_content`: finds the lines in files that match a regular expression. */
 export class Grep extends BaseTool<GrepParams> {
   readonly name = "search_file_content";
   readonly displayName = "SearchText";

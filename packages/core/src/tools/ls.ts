@@ -19,6 +19,7 @@ export type ListDirectoryParams = OptionValue<typeof PARAMETERS>;
 
 const MAX_ENTRIES = 2000;
 
+/** The tool `list_directory`: lists what is in a folder. */
 export class ListFiles extends BaseTool<ListDirectoryParams> {
   readonly name = "list_directory";
   readonly displayName = "ReadFolder";

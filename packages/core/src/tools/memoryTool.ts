@@ -39,6 +39,7 @@ interface Change {
   readonly realPath: string;
 }
 
+/** The tool `save_memory`: adds a fact to the file that later sessions read. */
 export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   readonly name = "save_memory";
   readonly displayName = "SaveMemory";

@@ -27,6 +27,7 @@ const MAX_LINE_CHARACTERS = 2000;
 /** Room for the line about what was left out, so that the answer reaches the model uncut. */
 const SPARE_CHARACTERS = 500;
 
+/** The tool `read_file`: reads lines of a text file, an image, a PDF or a notebook. */
 export class ReadFile extends BaseTool<ReadFileParams> {
   readonly name = "read_file";
   readonly displayName = "ReadFile";

@@ -61,6 +61,7 @@ interface Reading {
   media: number;
 }
 
+/** The tool `read_many_files`: reads all files that match some patterns in one answer. */
 export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   readonly name = "read_many_files";
   readonly displayName = "ReadManyFiles";

@@ -85,6 +85,7 @@ interface Named {
   readonly network?: boolean | undefined;
 }
 
+/** The tool `run_shell_command`: runs a command line, in a sandbox where the computer has one. */
 export class Shell extends PreparingTool<ShellParams> {
   readonly name = "run_shell_command";
   readonly displayName = "Shell";

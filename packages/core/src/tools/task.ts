@@ -46,6 +46,7 @@ export interface Subagents {
 const SHOWN_STEPS = 8;
 const TOLD_STEPS = 20;
 
+/** The tool `task`: lets a subagent work on a task of its own. Works only in a session. */
 export class Task extends BaseTool<TaskParams> {
   readonly name = "task";
   readonly displayName = "Task";

@@ -19,7 +19,10 @@ export type TodoWriteParams = OptionValue<typeof PARAMETERS>;
 
 const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };
 
-/** The todo list is stored only in the history, as the arguments of the latest call. */
+/**
+ * The tool `todo_write`: replaces the list of steps that the user sees. The history stores it, as the arguments
+ * of a call.
+ */
 export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly name = "todo_write";
   readonly displayName = "TodoWrite";

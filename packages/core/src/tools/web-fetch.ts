@@ -53,6 +53,7 @@ const MAX_CHARACTERS = 50_000;
 const MAX_ASKED_CHARACTERS = 100_000;
 const MAX_ERROR_CHARACTERS = 2000;
 
+/** The tool `web_fetch`: reads a web page as Markdown. */
 export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly name = "web_fetch";
   readonly displayName = "WebFetch";

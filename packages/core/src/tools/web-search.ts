@@ -27,6 +27,7 @@ const HOW_TO_ADD =
   'No search service is configured. Name one in settings.json: "web": {"search": {"provider": "tavily"}} with its key ' +
   'in TAVILY_API_KEY; or "brave", "exa", "google", "searxng" with "url", or "mcp" with "server" and "tool".';
 
+/** The tool `web_search`: asks the search service that the settings name. */
 export class WebSearch extends BaseTool<WebSearchParams> {
   readonly name = "web_search";
   readonly displayName = "WebSearch";

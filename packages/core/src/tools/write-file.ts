@@ -35,6 +35,7 @@ interface Plan {
 /** Loaded with the first write, because comparing contents is a lot of code that most starts of Burin do not need. */
 const loadOverwriting = once(() => import("../text/overwriting.ts"));
 
+/** The tool `write_file`: creates a file, or replaces all of it, and shows the change before it asks. */
 export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
   readonly displayName = "WriteFile";

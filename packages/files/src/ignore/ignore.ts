@@ -47,7 +47,7 @@ export class IgnoreRules {
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? {}) : null;
-    this.#ownNames = [BURIN_IGNORE_FILE, ...settings.ignoreFileNames];
+    this.#ownNames = ownIgnoreFiles(settings);
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
@@ -138,6 +138,18 @@ interface FolderState {
   readonly gitInside: readonly Layer[];
 }
 
+/** The names of Burin's own ignore files. */
+export function ownIgnoreFiles({ ignoreFileNames }: Pick<IgnoreSettings, "ignoreFileNames">): string[] {
+  return [BURIN_IGNORE_FILE, ...ignoreFileNames];
+}
+
+/** The rules of a root on another machine, before its ignore files are read: those of the settings. */
+export function settingsRules({ ignore }: Pick<IgnoreSettings, "ignore">): FolderRules {
+  const settings = ignore.length === 0 ? [] : [createLayer(ignore.join("\n"))];
+  const none = { git: [], own: [], gitInside: [], ownNames: [], ignoresCase: false, path: "" };
+  return new FolderRules({ ...none, settings, environment: null, visibility: "shown" });
+}
+
 /** The rules for what is directly in one folder. */
 export class FolderRules {
   readonly #state: FolderState;
@@ -194,6 +206,15 @@ export class FolderRules {
       if (ownText !== null) own.unshift(createLayer(ownText, file));
     }
     return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });
+  }
+
+  /** The same folder with the texts of its own ignore files, where they are not on this computer. */
+  withTexts(path: string, git: string | null, own: readonly string[]): FolderRules {
+    const { git: gitAbove, own: ownAbove } = this.#state;
+    const gitInside = git === null ? [] : [createLayer(git, joinPath(path, ".gitignore"))];
+    const ours = own.map((text) => createLayer(text, path)).reverse();
+    const layers = { git: [...gitInside, ...gitAbove], own: [...ours, ...ownAbove] };
+    return new FolderRules({ ...this.#state, ...layers, gitInside, path });
   }
 
   /** The rules of this folder without git's rules from the folders above. */

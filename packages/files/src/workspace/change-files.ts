@@ -197,7 +197,7 @@ export class FileChanges {
   }
 }
 
-function createNotReadError(file: string, seen: SeenExtent): WorkspaceError {
+export function createNotReadError(file: string, seen: SeenExtent): WorkspaceError {
   const what = seen === "part" ? "only a part of it has been read" : "it has not been read in full";
   return new WorkspaceError(
     "not_read",

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { posix, relative, resolve, sep } from "node:path";
 import { createLazyMethods } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
@@ -7,8 +7,10 @@ import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspac
 import { resolveExisting } from "../disk/disk-looks.ts";
 import { toWorkspaceError } from "../disk/system-error.ts";
 import { NO_ACCESS_SETTINGS } from "../ignore/access-settings.ts";
+import type { FileFunctions } from "./function-place.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
+export type { FileFunctions, NamedEntry, PathStat } from "./function-place.ts";
 export type { WorkspaceSettings };
 
 export type OpenWorkspace = (
@@ -63,4 +65,28 @@ export function resolveDirectory(path: string): string {
     throw toWorkspaceError(error, resolve(path));
   }
   throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
+}
+
+const FILE_METHODS = ["resolve", "list", "find", "search", "read", "snapshot", "preview", "write"] as const;
+
+/** Opens folders of a machine that is reached by a few functions; the first is the root. Reads nothing yet. */
+export function openFunctionFiles(
+  functions: FileFunctions,
+  [given, ...more]: readonly [string, ...string[]],
+  settings: WorkspaceSettings,
+): Workspace {
+  const root = resolveFolder("/", given);
+  const roots = [root, ...more.map((folder) => resolveFolder(root, folder))];
+  const open = once(async () => {
+    const { FunctionWorkspace } = await import("./function-workspace.ts");
+    return new FunctionWorkspace(functions, roots, settings);
+  });
+  const relative = (path: string) => posix.relative(root, posix.resolve(root, path)) || ".";
+  return { root, roots, relative, ...createLazyMethods(open, FILE_METHODS) };
+}
+
+function resolveFolder(base: string, folder: string): string {
+  if (typeof folder === "string" && folder !== "" && !folder.includes("\0"))
+    return posix.resolve(base, folder);
+  throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");
 }

@@ -41,7 +41,19 @@ export interface ReadContent {
 
 /** Reads a file according to its first bytes. A file that cannot be shown is not read further. */
 export async function readContent(request: ContentRequest): Promise<ReadContent> {
-  const file = await startFile(request);
+  return readStarted(await startFile(request), request);
+}
+
+/** The same for bytes that are in memory. */
+export function readBytesContent(
+  bytes: Buffer,
+  request: Pick<ContentRequest, "path" | "range" | "signal">,
+): Promise<ReadContent> {
+  const file = { descriptor: -1, head: bytes, isWhole: true };
+  return readStarted(file, { ...request, descriptor: -1, size: bytes.length });
+}
+
+async function readStarted(file: StartedFile, request: ContentRequest): Promise<ReadContent> {
   if (file.head.length === 0 && MEDIA_NAME.test(request.path))
     throw createUnusableError(`${request.path} is empty (0 bytes), so there is nothing to show.`);
   const kind = detectMediaKind(file.head);

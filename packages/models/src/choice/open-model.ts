@@ -10,6 +10,7 @@ import {
 } from "../protocols/service-model.ts";
 import { isSupportedImage } from "../request/user-items.ts";
 
+/** Which model to ask: the protocol, the name, the address and the key. */
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
   readonly service?: ServiceName | undefined;
@@ -52,6 +53,12 @@ export const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>>
   gemini: async () => (await import("../protocols/gemini.ts")).GENERATE_CONTENT,
 };
 
+/**
+ * Opens a model of a service by its protocol. Sends nothing before the first request.
+ *
+ * @example
+ * const model = openModel({ provider: "openai", name: "qwen3", baseUrl: "http://127.0.0.1:8000/v1" });
+ */
 export function openModel(choice: ModelChoice): ChatModel {
   return createServiceModel(PROTOCOLS[choice.provider], choice);
 }

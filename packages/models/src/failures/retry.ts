@@ -1,7 +1,9 @@
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 
+/** How often and after which time a request is sent again. */
 export interface RetryOptions {
+  /** How often a request is sent, the first time included. */
   readonly mostAttempts?: number;
   /** The pause after the first attempt; each further one is twice as long, up to half a minute. */
   readonly firstDelayMs?: number;

@@ -3,6 +3,7 @@ import { once } from "@burin/contract/async/once";
 import { withFallback } from "@burin/contract/or-else";
 import type { SeenFile } from "@burin/files/workspace/read-record";
 
+/** One entry of the record of a session. */
 export interface LogRecord {
   /** Counts from 1 without gaps, so that a lost record is noticed. */
   readonly n: number;

@@ -9,6 +9,7 @@ import { findLockHolder } from "./session-lock.ts";
 /** The largest log that is searched for a name. A larger one is listed without its name. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** A recorded session, as a list shows it. */
 export interface SessionSummary extends SessionFile {
   readonly root: string | null;
   readonly model: string | null;

@@ -57,6 +57,7 @@ export interface UndoLocation {
   readonly blobs?: ReadonlyMap<string, string>;
 }
 
+/** What became of one file when a change was taken back. */
 export interface FileOutcome {
   /** The file's path relative to the project's folder. */
   readonly file: string;

@@ -5,6 +5,7 @@ import { resolveSessionPath } from "../log/session-files.ts";
 import { TurnCount } from "../turn-count.ts";
 import type { Operation } from "./operations.ts";
 
+/** Which changes to take back. Without a choice, the last one. */
 export interface UndoOptions {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;

@@ -30,7 +30,7 @@ export const listUndoEntries = addEnvironment(late.listUndoEntries);
 /** Returns the scope of an undo for a user who names no session. */
 export const resolveUndoScope = addEnvironment(late.resolveUndoScope);
 /** Removes everything that is stored for undo in a folder. */
-export const { forgetUndo } = late;
+export const forgetUndo = late.forgetUndo;
 export const planUndo = addEnvironment(late.planUndo);
 export const runUndoInCopy = addEnvironment(late.runUndoInCopy);
 export const { recordTakenBack } = late;

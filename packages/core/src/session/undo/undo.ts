@@ -21,6 +21,7 @@ import {
 } from "./undo-choice.ts";
 import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
+/** What `undo` has done, file by file. */
 export interface UndoResult {
   /** true if an undo was undone, so that the calls are in effect again. */
   readonly isRedo: boolean;
@@ -31,6 +32,7 @@ export interface UndoResult {
   readonly unrecorded?: string;
 }
 
+/** One change of files, made by a call or by an undo. */
 export interface UndoEntry {
   readonly id: string;
   readonly at: string;
