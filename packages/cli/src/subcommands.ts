@@ -11,6 +11,7 @@ const ROWS = {
   models: { takesWords: false, ownOptions: { online: FLAG }, load: () => import("./modes/models.ts") },
   explain: { load: () => import("./modes/explain.ts") },
   grants: { load: () => import("./modes/grants.ts") },
+  keys: { load: () => import("./modes/keys.ts") },
   sessions: { ownOptions: { all: FLAG }, load: () => import("./modes/sessions.ts") },
   replay: { ownOptions: { tools: FLAG, fork: TEXT }, load: () => import("./modes/replay.ts") },
   undo: {

@@ -13,7 +13,7 @@ type Step = readonly [typed: string | (() => Promise<string>), shown: string | R
 const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> = {
   approval: {
     right: [
-      ["/approval plan", "fake-model · plan"],
+      ["/approval plan", "fake-model · plans first, changes nothing"],
       ["/ask what is made here?", /> what is made here\?\s+Made\./],
     ],
     wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, auto, yolo"],
@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
   },
   model: {
     right: [
-      ["/model other-model", "other-model · default"],
+      ["/model other-model", "other-model · asks before changes"],
       ["", "The service does not list other-model"],
     ],
     wrong: ["/model fake-modle", "The service does not list fake-modle; did you mean fake-model?"],

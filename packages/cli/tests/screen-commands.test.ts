@@ -41,7 +41,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   rename: /^\/rename$[\s\S]*^> \/rename/m,
   resume: "There is no other session of this folder.",
   review: "Made.",
-  settings: '"mcpServers"',
+  settings: "Settings, kept in",
   skills: "No skill is defined.",
   tasks: "Nothing runs in the background.",
   theme: "Which colours?",
@@ -74,9 +74,9 @@ describe("a command", () => {
     const terminal = await room.open();
     await terminal.enter("/appr", "› /approval [mode]  how much runs without asking");
     await terminal.enter("\r", "What may run without asking?");
-    await terminal.enter("auto\r", "fake-model · auto-edit");
-    await terminal.enter("\u001b[Z", "fake-model · auto");
-    await terminal.enter("\u001b[Z", "fake-model · plan");
+    await terminal.enter("auto\r", "fake-model · edits without asking");
+    await terminal.enter("\u001b[Z", "fake-model · asks before what can't be undone");
+    await terminal.enter("\u001b[Z", "fake-model · plans first, changes nothing");
   });
 
   it("P11 that only contains what was typed is completed by enter, and not run", async () => {
@@ -233,7 +233,7 @@ describe("a command", () => {
       { text: "Second.", usage: { ...usage, cachedTokens: 0 } },
     ]);
     await terminal.enter("ask\r", "First.", "? for keys");
-    await terminal.enter("/model other-model\r", "other-model · default");
+    await terminal.enter("/model other-model\r", "other-model · asks before changes");
     await terminal.enter("again\r", "Second.");
     await terminal.enter("/cost \r", /cached before, read again +8,000: another model/);
   });
@@ -260,7 +260,7 @@ describe("a command", () => {
   it("/model asks another model from then on, with the session as it is", async () => {
     const terminal = await room.open([{ text: "One." }, { text: "Two." }]);
     await terminal.enter("first\r", "One.", "? for keys");
-    await terminal.enter("/model other-model\r", "other-model · default");
+    await terminal.enter("/model other-model\r", "other-model · asks before changes");
     await terminal.enter("second\r", "Two.");
     const body = room.server.requests.at(-1)?.body;
     expect(body?.model).toBe("other-model");
@@ -281,7 +281,7 @@ describe("a command", () => {
       await terminal.enter("first\r", "One.", "? for keys");
       await terminal.enter("/model \r", "Which model?", "my-fast-one");
       terminal.type("my-fast");
-      await terminal.enter("\r", /(?:little|my-fast-one) · default/);
+      await terminal.enter("\r", /(?:little|my-fast-one) · asks before changes/);
       await terminal.enter("second\r", "Two.");
       expect(other.requests[0]?.body.model).toBe("little");
       expect(JSON.stringify(other.requests[0]?.body.messages)).toContain("first");
@@ -324,13 +324,13 @@ describe("a command", () => {
     ["exit", "To continue this session"],
     ["quit", "To continue this session"],
     ["/stats", /^\/cost$[\s\S]*tokens sent/m],
-    ["/plan", "fake-model · plan"],
-    ["/models other-model", "other-model · default"],
+    ["/plan", "fake-model · plans first, changes nothing"],
+    ["/models other-model", "other-model · asks before changes"],
     ["/compress", "The conversation stays as it is ("],
     ["/diff", "This session has changed no file."],
     ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],
-    ["/yolo", "fake-model · yolo"],
+    ["/yolo", "fake-model · asks nothing"],
     ["/?", /Commands[\s\S]*\/approval/],
     ["/login", "Which model?"],
     ["/vim", 'There is no command /vim; here it is "ui": {"vim": true}'],
@@ -354,6 +354,7 @@ describe("a command", () => {
   it("/help names every command and every key", async () => {
     const terminal = await room.open([], { rows: 90 });
     await terminal.enter("/help \r", "remember a fact");
+    await terminal.settled();
     const shown = terminal.all().join("\n");
     for (const { name } of SCREEN_COMMANDS) expect(shown).toContain(`/${name}`);
     for (const [keys] of KEY_LIST) for (const key of keys.split(", ")) expect(shown).toContain(key);

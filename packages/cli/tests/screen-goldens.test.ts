@@ -200,7 +200,7 @@ describe("the screen, kept as text", () => {
       await ask(kind);
     }
     await terminal.shows("見ました。");
-    await terminal.enter(`${CLEAR}/approval plan\r`, /· plan|^Approval mode: plan$/m);
+    await terminal.enter(`${CLEAR}/approval plan\r`, /· (?:plan|まず計画)|^Approval mode: plan$/m);
     terminal.type("go on\r");
     await ask("plan");
     await terminal.shows("始めます。");

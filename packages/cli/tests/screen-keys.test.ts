@@ -87,7 +87,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       ["fg\r", /fg[\s\S]*> words/],
     ],
   },
-  "shift+tab": { steps: [[`${ESC}[Z`, "fake-model · auto-edit"]] },
+  "shift+tab": { steps: [[`${ESC}[Z`, "fake-model · edits without asking"]] },
   "ctrl+o": { steps: [[ctrl("o"), "Results of the last calls"]] },
   "ctrl+t": { steps: [[ctrl("t"), "What the model thought"]] },
   "ctrl+g": {

@@ -24,7 +24,7 @@ describe("for a screen reader", () => {
     const said = terminal.all().filter((line) => line !== "");
     expect(said).toEqual([
       `Burin works in ${room.root}`,
-      "fake-model · default",
+      "fake-model · asks before changes",
       "Working.",
       "> go",
       "見ました。",

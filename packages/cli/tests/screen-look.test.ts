@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -140,5 +141,27 @@ describe("a question", () => {
     const quiet = await room.open([running("touch made.txt")]);
     await quiet.enter("go\r", "Run this command?");
     expect(bellsIn(quiet.written)).toBe(0);
+  });
+});
+
+describe("ui.statusLine", () => {
+  it("P30 is a command that gets the facts as JSON, prints the last line, and is confined like the model's", async () => {
+    const line =
+      'node -p \'const s = JSON.parse(fs.readFileSync(0)); "\\u001b[31mI am " + s.model + ", " + s.mode + "\\u001b[0m\\nmore"\'';
+    await room.set({ ui: { statusLine: `${line}; touch ../beside-the-project` } });
+    const terminal = await room.open([{ text: "Hello." }]);
+    await terminal.shows(/^ {2}I am fake-model, default {2}\? for keys$/m);
+    await terminal.enter("\u001b[Z", "I am fake-model, auto-edit");
+    expect(terminal.text()).not.toContain("more");
+    expect(existsSync(join(room.root, "../beside-the-project"))).toBe(false);
+  });
+
+  it("P30 a command that fails is reported once, and the usual line is back", async () => {
+    await room.set({ ui: { statusLine: "echo no such thing >&2; exit 7" } });
+    const terminal = await room.open([{ text: "Hello." }]);
+    await terminal.shows("The command in ui.statusLine failed: exit code 7: no such thing");
+    await terminal.enter("go\r", "Hello.", "fake-model · asks before changes");
+    await terminal.enter("\u001b[Z", "edits without asking");
+    expect(terminal.all().join("\n").split("ui.statusLine failed").length).toBe(2);
   });
 });

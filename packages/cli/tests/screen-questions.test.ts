@@ -299,7 +299,7 @@ describe("a question", () => {
     expect(terminal.text()).toContain("\n 2. mend");
     await answer(terminal, "y", "Carry out this plan?");
     await terminal.shows("I begin.");
-    await terminal.shows("fake-model · auto-edit");
+    await terminal.shows("fake-model · edits without asking");
   });
 
   it("leaves a plan that was approved as it was, folded where it is long, also when the session is taken up", async () => {

@@ -106,7 +106,7 @@ async function firstStart(): Promise<void> {
   await look("its key");
   await terminal.enter("\r", "› fake-model");
   await look("its model");
-  await terminal.enter("\r", "fake-model · default", "It works.");
+  await terminal.enter("\r", "fake-model · asks before changes", "It works.");
 }
 
 async function promptAndQuestions(): Promise<void> {
@@ -140,12 +140,12 @@ async function reviewAndPlan(): Promise<void> {
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
   await terminal.shows("taken back: rows.txt");
-  await terminal.enter("\u001b[Z\u001b[Z\u001b[Z", "fake-model · plan");
+  await terminal.enter("\u001b[Z\u001b[Z\u001b[Z", "fake-model · plans first, changes nothing");
   await ask("plan it", "Carry out this plan?");
   await keep("a plan");
   await answer("a");
   await terminal.shows("I begin.");
-  await terminal.shows("fake-model · default");
+  await terminal.shows("fake-model · asks before changes");
 }
 
 async function subagentsAndSteering(release: () => void): Promise<void> {
@@ -175,7 +175,7 @@ async function killAndResume(): Promise<void> {
   await terminal.ended();
   terminal = room.begin({ args: ["-c"] });
   await terminal.shows("touch begun.txt");
-  await terminal.shows("fake-model · default");
+  await terminal.shows("fake-model · asks before changes");
   await terminal.shows("The session ended while this was running.");
   await ask("go on", "I look first at what was done.");
   await keep("taken up after kill -9");

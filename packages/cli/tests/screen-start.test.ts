@@ -57,7 +57,8 @@ describe("the first start", () => {
     await nameAddress(terminal, room.server.baseUrl);
     await terminal.enter("secret-key", "••••••••••");
     await terminal.enter("\r", "fake-model");
-    await terminal.enter("\r", "fake-model · default");
+    await terminal.enter("\r", "The key works. Keep it for the next starts?");
+    await terminal.enter("only\r", "fake-model · asks before changes");
     expect(terminal.all().join("\n")).not.toContain("secret-key");
     const settings = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(settings).toContain("// mine");
@@ -128,7 +129,8 @@ describe("the first start", () => {
       expect(terminal.text()).not.toContain("Try the demo");
       await nameAddress(terminal, other.baseUrl);
       await terminal.enter("second-key\r", "› fake-model");
-      await terminal.enter("\r", /export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
+      await terminal.enter("\r", "The key works. Keep it for the next starts?");
+      await terminal.enter("only\r", /export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
       await terminal.enter("second\r", "Two.");
       expect(other.requests.map(({ headers }) => headers.authorization)).toEqual(
         Array(2).fill("Bearer second-key"),
@@ -136,7 +138,7 @@ describe("the first start", () => {
       expect(JSON.stringify(other.requests[1]?.body.messages)).toContain("first");
       const { models } = JSON.parse(await readFile(join(room.root, ".home/settings.json"), "utf8"));
       expect(models["fake-model"]).toMatchObject({ provider: "openai", baseUrl: other.baseUrl });
-      await terminal.enter("/model fake-model-1\r", "fake-model-1 · default");
+      await terminal.enter("/model fake-model-1\r", "fake-model-1 · asks before changes");
       await terminal.enter("third\r", "Three.");
       expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer first-key");
     } finally {
@@ -319,7 +321,7 @@ describe("the end", () => {
     const terminal = await room.open([{ text: "Still here." }]);
     terminal.type("words\u001a");
     await terminal.until(() => terminal.written.split("\u001b[>5u").length === 3, "its return");
-    await terminal.shows(/^> words\n.*default {2}\? for keys$/m);
+    await terminal.shows(/^> words\n.*asks before changes {2}\? for keys$/m);
     expect(terminal.text().match(/> words/g)).toHaveLength(1);
     await terminal.enter("\r", "Still here.");
   });

@@ -200,3 +200,20 @@ describe("a task on the screen", () => {
     await expect(kept.join("\n\n")).toMatchFileSnapshot(`goldens/task-${columns}.txt`);
   });
 });
+
+describe("a service that limits the rate of requests", () => {
+  it("P35 is asked again, and the screen counts down to that", async () => {
+    const limited: FakeReply = {
+      raw: (_request, response) => {
+        response.writeHead(429, { "content-type": "application/json", "retry-after": "4" });
+        response.end('{ "error": { "message": "Rate limit reached" } }');
+      },
+    };
+    const terminal = await room.open([limited, { text: "Here I am." }]);
+    await terminal.enter("go\r", "limits the rate of requests (HTTP 429). Attempt 2 of 6 follows.");
+    await terminal.shows("Trying again in 3 s · esc stops");
+    await terminal.shows("Trying again in 2 s · esc stops");
+    await terminal.shows("Here I am.");
+    expect(terminal.all().join("\n")).not.toContain("Trying again");
+  });
+});

@@ -79,6 +79,17 @@ export interface Notice {
   readonly message: string;
   /** true if the reply starts over, so that earlier reasoning is dropped. Never set after text or a call. */
   readonly restart?: true;
+  /** The request is sent again after a pause. */
+  readonly retry?: Retry;
+}
+
+/** A further attempt to get a reply. */
+export interface Retry {
+  readonly attempt: number;
+  readonly mostAttempts: number;
+  readonly seconds: number;
+  /** The HTTP status that the service answered with; absent when it did not answer. */
+  readonly status?: number;
 }
 
 /** One piece of a reply. The last event of each reply is `end`. */

@@ -33,11 +33,18 @@ export { readBeginning, readBytes, readText } from "@burin/files/disk/regular-fi
 export { detectMediaKind } from "@burin/files/workspace/media-kind";
 export { readFileInFolder } from "@burin/files/workspace/read-opened";
 export type { McpDoor } from "@burin/mcp/mcp-door";
-export { chooseModel, describeMissing, findKeyVariable } from "@burin/models/choice/choose-model";
+export {
+  chooseModel,
+  describeMissing,
+  findKeyVariable,
+  keyedServices,
+} from "@burin/models/choice/choose-model";
 export { openConfiguredModel } from "@burin/models/choice/configured-model";
 export { findKnownModel, TABLE_DATE } from "@burin/models/choice/known-model";
 export { openAiCompatible } from "@burin/models/choice/open-model";
 export { findLocalServers, type ReachResult, reachModel } from "@burin/models/choice/reach-model";
+export { likelyServices } from "@burin/models/keys/key-forms";
+export { beginSignIn } from "@burin/models/keys/sign-in";
 export { parseRule, type Verdict } from "@burin/shell-judge";
 export { resolveContextFileNames } from "./agent/context-files.ts";
 export { readMediaParts } from "./agent/conversation.ts";
@@ -65,6 +72,8 @@ export type { WorkTree, WorkTreePlace } from "./session/worktree/work-trees.ts";
 export { workTrees } from "./session/worktree/worktree-door.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
+export { keptKeys } from "./settings/kept-keys.ts";
+export { type KeptKey, KeyStore } from "./settings/key-store.ts";
 export {
   changeSettings,
   type LoadedSettings,

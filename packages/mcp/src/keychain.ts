@@ -6,6 +6,12 @@ const SERVICE = "burin-mcp";
 /** How long to wait: a keychain that asks the user, or its service, must not block a session. */
 const PATIENCE_MS = 3000;
 
+interface SecretName {
+  /** Secrets of one kind have one; default: that of logins to MCP servers. */
+  readonly service?: string | undefined;
+  readonly name: string;
+}
+
 type Entries = new (service: string, user: string) => AsyncEntry;
 
 /** Loads the optional package, which is native and never bundled. null if it is not installed or fails to load. */
@@ -23,25 +29,33 @@ export function hasKeychain(): boolean {
 }
 
 /** Resolves to undefined if the system's keychain does not work here. */
-async function useEntry<T>(name: string, work: (entry: AsyncEntry, patience: AbortSignal) => Promise<T>) {
+async function useEntry<T>(
+  { service = SERVICE, name }: SecretName,
+  work: (entry: AsyncEntry, patience: AbortSignal) => Promise<T>,
+) {
   const Entry = loadKeyring();
   try {
-    return Entry ? await work(new Entry(SERVICE, name), AbortSignal.timeout(PATIENCE_MS)) : undefined;
+    return Entry ? await work(new Entry(service, name), AbortSignal.timeout(PATIENCE_MS)) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Returns the secret with this name, or null. */
-export async function readSecret(name: string): Promise<string | null> {
-  return (await useEntry(name, (entry, patience) => entry.getPassword(patience))) ?? null;
+export async function readSecret(name: string, service?: string): Promise<string | null> {
+  return (await useEntry({ name, service }, (entry, patience) => entry.getPassword(patience))) ?? null;
+}
+
+/** Returns false when there was none, or the keychain did not answer. */
+export async function keychainRemove(name: string, service?: string): Promise<boolean> {
+  return (await useEntry({ name, service }, (entry, patience) => entry.deletePassword(patience))) === true;
 }
 
 /** Stores a secret. Returns false if it must be stored elsewhere. */
-export async function storeSecret(name: string, secret: string): Promise<boolean> {
-  const isKept = await useEntry(name, async (entry, patience) => {
+export async function storeSecret(name: string, secret: string, service?: string): Promise<boolean> {
+  const isKept = await useEntry({ name, service }, async (entry, patience) => {
     await entry.setPassword(secret, patience);
-    return (await readSecret(name)) === secret;
+    return (await readSecret(name, service)) === secret;
   });
   return isKept === true;
 }

@@ -58,6 +58,8 @@ export interface CommandDesk {
   showDemo(): Promise<void>;
   leave(): void;
   useLanguage(name: string): Promise<void>;
+  /** The user's own settings have another value here: reads them again, and uses what counts at once. */
+  settingsChanged(path: readonly string[]): Promise<void>;
   /** Stores a choice of the user in their own settings. */
   keep(path: readonly string[], value: unknown): Promise<void>;
 }

@@ -14,7 +14,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 const LONGEST_TITLE = 100;
 
 export const exportCommands: readonly ScreenCommand[] = [
-  { name: "export", words: "[file.md | file.html]", isQuiet: true, run: exportSession },
+  { name: "export", words: "[file]", isQuiet: true, run: exportSession },
   { name: "copy", isQuiet: true, run: copyAnswer },
 ];
 

@@ -16,6 +16,7 @@ import { formatText, type Line, measureLine, splitLines, wrapLine } from "../ter
 import { formatDuration } from "../ui/displays/call-lines.ts";
 import { ACTION_TEXTS, buildKeyList } from "../ui/key-list.ts";
 import { createTextPanel } from "../ui/panel.ts";
+import { showSettings } from "./change-settings.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 /** The approximate length of a token in a request. */
@@ -41,7 +42,7 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
     showText("mcp", (desk) => desk.outputOf("mcp", ["list"])),
     {
       name: "permissions",
-      words: "[revoke …]",
+      words: "[words]",
       isQuiet: true,
       run: async (desk, words) => printText(desk, await formatPermissions(desk, words)),
     },
@@ -49,7 +50,12 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
     showText("doctor", (desk) => desk.outputOf("doctor", [])),
     showText("memory", formatMemory),
     showText("hooks", formatHooks),
-    showText("settings", formatSettings),
+    {
+      name: "settings",
+      isQuiet: true,
+      opensPanel: true,
+      run: (desk) => showSettings(desk),
+    },
   ];
 }
 
@@ -253,9 +259,4 @@ function formatHooks({ settings }: CommandDesk): string {
       `${event}  ${command}${tools === undefined ? "" : `  (${[tools].flat().join(", ")})`}`,
   );
   return rows.length === 0 ? say("hooks.none") : joinLines(...rows);
-}
-
-function formatSettings({ settings }: CommandDesk): string {
-  const file = join(resolveBurinHome(process.env), "settings.json");
-  return `${say("settings.file", { file })}\n${JSON.stringify(settings, null, 2)}`;
 }

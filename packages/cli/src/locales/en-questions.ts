@@ -86,6 +86,6 @@ export const enQuestions = {
   "grant.tool": "{what}",
   "grant.rule": "{what}",
   "question.hunkKeys":
-    "space takes or leaves it · n comments on it · s splits it · up and down choose · enter sends · esc back",
+    "space takes or leaves it   n comments   s splits   up and down choose   enter sends   esc back",
   "question.editor": "edit it first",
 } as const;

@@ -3,6 +3,7 @@ import type { ApprovalMode, Decision, SessionOptions } from "@burin/core";
 import {
   APPROVAL_MODES,
   describeError,
+  keptKeys,
   type LoadedSettings,
   loadSettings,
   parseRule,
@@ -179,8 +180,9 @@ export async function readSettings(
   };
   for (const list of ["allow", "deny"] as const)
     rethrowAsUsage(`--${list}`, () => options[list].map(parseRule));
-  const { isTrusted, notices, variables } = loaded;
-  return { settings, isTrusted, notices, variables };
+  const { isTrusted, notices } = loaded;
+  const kept = await keptKeys(resolveBurinHome(process.env), process.env);
+  return { settings, isTrusted, notices, variables: { ...kept, ...loaded.variables } };
 }
 
 /** What fails in the work is a mistake of the user in that option. */

@@ -35,6 +35,11 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     ["grants", 'what "always" has allowed, in this project and elsewhere'],
     ["grants revoke <number|rule>", "takes one back"],
   ],
+  keys: [
+    [...OUTPUT],
+    ["keys", "the keys of services that are kept for all starts; never the keys themselves"],
+    ["keys remove <number|variable|host>", "forgets one"],
+  ],
   sessions: [
     [...OUTPUT, ...PLACE, ...RULES, ...RUN],
     ["sessions list [--all]", "the sessions of this folder, or of all folders"],

@@ -73,6 +73,8 @@ export class Transcript {
   readonly thoughts: string[] = [];
   /** When the last event came. */
   heardAt = 0;
+  /** When the request is sent again, while that is waited for. */
+  retryAt = 0;
   model = "";
   sessionId = "";
   name = "";
@@ -117,6 +119,7 @@ export class Transcript {
 
   hear(event: AgentEvent, now: number): void {
     this.heardAt = now;
+    this.retryAt = 0;
     const receipt = this.#receipt.hear(event);
     if (event.type === "session") {
       this.model = event.model;
@@ -127,7 +130,7 @@ export class Transcript {
     else if (event.type === "thought") this.#heardThought(event.text, now);
     else if (event.type === "tool_call") this.#heardCall(event.call, now);
     else if (event.type === "usage") this.#heardUsage(event);
-    else if (event.type === "notice") this.note(event.message);
+    else if (event.type === "notice") this.#heardNotice(event, now);
     else if (event.type === "done") this.#heardEnd(event, receipt);
     else if (event.type === "model") this.model = event.model;
     else if (event.type === "name") this.name = event.name;
@@ -148,6 +151,16 @@ export class Transcript {
     if (status === "cancelled") this.note(say("end.cancelled"));
     // The refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
+  }
+
+  #heardNotice({ message, retry }: Extract<AgentEvent, { type: "notice" }>, now: number): void {
+    // What is not an answer of the service has words of its own.
+    if (retry?.status === undefined) this.note(message);
+    if (retry === undefined) return;
+    const { attempt, mostAttempts: most, seconds, status } = retry;
+    this.retryAt = now + seconds * 1000;
+    if (status !== undefined)
+      this.note(say(status === 429 ? "retry.limited" : "retry.failed", { status, attempt, most }));
   }
 
   #heardText(text: string): void {

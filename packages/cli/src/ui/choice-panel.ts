@@ -16,6 +16,8 @@ interface Choosing {
   readonly current?: string;
   /** Returns the choices for the typed words; default: those that contain them. */
   readonly find?: (words: string) => readonly Choice[];
+  /** Whether the typed words are a secret, which is not shown. */
+  readonly hides?: (words: string) => boolean;
   readonly chosen: (value: string) => void;
   readonly none?: () => void;
   /** Called with the entry that the user has moved to. */
@@ -39,7 +41,14 @@ const STEPS: Readonly<Record<string, number>> = {
 
 /** Shows a list in place of the prompt, filtered by typing; it closes when the user chooses an entry or cancels. */
 export function openChoicePanel(desk: Desk, { title, choices = [], current, ...choosing }: Choosing): void {
-  const { find = (typed: string) => filterChoices(choices, typed), chosen, none, moved, preview } = choosing;
+  const {
+    find = (typed: string) => filterChoices(choices, typed),
+    chosen,
+    none,
+    moved,
+    preview,
+    hides,
+  } = choosing;
   const words = new TextBuffer();
   let list = new ChoiceList(find(""), current);
   const close = (then: () => void = () => {}): void => {
@@ -48,7 +57,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
   };
   desk.show({
     view: ({ width, height }) => {
-      const input = drawPrompt(words, width, 1);
+      const input = drawPrompt(hides?.(words.content) ? dotsFor(words) : words, width, 1);
       const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], width);
       const at = list.chosen?.value;
       const more = (at !== undefined && height >= MIN_WITH_PREVIEW && preview?.(at, width)) || [];
@@ -78,7 +87,14 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
   });
 }
 
-function filterChoices(choices: readonly Choice[], typed: string): readonly Choice[] {
+/** As many as there are characters, up to a few. */
+function dotsFor({ content }: TextBuffer): TextBuffer {
+  const dots = new TextBuffer();
+  dots.set("•".repeat(Math.min(content.length, 40)));
+  return dots;
+}
+
+export function filterChoices(choices: readonly Choice[], typed: string): readonly Choice[] {
   const wanted = typed.toLowerCase().split(/\s+/);
   return choices.filter(({ value, label = value, more = "" }) => {
     const text = `${label} ${more}`.toLowerCase();
@@ -92,18 +108,25 @@ interface InputOptions {
   readonly hint: string;
   /** The input is not shown, because it is a secret. */
   readonly isSecret?: boolean;
+  /** What stands there at first. */
+  readonly text?: string;
   /** null: the user goes back. */
   readonly done: (text: string | null) => void;
 }
 
 /** Asks for a text in place of the prompt. */
-export function createInputPanel({ title, hint: words, isSecret, done }: InputOptions): Panel {
+export function createInputPanel({
+  title,
+  hint: words,
+  isSecret,
+  text: first = "",
+  done,
+}: InputOptions): Panel {
   const text = new TextBuffer();
+  text.set(first);
   return {
     view: ({ width }) => {
-      const dots = new TextBuffer();
-      dots.set("•".repeat(Math.min(text.text.length, 40)));
-      const { lines, caret } = drawPrompt(isSecret ? dots : text, width, 3);
+      const { lines, caret } = drawPrompt(isSecret ? dotsFor(text) : text, width, 3);
       const hint = wrapLine([{ text: words }], width);
       const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], width);
       const place = { row: hint.length + caret.row, column: caret.column };

@@ -6,6 +6,7 @@ import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { drawDiff } from "./displays/file-diff.ts";
 import { applyEditKey } from "./edit-keys.ts";
+import { drawKeyHints } from "./panel.ts";
 
 interface Part {
   readonly hunk: string;
@@ -67,8 +68,10 @@ export class HunkPicker {
   }
 
   hintLines(width: number): Line[] {
-    const text = this.words !== null ? say("question.hunkNote") : this.#message || say("question.hunkKeys");
-    return wrapLine([{ text, style: "dim" }], width);
+    const text = this.words !== null ? say("question.hunkNote") : this.#message;
+    return text === ""
+      ? drawKeyHints(say("question.hunkKeys"), width)
+      : wrapLine([{ text, style: "dim" }], width);
   }
 
   /** Whether the user leaves the parts, or sends them. */

@@ -120,10 +120,23 @@ export class MarkdownStream {
 
   #drawn(source: string, width: number): Line[] {
     const text = formatText(source);
-    if (!this.#isWithin && FENCE.test(text)) return [[{ text, style: "dim" }]];
-    if (this.#fence !== null) return [highlightCode(text, this.#language)];
+    if (!this.#isWithin && FENCE.test(text)) return this.#fenceLines(text);
+    if (this.#fence !== null) return [this.#codeLine(text)];
     if (this.#isWithin) return wrapLine(drawInline(text, this.#keepsMarks), width);
     return drawBlock(text, width, this.#keepsMarks);
+  }
+
+  /** Colours set code off from words, so that of its marks only the language is left. */
+  #fenceLines(text: string): Line[] {
+    if (this.#keepsMarks) return [[{ text, style: "dim" }]];
+    const language = FENCE.exec(text)?.[3] ?? "";
+    return this.#fence === null && language !== "" ? [[{ text: language, style: "dim" }]] : [];
+  }
+
+  #codeLine(text: string): Line {
+    const line = highlightCode(text, this.#language);
+    const isPlain = !this.#keepsMarks && line.every(({ style }) => style === undefined);
+    return isPlain && this.#language === "" ? line.map((span) => ({ ...span, style: "code" })) : line;
   }
 }
 
@@ -214,6 +227,7 @@ function drawTable(rows: readonly string[], width: number, keepsMarks: boolean):
   const widths = Array.from({ length: columns }, (_, at) =>
     Math.max(1, ...cells.map((row) => measureLine(row[at] ?? []))),
   );
+  const areRight = splitCells(rows[1] ?? "").map((cell) => /^[^:].*:$/.test(cell));
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
   // A table that does not fit gets one line per cell, because cut cells could not be read. So does one for a
   // screen reader: bars and dashes mean nothing when read aloud.
@@ -223,11 +237,9 @@ function drawTable(rows: readonly string[], width: number, keepsMarks: boolean):
       const cell = row[at] ?? [];
       const styled = index === 0 ? cell.map(({ text }): Span => ({ text, style: "strong" })) : cell;
       const isLast = at === columns - 1;
-      return [
-        ...styled,
-        { text: isLast ? "" : " ".repeat(one - measureLine(cell)) },
-        ...(isLast ? [] : [BAR]),
-      ];
+      const gap: Span = { text: " ".repeat(one - measureLine(cell)) };
+      if (areRight[at]) return [gap, ...styled, ...(isLast ? [] : [BAR])];
+      return [...styled, ...(isLast ? [] : [gap, BAR])];
     }),
   );
   const [head = [], ...body] = drawn;

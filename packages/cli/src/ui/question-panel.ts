@@ -252,7 +252,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
       const mark = isChosen ? "› " : "  ";
       return [
         { text: mark, style: "accent" },
-        { text: key, style: "accent" },
+        { text: key === "esc" ? say("key.esc") : key, style: "accent" },
         { text: ` ${words}`, style: isChosen ? "strong" : undefined },
       ];
     });

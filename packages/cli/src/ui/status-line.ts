@@ -1,15 +1,21 @@
+import type { ApprovalMode } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { cutLine, formatText, type Line, measureLine, type Span } from "../terminal/styled-line.ts";
 import { formatDuration } from "./displays/call-lines.ts";
 
 export interface Status {
   readonly model: string;
-  readonly mode: string;
+  readonly mode: ApprovalMode;
+  readonly branch?: string;
   /** How much of the window is filled, 0 to 1; null when its size is not known. */
   readonly filled?: number | null;
   readonly money?: number;
+  /** How many messages wait to be sent. */
+  readonly queued?: number;
   /** Working time. */
   readonly milliseconds?: number;
+  /** What the user's own command says in place of all this. */
+  readonly own?: string | undefined;
   readonly isWorking?: boolean;
   /** False also while only a command of the user runs. */
   readonly isModelAtWork?: boolean;
@@ -17,29 +23,50 @@ export interface Status {
   readonly message?: string;
 }
 
-/** One line: the model, the mode, how full, how expensive and how long; and at its end what the keys do. */
+/** A fact of the line; in a narrow window the highest ranks are left out first. */
+interface Fact {
+  readonly text: string;
+  readonly rank: number;
+}
+
+/** One line: the model, the mode, the branch, how full, how expensive and how long; at its end what the keys do. */
 export function drawStatusLine(status: Status, hasPanel: boolean, width: number): Line {
-  const { model, mode, filled = null, money = 0, milliseconds = 0, isWorking, message = "" } = status;
-  const more = [
-    filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
-    money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",
-    milliseconds >= 1000 ? formatDuration(milliseconds) : "",
-  ].filter((part) => part !== "");
-  const leftWith = (count: number): Line => [
+  const { mode, isWorking, message = "" } = status;
+  const leftOf = (text: string): Line => [
     { text: isWorking ? "◐ " : "  ", style: "accent" },
-    {
-      text: formatText([model, mode, ...more.slice(0, count)].filter((part) => part !== "").join(" · ")),
-      style: mode === "yolo" ? "warning" : "dim",
-    },
+    { text: formatText(text), style: mode === "yolo" ? "warning" : "dim" },
   ];
   // A panel shows its keys itself.
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
+  const texts = status.own === undefined ? factTexts(status) : [status.own];
   // In a narrow window, what the keys do is more important than the cost.
-  for (let count = more.length; count >= 0; count -= 1) {
-    const whole: Line = [...leftWith(count), { text: "  " }, right];
+  for (const text of texts) {
+    const whole: Line = [...leftOf(text), { text: "  " }, right];
     if (measureLine(whole) < width) return whole;
   }
-  return cutLine(message !== "" ? [{ text: "  " }, right] : leftWith(0), width - 1);
+  return cutLine(message !== "" ? [{ text: "  " }, right] : leftOf(texts.at(-1) ?? ""), width - 1);
+}
+
+/** All facts, then fewer and fewer; at last the model and the name of the mode. */
+function factTexts(status: Status): string[] {
+  const { model, mode, branch = "", filled = null, money = 0, queued = 0, milliseconds = 0 } = status;
+  // Before there is a model nothing runs, in whatever mode.
+  const modeInWords = model === "" ? "" : say(`mode.short.${mode}`);
+  const facts: Fact[] = [
+    { text: model, rank: 0 },
+    { text: modeInWords, rank: 0 },
+    { text: branch, rank: 4 },
+    { text: filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }), rank: 2 },
+    { text: money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "", rank: 3 },
+    { text: queued > 0 ? say("status.queued", { count: queued }) : "", rank: 1 },
+    { text: milliseconds >= 1000 ? formatDuration(milliseconds) : "", rank: 5 },
+  ];
+  const texts = [5, 4, 3, 2, 1, 0].map((most) => joinTexts(facts.filter(({ rank }) => rank <= most)));
+  return model === "" ? texts : [...texts, `${model} · ${mode}`];
+}
+
+function joinTexts(facts: readonly Fact[]): string {
+  return facts.flatMap(({ text }) => (text === "" ? [] : [text])).join(" · ");
 }

@@ -80,7 +80,12 @@ export class TranscriptRows {
 }
 
 /** What the user waits for, where nothing else on the screen moves; none while a call or a question is open. */
-export function drawWaiting({ items, heardAt, model }: Transcript, { width, now }: Frame): Line | null {
+export function drawWaiting(transcript: Transcript, { width, now }: Frame): Line | null {
+  const { items, heardAt, model, retryAt } = transcript;
+  if (retryAt > now) {
+    const time = formatDuration(retryAt - now + 999);
+    return cutLine([{ text: say("wait.retry", { time }), style: "dim" }], width);
+  }
   const last = items.at(-1);
   const isOpen = items.some((item) => item.kind === "call" && !isAnswered(item.call));
   const isWriting = (last?.kind === "text" || last?.kind === "thought") && !last.isWhole;

@@ -1,3 +1,4 @@
+import type { ExchangeEnd } from "../processes/server-processes.ts";
 import type { BackgroundCommand } from "./command-request.ts";
 import type { MachineCommands } from "./machine-commands.ts";
 
@@ -32,7 +33,19 @@ export interface CommandList {
   type(id: string, text: string): Promise<boolean>;
   /** Makes the call that waits for it return at once. Returns false if no call waits. */
   toBackground(id: string): Promise<boolean>;
+  /** What a command of the user's own prints in the sandbox, without network; throws when it fails. */
+  read(request: ReadRequest): Promise<string>;
 }
+
+interface ReadRequest {
+  readonly command: string;
+  readonly folder: string;
+  /** It gets this on its stdin. */
+  readonly input: string;
+  readonly seconds: number;
+}
+
+const MOST_BYTES = 64 * 1024;
 
 const MAX_CHARACTERS = 10_000;
 
@@ -59,7 +72,24 @@ export function createCommandList(commands: MachineCommands): CommandList {
       found?.run.onLetGo();
       return found !== undefined;
     },
+    async read({ command, folder: cwd, input, seconds }) {
+      const limits = { limits: { network: false }, milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
+      const { signal } = new AbortController();
+      const end = await commands.exchange({ command, cwd, input, signal, ...limits });
+      const fault = faultOf(end, seconds);
+      if (fault !== null) throw new Error(fault);
+      return end.stdout.toString("utf8");
+    },
   };
+}
+
+function faultOf({ startError, stopped, exitCode, signal, stderr }: ExchangeEnd, seconds: number) {
+  if (startError !== null) return startError;
+  if (stopped === "time") return `timed out after ${seconds} s`;
+  if (stopped !== null) return "printed too much";
+  if (exitCode === 0) return null;
+  const [words = ""] = stderr.trim().split("\n").slice(-1);
+  return [signal ?? `exit code ${exitCode}`, words].filter((part) => part !== "").join(": ");
 }
 
 async function readInfo({ id, request, run }: BackgroundCommand): Promise<CommandInfo> {

@@ -283,6 +283,11 @@ const SECTIONS = {
       ["auto", "bell", "off"],
       "When work has ended or a question waits. Default auto: a desktop notice where the terminal can.",
     ),
+    statusLine: text(
+      "A command that prints the last line of the screen; it gets what the line would say as JSON, and runs in the " +
+        "sandbox. Only works in your own settings, not in a project's.",
+      NON_EMPTY,
+    ),
     screenReader: flag("No frames and no redrawing, so that a screen reader can read the screen."),
   }),
 };

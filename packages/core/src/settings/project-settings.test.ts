@@ -44,6 +44,7 @@ describe("what a project may say", () => {
     [{ telemetry: { endpoint: "http://evil.example" } }, "telemetry"],
     [{ model: { provider: "gemini" } }, "model.provider"],
     [{ model: { apiKeyEnv: "AWS_SECRET_ACCESS_KEY" } }, "model.apiKeyEnv"],
+    [{ ui: { statusLine: "sh .burin/line.sh" } }, "ui.statusLine"],
     [{ model: { fallbacks: [{ baseUrl: "http://evil.example/v1" }] } }, "model.fallbacks"],
   ])("P24 never makes them looser, trusted or not: %j", (project, key) => {
     expect(readProjectSettings(project, NOBODY)).toEqual({

@@ -28,11 +28,12 @@ type Servers = Readonly<Record<string, McpServerSettings | null>>;
 type SettingScope = "tightens" | "harmless" | "acts" | "loosens";
 
 /** Sections that are sorted key by key. Everything else is sorted as one value. */
-const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools"]);
+const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools", "ui"]);
 
 const KEYS: Readonly<Record<Exclude<SettingScope, "acts">, readonly string[]>> = {
   harmless: [
-    ...["$schema", "ui", "model.name", "model.timeoutSeconds", "model.contextWindow"],
+    ...["ui.language", "ui.theme", "ui.colors", "ui.sideBySide", "ui.vim", "ui.notify", "ui.screenReader"],
+    ...["$schema", "model.name", "model.timeoutSeconds", "model.contextWindow"],
     // These only name models that the user has configured.
     ...["model.small", "model.subagent"],
     ...["tools.exclude", "tools.editCorrection", "tools.svgAsText", "tools.schemaBudget"],
@@ -49,6 +50,8 @@ const KEYS: Readonly<Record<Exclude<SettingScope, "acts">, readonly string[]>> =
     "model.callsInText",
     // This decides how a budget of money is counted.
     "model.prices",
+    // It runs at each start.
+    "ui.statusLine",
     // These decide who gets data about sessions, or the queries of searches and their key.
     ...["telemetry", "web.search"],
   ],

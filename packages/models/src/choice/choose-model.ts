@@ -160,6 +160,23 @@ function assertAllowed(choice: ModelChoice | null, { managed }: ModelNames): Mod
   throw new SettingsError(`${managed.file} allows models of ${allowed} on this machine, not of ${host}.`);
 }
 
+/** A service that is reached with nothing but a key. */
+export interface KeyedService {
+  readonly service: ServiceName;
+  readonly provider: ModelProvider;
+  readonly baseUrl: string;
+  /** The variable that holds its key. */
+  readonly variable: string;
+}
+
+export function keyedServices(): readonly KeyedService[] {
+  return SERVICE_NAMES.filter((service) => service !== "openai-responses").flatMap((service) => {
+    const { protocol: provider, defaultUrl: baseUrl, keyVariables } = SERVICES[service];
+    const [variable] = keyVariables;
+    return baseUrl === undefined || variable === undefined ? [] : [{ service, provider, baseUrl, variable }];
+  });
+}
+
 export function findKeyVariable({ service }: ModelChoice, named: NamedModel): string {
   return findVariable(named) ?? SERVICES[service ?? "openai"].keyVariables[0] ?? "";
 }

@@ -54,9 +54,12 @@ async function* runAttempts(
     if (!failure) return;
     const delay = said === "answer" ? undefined : computeDelay(attempt, failure, options);
     if (delay === undefined) return yield endWith(failure, attempt);
-    const next = `Attempt ${attempt + 1} of ${resolveAttempts(failure, options)}`;
-    const message = `${describeFailure(failure)} ${next} follows in ${Math.ceil(delay / 100) / 10} s.`;
-    yield { type: "notice", message, restart: true };
+    const most = resolveAttempts(failure, options);
+    const seconds = Math.ceil(delay / 100) / 10;
+    const message = `${describeFailure(failure)} Attempt ${attempt + 1} of ${most} follows in ${seconds} s.`;
+    const status = failure.status === undefined ? {} : { status: failure.status };
+    const retry = { attempt: attempt + 1, mostAttempts: most, seconds, ...status };
+    yield { type: "notice", message, restart: true, retry };
     await wait(delay, signal);
     if (signal.aborted) return yield { type: "end", reason: "cancelled" };
   }

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Session, ToolResult } from "@burin/core";
 import {
@@ -8,7 +7,7 @@ import {
   resolveBurinHome,
   type Settings,
 } from "@burin/core/internal";
-import { parseLanguage, say, useTexts } from "../../locales/say.ts";
+import { detectLanguage, parseLanguage, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { KeyBindings, readOwnKeys } from "../../state/key-bindings.ts";
@@ -33,6 +32,7 @@ import { OwnCalls } from "./own-calls.ts";
 import { PromptKeys } from "./prompt-keys.ts";
 import { QuestionDesk } from "./question-desk.ts";
 import { SessionHost } from "./session-host.ts";
+import { StatusFacts } from "./status-facts.ts";
 import type { Shown, View } from "./view.ts";
 import { Work } from "./work.ts";
 
@@ -60,6 +60,7 @@ export class App implements Desk {
   readonly #own = new OwnCalls(this, this.work);
   readonly #asking = new QuestionDesk(this, this.work);
   readonly #keys: PromptKeys;
+  readonly #facts = new StatusFacts(this);
   readonly #front: Front;
   /** What is to be said below the card of the start; null when that stands. */
   #early: string[] | null = [];
@@ -85,6 +86,7 @@ export class App implements Desk {
       hear: (event) => {
         this.questions.hear(event);
         this.work.hear(event);
+        this.#facts.hear(event);
       },
       closed: () => this.questions.clear(),
       tell: (notice) => void (this.#early?.push(notice) ?? this.note(notice)),
@@ -104,6 +106,7 @@ export class App implements Desk {
       return await Promise.race([this.#left, this.#opening.then(() => this.#left)]);
     } finally {
       clearTimeout(this.#messageTimer);
+      this.#facts.close();
       await this.#close();
     }
   }
@@ -194,16 +197,7 @@ export class App implements Desk {
   }
 
   async showDemo(): Promise<void> {
-    const { makeDemo } = await import("../demo/demo-model.ts");
-    const demo = await makeDemo();
-    process.once("exit", () => rmSync(demo.top, { recursive: true, force: true }));
-    await this.host.openDemo(demo);
-    const { session } = this;
-    this.transcript.begin(demo.model.name);
-    this.note(say("demo.begin", { root: demo.root }));
-    const servers = (await import("./first-start.ts")).describeServers();
-    await this.work.submit(demo.prompt);
-    if (session === this.session) this.note(`${say("demo.turn")} ${await servers}`.trimEnd());
+    await (await import("./first-start.ts")).showDemo(this);
   }
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
@@ -213,7 +207,10 @@ export class App implements Desk {
   }
 
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
-    return this.#own.call(name, args).finally(() => this.view.soon());
+    return this.#own.call(name, args).finally(() => {
+      this.#facts.refresh();
+      this.view.soon();
+    });
   }
 
   copy(text: string): void {
@@ -229,6 +226,14 @@ export class App implements Desk {
   async useLanguage(name: string): Promise<void> {
     await useTexts(parseLanguage(name));
     this.view.soon();
+  }
+
+  async settingsChanged([section]: readonly string[]): Promise<void> {
+    const { ui } = (await this.host.readSettings(() => {})).settings;
+    if (section !== "ui") return;
+    await useTexts(ui.language ?? detectLanguage(process.env));
+    await this.#useLook(ui);
+    this.#facts.refresh();
   }
 
   async keep(path: readonly string[], value: unknown): Promise<void> {
@@ -262,8 +267,9 @@ export class App implements Desk {
     this.transcript.begin(this.host.modelName ?? "");
     // For a screen reader there is no card, and no status line that could show it.
     if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
-    if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
+    if (look.isSpoken) this.note(`${this.#status().model} · ${say(`mode.short.${this.#status().mode}`)}`);
     void this.#suggest();
+    this.#facts.refresh();
     this.work.retitle();
     this.view.soon();
     this.work.showPast(past);
@@ -381,16 +387,6 @@ export class App implements Desk {
   }
 
   #status(): Status {
-    const { spent, model, fill } = this.transcript;
-    return {
-      model: model || (this.host.modelName ?? ""),
-      mode: (this.session ?? this.options).approvalMode ?? "default",
-      filled: fill && Math.min(fill.tokens / fill.window, 1),
-      money: spent.money,
-      milliseconds: this.work.milliseconds,
-      isWorking: this.isWorking,
-      isModelAtWork: this.work.isWorking,
-      message: this.#message || this.#stateInWords(),
-    };
+    return { ...this.#facts.status(), message: this.#message || this.#stateInWords() };
   }
 }

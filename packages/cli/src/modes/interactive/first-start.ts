@@ -1,31 +1,52 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  beginSignIn,
   changeSettings,
-  chooseModel,
-  findKeyVariable,
+  describeError,
   findLocalServers,
+  keyedServices,
+  likelyServices,
   reachModel,
   resolveBurinHome,
 } from "@burin/core/internal";
 import { type ModelChoice, openModel } from "@burin/core/sessions";
 import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
+import { askChoice, askText } from "../../ui/awaited-panels.ts";
 import type { Choice } from "../../ui/choice-list.ts";
-import { createInputPanel, openChoicePanel } from "../../ui/choice-panel.ts";
+import { filterChoices } from "../../ui/choice-panel.ts";
+import { makeDemo } from "../demo/demo-model.ts";
 import type { Desk } from "./desk.ts";
+import { askWhose, nameOf, takeKey } from "./key-desk.ts";
 
-const SERVICES = [
-  { label: "OpenAI", provider: "openai", baseUrl: "https://api.openai.com/v1" },
-  { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
-  { label: "Gemini", provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
-] as const;
+/** Those that are offered by name; a pasted key leads to others too. */
+const NAMED: readonly string[] = ["openai", "anthropic", "gemini"];
+
+export { canPasteKey, pasteKey } from "./key-desk.ts";
+
 const MAX_SEARCH_MS = 1000;
 const MAX_TEST_MS = 60_000;
 const DEMO = "demo";
 const OTHER = "other";
+const SIGN_IN = "sign-in";
+const PASTED = "pasted:";
+
+/** Plays the demo, and says what the user can do next. */
+export async function showDemo(desk: Desk): Promise<void> {
+  const demo = await makeDemo();
+  process.once("exit", () => rmSync(demo.top, { recursive: true, force: true }));
+  await desk.host.openDemo(demo);
+  const { session } = desk;
+  desk.transcript.begin(demo.model.name);
+  desk.note(say("demo.begin", { root: demo.root }));
+  const servers = describeServers();
+  await desk.work.submit(demo.prompt);
+  if (session === desk.session) desk.note(`${say("demo.turn")} ${await servers}`.trimEnd());
+}
 
 /** Servers on this machine that have a model, for a user without one: "Ollama (qwen3-coder) is here." */
-export async function describeServers(): Promise<string> {
+async function describeServers(): Promise<string> {
   const servers = await findLocalServers(AbortSignal.timeout(MAX_SEARCH_MS)).catch(() => []);
   const found = servers.flatMap(({ name, models: [model] }) =>
     model === undefined ? [] : [say("demo.server", { name, model })],
@@ -46,7 +67,10 @@ export class FirstStart {
   /** Returns what to do next: start with the new model, show the demo, or nothing. */
   async run(): Promise<"ready" | "demo" | "none"> {
     for (;;) {
-      const way = await this.#choose(say("first.title"), await this.#ways());
+      const ways = await this.#ways();
+      const find = (typed: string): readonly Choice[] => pastedKey(typed) ?? filterChoices(ways, typed);
+      const hides = (typed: string): boolean => pastedKey(typed) !== null;
+      const way = await askChoice(this.#desk, { title: say("first.title"), find, hides });
       if (way === null) {
         if (this.#isFirst) this.#desk.note(say("first.later"));
         return "none";
@@ -65,10 +89,11 @@ export class FirstStart {
       more: say("first.local", { url: baseUrl, models: models.join(", ") }),
     }));
     const more = say("first.withKey");
-    const known = SERVICES.map(({ label, baseUrl }) => ({ value: baseUrl, label, more }));
+    const known = keyedServices().filter(({ service }) => NAMED.includes(service));
     return [
       ...local,
-      ...known,
+      ...known.map(({ service, baseUrl }) => ({ value: baseUrl, label: nameOf(service), more })),
+      { value: SIGN_IN, label: "OpenRouter", more: say("first.signIn") },
       { value: OTHER, label: say("first.otherLabel"), more: say("first.other") },
       ...(this.#isFirst ? [{ value: DEMO, label: say("first.demoLabel"), more: say("first.demo") }] : []),
     ];
@@ -76,21 +101,45 @@ export class FirstStart {
 
   /** The service with its key; null when the user goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
-    const known = SERVICES.find(({ baseUrl }) => baseUrl === way);
-    if (known !== undefined) return this.#withKey({ provider: known.provider, baseUrl: way, name: "" });
-    if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
-    const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
+    if (way === SIGN_IN) return this.#signIn();
+    const key = way.startsWith(PASTED) ? way.slice(PASTED.length) : undefined;
+    const service = key === undefined ? undefined : await askWhose(this.#desk, key);
+    if (service === null) return null;
+    const known = keyedServices().find((one) => one.baseUrl === way || one.service === service);
+    if (known !== undefined) return this.#withKey({ ...known, name: "" }, key);
+    if (way !== OTHER && key === undefined) return { provider: "openai", name: "", baseUrl: way };
+    const address = await askText(this.#desk, { title: say("first.urlTitle"), hint: say("first.url") });
     if (address === null || address === "") return null;
-    return this.#withKey({ provider: "openai", name: "", baseUrl: addScheme(address) });
+    return this.#withKey({ provider: "openai", name: "", baseUrl: addScheme(address) }, key);
   }
 
-  /** The same with the key that is asked for; null when the user goes back. */
-  async #withKey({ provider, name, baseUrl }: ModelChoice): Promise<ModelChoice | null> {
-    const isNeeded = SERVICES.some((service) => service.baseUrl === baseUrl);
+  /** The same with the key that is given or asked for; null when the user goes back. */
+  async #withKey(choice: ModelChoice, given?: string): Promise<ModelChoice | null> {
+    const { provider, service, name, baseUrl } = choice;
+    const isNeeded = keyedServices().some((one) => one.baseUrl === baseUrl);
     const hint = say(isNeeded ? "first.key" : "first.keyMaybe");
-    const apiKey = await this.#ask({ title: say("first.keyTitle"), hint, isSecret: true });
+    const asked = { title: say("first.keyTitle"), hint, isSecret: true };
+    const apiKey = given ?? (await askText(this.#desk, asked));
     if (apiKey === null || (isNeeded && apiKey === "")) return null;
-    return { provider, name, baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
+    return { provider, service, name, baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
+  }
+
+  /** By a browser on this machine, or by a code from any other. */
+  async #signIn(): Promise<ModelChoice | null> {
+    const service = keyedServices().find((one) => one.service === "openrouter");
+    if (service === undefined) return null;
+    const signIn = await beginSignIn();
+    try {
+      const { shortAddress, address } = signIn;
+      const hint = say("keys.signIn", { here: shortAddress, anywhere: address });
+      const code = await askText(this.#desk, { title: "OpenRouter", hint }, signIn.code);
+      return code ? { ...service, name: "", apiKey: await signIn.keyFor(code) } : null;
+    } catch (error) {
+      this.#desk.note(describeError(error), true);
+      return null;
+    } finally {
+      signIn.close();
+    }
   }
 
   /** Asks for the model, tries it and stores it; false when that failed. */
@@ -125,50 +174,45 @@ export class FirstStart {
   }
 
   #modelOf(models: readonly string[]): Promise<string | null> {
-    if (models.length === 0) return this.#ask({ title: say("model.title"), hint: say("first.name") });
-    const choices = models.map((value) => ({ value }));
-    return this.#choose(say("model.title"), choices);
+    const title = say("model.title");
+    if (models.length === 0) return askText(this.#desk, { title, hint: say("first.name") });
+    return askChoice(this.#desk, { title, choices: models.map((value) => ({ value })) });
   }
 
-  async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
+  async #keep({ provider, service: named, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
     const file = join(resolveBurinHome(process.env), "settings.json");
-    const isKnown = SERVICES.some((known) => known.provider === provider && known.baseUrl === baseUrl);
+    const known = keyedServices().find(
+      (one) =>
+        one.baseUrl === baseUrl && (named === undefined ? one.provider === provider : one.service === named),
+    );
     const { host } = new URL(baseUrl);
-    // The variable of the service that is asked already keeps its key.
-    const ownVariable = this.#isFirst || isKnown ? null : `KEY_OF_${host.toUpperCase().replace(/\W+/g, "_")}`;
+    // A key belongs to one host, and the variable of a service to that service.
+    const ownVariable =
+      known === undefined && apiKey !== undefined
+        ? `KEY_OF_${host.toUpperCase().replace(/\W+/g, "_")}`
+        : null;
     const alias = this.#desk.settings?.models[name] === undefined ? name : `${host}/${name}`;
-    const service = { provider, baseUrl, ...(ownVariable === null ? {} : { apiKeyEnv: ownVariable }) };
+    const ownKey = ownVariable === null ? {} : { apiKeyEnv: ownVariable };
+    const service = { provider: known?.service ?? provider, baseUrl, ...ownKey };
     if (this.#isFirst) {
-      await changeSettings(file, ["model", "provider"], provider);
+      await changeSettings(file, ["model", "provider"], service.provider);
       await changeSettings(file, ["model", "name"], name);
-      if (!isKnown) await changeSettings(file, ["model", "baseUrl"], baseUrl);
+      if (known === undefined) await changeSettings(file, ["model", "baseUrl"], baseUrl);
+      if (ownVariable !== null) await changeSettings(file, ["model", "apiKeyEnv"], ownVariable);
     } else await changeSettings(file, ["models", alias], { ...service, model: name });
     this.#desk.note(say("first.kept", { file }));
-    if (typeof apiKey === "string") {
-      const model = { ...service, name };
-      const variable = findKeyVariable(chooseModel({ model }, process.env) ?? model, model);
-      process.env[variable] = apiKey;
-      // A key in a settings file could be read by everyone who can read the file.
-      this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
-    }
+    const variable = ownVariable ?? known?.variable;
+    if (typeof apiKey === "string" && variable !== undefined)
+      await takeKey(this.#desk, { variable, host, key: apiKey });
     if (!this.#isFirst) this.#desk.host.useModel(alias, { ...service, model: name });
   }
+}
 
-  #choose(title: string, choices: readonly Choice[]): Promise<string | null> {
-    return new Promise((resolve) => {
-      openChoicePanel(this.#desk, { title, choices, chosen: resolve, none: () => resolve(null) });
-    });
-  }
-
-  #ask(needs: { title: string; hint: string; isSecret?: boolean }): Promise<string | null> {
-    return new Promise((resolve) => {
-      const done = (text: string | null) => {
-        this.#desk.show(null);
-        resolve(text);
-      };
-      this.#desk.show(createInputPanel({ ...needs, done }));
-    });
-  }
+/** The only choice where what was typed is a key: whose it is comes next. */
+function pastedKey(typed: string): readonly Choice[] | null {
+  const key = typed.trim();
+  if (likelyServices(key).length === 0) return null;
+  return [{ value: PASTED + key, label: say("first.pasted"), more: say("first.pastedMore") }];
 }
 
 /** Completes an address as users write it; local and numeric hosts seldom have a certificate. */

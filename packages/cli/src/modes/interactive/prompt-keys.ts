@@ -117,11 +117,17 @@ export class PromptKeys {
     const text = buffer.content;
     if (text.trim() === "") {
       if (this.#needs.work.isCutOff) void this.#needs.work.goOn();
+      else if (this.#needs.work.lacksKey) void this.#pasteKey();
       return;
     }
     history.add(text.trimEnd());
     buffer.clear();
     this.#needs.submit(text.trimEnd(), isLast);
+  }
+
+  async #pasteKey(): Promise<void> {
+    const { pasteKey } = await import("./first-start.ts");
+    await pasteKey(this.#desk).catch((error: unknown) => this.#desk.noteFault(error));
   }
 
   #tab(): void {

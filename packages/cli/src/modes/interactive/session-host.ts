@@ -58,9 +58,9 @@ export class SessionHost {
   }
 
   /** Reads the settings again. Throws SettingsError. */
-  async readSettings(): Promise<Opened> {
+  async readSettings(tell = this.#needs.tell): Promise<Opened> {
     this.#opened = await openSettings(this.options);
-    for (const notice of this.#opened.notices) this.#needs.tell(notice);
+    for (const notice of this.#opened.notices) tell(notice);
     return this.#opened;
   }
 
@@ -147,6 +147,12 @@ export class SessionHost {
     this.session?.useModel(choice ? openModel(choice) : name);
     this.options = { ...this.options, model: name };
     this.#opened = { ...this.#opened, settings: changed };
+  }
+
+  /** Its key is another one now. */
+  renewModel(): void {
+    const choice = this.#opened && chooseModel(this.#opened.settings, process.env);
+    if (choice) this.session?.useModel(openModel(choice));
   }
 
   /** From the next request on, the model thinks as much as this; settings stay as they are. */

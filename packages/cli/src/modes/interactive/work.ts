@@ -14,6 +14,8 @@ export class Work {
   readonly #desk: Desk;
   #abort: AbortController | null = null;
   #isCutOff = false;
+  /** The service refused the key, and the user can give another one. */
+  #lacksKey = false;
   #since = 0;
   #before = 0;
   /** When the open question appeared: the time until its answer is the user's, not working time. */
@@ -118,6 +120,10 @@ export class Work {
     return this.#isCutOff && !this.isWorking;
   }
 
+  get lacksKey(): boolean {
+    return this.#lacksKey && !this.isWorking;
+  }
+
   /** Sends what was cut off again. */
   goOn(): Promise<void> {
     return this.#during(async (session, signal) => {
@@ -150,6 +156,7 @@ export class Work {
     const abort = new AbortController();
     this.#abort = abort;
     this.#isCutOff = false;
+    this.#lacksKey = false;
     this.#since = performance.now();
     this.retitle();
     if (look.isSpoken) transcript.note(say("spoken.begin"));
@@ -181,8 +188,15 @@ export class Work {
       const at = shown.waiting.findIndex(({ sent }) => sent === event.text);
       if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);
     }
+    if (event.type === "done" && event.error?.type === "unauthorized") void this.#offerKey();
     if (event.type === "mode" && look.isSpoken) transcript.note(say("mode.now", { mode: event.mode }));
     view.later();
+  }
+
+  async #offerKey(): Promise<void> {
+    const { canPasteKey } = await import("./first-start.ts");
+    this.#lacksKey = canPasteKey(this.#desk);
+    if (this.#lacksKey) this.#desk.note(say("keys.paste"));
   }
 
   /** No question is open any more. */

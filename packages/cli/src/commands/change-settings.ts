@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import type { JsonSchema } from "@burin/core";
+import { changeSettings, describeError, resolveBurinHome, SETTINGS_SCHEMA } from "@burin/core/internal";
+import { say } from "../locales/say.ts";
+import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
+import type { Choice } from "../ui/choice-list.ts";
+import { createInputPanel, openChoicePanel } from "../ui/choice-panel.ts";
+import type { CommandDesk } from "./command-desk.ts";
+
+/** One value of a settings file that can be set by itself. */
+interface Setting {
+  readonly path: readonly string[];
+  readonly schema: JsonSchema;
+}
+
+/** Stands for the default in the list of values. */
+const DEFAULT = "";
+
+/** Every setting with its value and its sentence; the chosen one is changed in place, in the user's own file. */
+export function showSettings(desk: CommandDesk, wanted = ""): void {
+  const all = knownSettings();
+  const choices = all.map((setting): Choice => {
+    return { value: nameOf(setting), more: inWords(currentValue(desk, setting)) };
+  });
+  const find = (name: string): Setting | undefined => all.find((one) => nameOf(one) === name);
+  const preview = (name: string, width: number): Line[] => {
+    const text = [find(name)?.schema.description ?? "", defaultInWords(find(name))].join(" ").trim();
+    return [[], ...wrapLine([{ text: formatText(text) }], width), []];
+  };
+  const chosen = (name: string): void => {
+    const setting = find(name);
+    if (setting !== undefined) change(desk, setting);
+  };
+  const file = ownFile();
+  openChoicePanel(desk, {
+    title: say("settings.title", { file }),
+    choices,
+    current: wanted,
+    chosen,
+    preview,
+  });
+}
+
+/** All single values of the schema; of those that have an older name too, the first. */
+function knownSettings(): readonly Setting[] {
+  const seen = new Set<unknown>();
+  return leavesOf(SETTINGS_SCHEMA, []).filter(({ schema: { description }, path }) => {
+    const isNew = description === undefined || !seen.has(description);
+    seen.add(description);
+    return isNew && path[0] !== "$schema";
+  });
+}
+
+function leavesOf({ properties = {} }: JsonSchema, path: readonly string[]): Setting[] {
+  return Object.entries(properties).flatMap(([name, schema]): Setting[] => {
+    if (typeof schema !== "object") return [];
+    const below = [...path, name];
+    return schema.properties === undefined ? [{ path: below, schema }] : leavesOf(schema, below);
+  });
+}
+
+function change(desk: CommandDesk, setting: Setting): void {
+  const values = valuesOf(setting.schema);
+  const current = currentValue(desk, setting);
+  const title = nameOf(setting);
+  const back = (): void => showSettings(desk, title);
+  if (values === null) {
+    ask(desk, setting, setting.schema.description ?? "");
+    return;
+  }
+  const choices = [
+    ...values.map((value): Choice => ({ value: JSON.stringify(value), label: inWords(value) })),
+    { value: DEFAULT, label: say("settings.default") },
+  ];
+  const chosen = (text: string): void => {
+    void write(desk, setting, text === DEFAULT ? undefined : JSON.parse(text)).then(back);
+  };
+  openChoicePanel(desk, { title, choices, current: JSON.stringify(current), chosen, none: back });
+}
+
+/** A text, a number, or JSON for what has parts; nothing takes it back to the default. */
+function ask(desk: CommandDesk, setting: Setting, words: string): void {
+  const { path, schema } = setting;
+  const title = nameOf(setting);
+  const back = (): void => showSettings(desk, title);
+  const isText = schema.type === "string";
+  const hint = [words, isText ? "" : say("settings.json"), say("settings.empty")].filter(Boolean).join(" ");
+  const value = currentValue(desk, { path, schema });
+  const text = value === undefined ? "" : isText ? String(value) : JSON.stringify(value);
+  const done = (typed: string | null): void => {
+    if (typed === null) {
+      back();
+      return;
+    }
+    const given = typed === "" ? undefined : isText ? typed : parsed(typed);
+    void write(desk, setting, given).then((fault) =>
+      fault === null ? back() : ask(desk, setting, formatText(fault)),
+    );
+  };
+  desk.show(createInputPanel({ title, hint, text, done }));
+}
+
+/** What is not JSON is a word, such as `high`; the schema says whether it may be one. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns why it could not be written. */
+async function write(desk: CommandDesk, setting: Setting, value: unknown): Promise<string | null> {
+  const { path } = setting;
+  try {
+    await changeSettings(ownFile(), path, value);
+    await desk.settingsChanged(path);
+  } catch (error) {
+    return describeError(error);
+  }
+  const isOverruled = value !== undefined && inWords(currentValue(desk, setting)) !== inWords(value);
+  const isAtOnce = path[0] === "ui";
+  const name = nameOf(setting);
+  if (isOverruled)
+    desk.note(say("settings.overruled", { name, value: inWords(currentValue(desk, setting)) }));
+  else
+    desk.note(
+      say(isAtOnce ? "settings.written" : "settings.later", {
+        name,
+        value: value === undefined ? say("settings.default") : inWords(value),
+      }),
+    );
+  return null;
+}
+
+function currentValue({ settings }: CommandDesk, { path }: Setting): unknown {
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined,
+    settings,
+  );
+}
+
+function valuesOf({ enum: values, type }: JsonSchema): readonly unknown[] | null {
+  return values ?? (type === "boolean" ? [true, false] : null);
+}
+
+function inWords(value: unknown): string {
+  return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function defaultInWords(setting: Setting | undefined): string {
+  const usual = setting?.schema.default;
+  return usual === undefined ? "" : say("settings.usual", { value: inWords(usual) });
+}
+
+function nameOf({ path }: Setting): string {
+  return path.join(".");
+}
+
+function ownFile(): string {
+  return join(resolveBurinHome(process.env), "settings.json");
+}

@@ -1,0 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** The keys that the user has kept, for variables that the environment does not have; most users have none. */
+export async function keptKeys(
+  home: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Readonly<Record<string, string>>> {
+  if (!existsSync(join(home, "credentials", "keys.json"))) return {};
+  const { KeyStore } = await import("./key-store.ts");
+  return new KeyStore(home, environment).variables(environment);
+}

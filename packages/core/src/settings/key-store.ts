@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { SettingsError } from "@burin/contract/settings/settings";
+import { changeHomeFile, readHomeFile } from "@burin/files/disk/home-file";
+import { hashText } from "@burin/mcp/definition";
+import { keychainRemove, readSecret, storeSecret } from "@burin/mcp/keychain";
+
+const SERVICE = "burin-keys";
+/** No other variable is ever set from the file. */
+const OF_A_KEY = /^(?:[A-Z][A-Z0-9_]*_API_KEY|KEY_OF_[A-Z0-9_]+)$/;
+
+/** A key of a service that the user has given once for all starts. */
+export interface KeptKey {
+  /** The variable that it stands for. */
+  readonly variable: string;
+  /** The only host that the user has confirmed for it. */
+  readonly host: string;
+  readonly place: "keychain" | "file";
+  readonly keptAt: string;
+}
+
+interface Entry {
+  readonly host: string;
+  readonly keptAt: string;
+  /** Absent where the keychain has it. */
+  readonly key?: string;
+}
+
+/** Keys in the system's keychain where it works, otherwise in a file that only the user can read. */
+export class KeyStore {
+  readonly #home: string;
+  readonly #usesKeychain: boolean;
+  readonly file: string;
+
+  constructor(home: string, environment: NodeJS.ProcessEnv) {
+    this.#home = home;
+    this.file = join(home, "credentials", "keys.json");
+    this.#usesKeychain = environment.BURIN_KEYCHAIN !== "off";
+  }
+
+  async list(): Promise<readonly KeptKey[]> {
+    const all = entriesIn(await readHomeFile(this.file), this.file);
+    return Object.entries(all).map(([variable, { host, keptAt, key }]) => {
+      return { variable, host, place: key === undefined ? "keychain" : "file", keptAt };
+    });
+  }
+
+  /** What is kept for variables that the environment does not have. A broken file gives none. */
+  async variables(environment: NodeJS.ProcessEnv): Promise<Readonly<Record<string, string>>> {
+    const text = await readHomeFile(this.file).catch(() => null);
+    if (text === null) return {};
+    const all = isRecord(parseJson(text)) ? entriesIn(text, this.file) : {};
+    const missing = Object.entries(all).filter(([variable]) => !environment[variable]);
+    const found = await Promise.all(
+      missing.map(async ([variable, { key }]) => {
+        const kept = key ?? (this.#usesKeychain ? await readSecret(this.#nameOf(variable), SERVICE) : null);
+        return [variable, kept] as const;
+      }),
+    );
+    return Object.fromEntries(found.filter((one): one is [string, string] => one[1] !== null));
+  }
+
+  /** Resolves to where it is. Throws SettingsError where nothing can be written. */
+  async keep(variable: string, host: string, key: string): Promise<KeptKey["place"]> {
+    const isInKeychain = this.#usesKeychain && (await storeSecret(this.#nameOf(variable), key, SERVICE));
+    const entry: Entry = { host, keptAt: new Date().toISOString(), ...(isInKeychain ? {} : { key }) };
+    await this.#change((all) => ({ ...all, [variable]: entry }));
+    return isInKeychain ? "keychain" : "file";
+  }
+
+  /** Returns false when no such key is kept. */
+  async remove(variable: string): Promise<boolean> {
+    const known = (await this.list()).find((one) => one.variable === variable);
+    if (known === undefined) return false;
+    if (known.place === "keychain") await keychainRemove(this.#nameOf(variable), SERVICE);
+    await this.#change(({ [variable]: _gone, ...others }) => others);
+    return true;
+  }
+
+  #change(change: (all: Readonly<Record<string, Entry>>) => Readonly<Record<string, Entry>>): Promise<void> {
+    return changeHomeFile(this.file, (text) => {
+      return `${JSON.stringify(change(entriesIn(text, this.file)), null, 2)}\n`;
+    });
+  }
+
+  /** Each home has its own keys. */
+  #nameOf(variable: string): string {
+    return hashText({ home: this.#home, variable });
+  }
+}
+
+/** Throws where the file is not what was written: changing it would lose the keys in it. */
+function entriesIn(text: string | null, file: string): Readonly<Record<string, Entry>> {
+  if (text === null || text.trim() === "") return {};
+  const value = parseJson(text);
+  if (!isRecord(value)) throw new SettingsError(`${file} is not valid JSON; fix or remove it.`);
+  const entries = Object.entries(value).flatMap(([variable, entry]): [string, Entry][] => {
+    if (!isRecord(entry) || !OF_A_KEY.test(variable)) return [];
+    const { host, keptAt, key } = entry;
+    if (typeof host !== "string" || typeof keptAt !== "string") return [];
+    return [[variable, { host, keptAt, ...(typeof key === "string" ? { key } : {}) }]];
+  });
+  return Object.fromEntries(entries);
+}
