@@ -4,20 +4,20 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  contract: 4300, // a third is the linear pattern matcher
+  contract: 4320, // a third is the linear pattern matcher
   "edit-match": 2910,
   "shell-judge": 7500, // two fifths are tables of programs
   net: 810,
   files: 7580, // a fifth is search
-  commands: 10140, // sandbox and git are the half
-  models: 6670, // protocols and requests 2,380, failures and replies 1,500
+  commands: 10170, // sandbox and git are the half
+  models: 6810, // protocols and requests 2,380, failures and replies 1,500
   testing: 1510,
   web: 1900, // half is HTML to Markdown
-  mcp: 2820,
-  core: 20310, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  mcp: 2840,
+  core: 20440, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
   fleet: 4880,
-  cli: 17140, // the app is more than half
+  cli: 17820, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

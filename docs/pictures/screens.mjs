@@ -175,7 +175,7 @@ export const SCENES = {
     go: async ({ terminal, text }) => {
       await terminal.shows(text("start.try"));
       terminal.type("/settings\r");
-      await terminal.shows("ui");
+      await terminal.shows(text("settings.title"), "model.provider");
     },
   },
   context: {

@@ -19,7 +19,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   changes: "This session has changed no file.",
   clear: /^\s*> Ask anything/,
   compact: "The conversation stays as it is (",
-  context: "tool descriptions (about)",
+  context: "tool descriptions",
   copy: "7 characters copied.",
   cost: "tokens sent",
   demo: "The demo:",

@@ -37,14 +37,14 @@ export {
   chooseModel,
   describeMissing,
   findKeyVariable,
-  keyedServices,
+  listKeyedServices,
 } from "@burin/models/choice/choose-model";
 export { openConfiguredModel } from "@burin/models/choice/configured-model";
 export { findKnownModel, TABLE_DATE } from "@burin/models/choice/known-model";
 export { openAiCompatible } from "@burin/models/choice/open-model";
 export { findLocalServers, type ReachResult, reachModel } from "@burin/models/choice/reach-model";
-export { likelyServices } from "@burin/models/keys/key-forms";
-export { beginSignIn } from "@burin/models/keys/sign-in";
+export { guessServices } from "@burin/models/keys/key-forms";
+export { openLogin } from "@burin/models/keys/sign-in";
 export { parseRule, type Verdict } from "@burin/shell-judge";
 export { resolveContextFileNames } from "./agent/context-files.ts";
 export { readMediaParts } from "./agent/conversation.ts";
@@ -72,7 +72,7 @@ export type { WorkTree, WorkTreePlace } from "./session/worktree/work-trees.ts";
 export { workTrees } from "./session/worktree/worktree-door.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
-export { keptKeys } from "./settings/kept-keys.ts";
+export { readKeptKeys } from "./settings/kept-keys.ts";
 export { type KeptKey, KeyStore } from "./settings/key-store.ts";
 export {
   changeSettings,

@@ -20,9 +20,9 @@ const DEFAULT = "";
 export function showSettings(desk: CommandDesk, wanted = ""): void {
   const all = knownSettings();
   const choices = all.map((setting): Choice => {
-    return { value: nameOf(setting), more: inWords(currentValue(desk, setting)) };
+    return { value: formatName(setting), more: inWords(currentValue(desk, setting)) };
   });
-  const find = (name: string): Setting | undefined => all.find((one) => nameOf(one) === name);
+  const find = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
   const preview = (name: string, width: number): Line[] => {
     const text = [find(name)?.schema.description ?? "", defaultInWords(find(name))].join(" ").trim();
     return [[], ...wrapLine([{ text: formatText(text) }], width), []];
@@ -44,25 +44,25 @@ export function showSettings(desk: CommandDesk, wanted = ""): void {
 /** All single values of the schema; of those that have an older name too, the first. */
 function knownSettings(): readonly Setting[] {
   const seen = new Set<unknown>();
-  return leavesOf(SETTINGS_SCHEMA, []).filter(({ schema: { description }, path }) => {
+  return listLeaves(SETTINGS_SCHEMA, []).filter(({ schema: { description }, path }) => {
     const isNew = description === undefined || !seen.has(description);
     seen.add(description);
     return isNew && path[0] !== "$schema";
   });
 }
 
-function leavesOf({ properties = {} }: JsonSchema, path: readonly string[]): Setting[] {
+function listLeaves({ properties = {} }: JsonSchema, path: readonly string[]): Setting[] {
   return Object.entries(properties).flatMap(([name, schema]): Setting[] => {
     if (typeof schema !== "object") return [];
     const below = [...path, name];
-    return schema.properties === undefined ? [{ path: below, schema }] : leavesOf(schema, below);
+    return schema.properties === undefined ? [{ path: below, schema }] : listLeaves(schema, below);
   });
 }
 
 function change(desk: CommandDesk, setting: Setting): void {
-  const values = valuesOf(setting.schema);
+  const values = listValues(setting.schema);
   const current = currentValue(desk, setting);
-  const title = nameOf(setting);
+  const title = formatName(setting);
   const back = (): void => showSettings(desk, title);
   if (values === null) {
     ask(desk, setting, setting.schema.description ?? "");
@@ -81,7 +81,7 @@ function change(desk: CommandDesk, setting: Setting): void {
 /** A text, a number, or JSON for what has parts; nothing takes it back to the default. */
 function ask(desk: CommandDesk, setting: Setting, words: string): void {
   const { path, schema } = setting;
-  const title = nameOf(setting);
+  const title = formatName(setting);
   const back = (): void => showSettings(desk, title);
   const isText = schema.type === "string";
   const hint = [words, isText ? "" : say("settings.json"), say("settings.empty")].filter(Boolean).join(" ");
@@ -92,7 +92,7 @@ function ask(desk: CommandDesk, setting: Setting, words: string): void {
       back();
       return;
     }
-    const given = typed === "" ? undefined : isText ? typed : parsed(typed);
+    const given = typed === "" ? undefined : isText ? typed : parseValue(typed);
     void write(desk, setting, given).then((fault) =>
       fault === null ? back() : ask(desk, setting, formatText(fault)),
     );
@@ -101,7 +101,7 @@ function ask(desk: CommandDesk, setting: Setting, words: string): void {
 }
 
 /** What is not JSON is a word, such as `high`; the schema says whether it may be one. */
-function parsed(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -120,7 +120,7 @@ async function write(desk: CommandDesk, setting: Setting, value: unknown): Promi
   }
   const isOverruled = value !== undefined && inWords(currentValue(desk, setting)) !== inWords(value);
   const isAtOnce = path[0] === "ui";
-  const name = nameOf(setting);
+  const name = formatName(setting);
   if (isOverruled)
     desk.note(say("settings.overruled", { name, value: inWords(currentValue(desk, setting)) }));
   else
@@ -141,7 +141,7 @@ function currentValue({ settings }: CommandDesk, { path }: Setting): unknown {
   );
 }
 
-function valuesOf({ enum: values, type }: JsonSchema): readonly unknown[] | null {
+function listValues({ enum: values, type }: JsonSchema): readonly unknown[] | null {
   return values ?? (type === "boolean" ? [true, false] : null);
 }
 
@@ -154,7 +154,7 @@ function defaultInWords(setting: Setting | undefined): string {
   return usual === undefined ? "" : say("settings.usual", { value: inWords(usual) });
 }
 
-function nameOf({ path }: Setting): string {
+function formatName({ path }: Setting): string {
   return path.join(".");
 }
 

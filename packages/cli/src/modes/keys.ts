@@ -9,7 +9,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
   const store = new KeyStore(resolveBurinHome(process.env), process.env);
   const all = await store.list();
   if (action === "list" && chosen === undefined) {
-    const rows = all.length === 0 ? [NOTHING] : all.map((key, index) => rowOf(key, index, store.file));
+    const rows = all.length === 0 ? [NOTHING] : all.map((key, index) => formatRow(key, index, store.file));
     report(output, options.outputFormat, { document: all, rows });
     return EXIT.done;
   }
@@ -17,7 +17,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
     const { variable = chosen, host } =
       all[Number(chosen) - 1] ?? all.find((one) => one.variable === chosen || one.host === chosen) ?? {};
     if (!(await store.remove(variable)))
-      throw new UsageError(`there is no kept key ${chosen}. ${named(all)}`);
+      throw new UsageError(`there is no kept key ${chosen}. ${listNames(all)}`);
     if (options.outputFormat !== "text") output.out(`${JSON.stringify({ removed: variable })}\n`);
     else output.out(joinLines(`Removed the key of ${host} (${variable}).`));
     return EXIT.done;
@@ -27,12 +27,12 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 
 const NOTHING = "No key is kept. The app asks whether to keep one that you paste.";
 
-function rowOf({ variable, host, place, keptAt }: KeptKey, index: number, file: string): string {
+function formatRow({ variable, host, place, keptAt }: KeptKey, index: number, file: string): string {
   const where = place === "keychain" ? "in the keychain" : `in ${file}`;
   return `${String(index + 1).padStart(3)}  ${host}  ${variable}  (${where}, ${formatLocalTime(keptAt)})`;
 }
 
-function named(all: readonly KeptKey[]): string {
+function listNames(all: readonly KeptKey[]): string {
   const names = all.map(({ variable }) => variable).join(", ");
   return names === "" ? NOTHING : `Kept are: ${names}.`;
 }

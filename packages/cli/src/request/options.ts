@@ -3,10 +3,10 @@ import type { ApprovalMode, Decision, SessionOptions } from "@burin/core";
 import {
   APPROVAL_MODES,
   describeError,
-  keptKeys,
   type LoadedSettings,
   loadSettings,
   parseRule,
+  readKeptKeys,
   resolveBurinHome,
   SANDBOX_MODES,
   type Settings,
@@ -181,7 +181,7 @@ export async function readSettings(
   for (const list of ["allow", "deny"] as const)
     rethrowAsUsage(`--${list}`, () => options[list].map(parseRule));
   const { isTrusted, notices } = loaded;
-  const kept = await keptKeys(resolveBurinHome(process.env), process.env);
+  const kept = await readKeptKeys(resolveBurinHome(process.env), process.env);
   return { settings, isTrusted, notices, variables: { ...kept, ...loaded.variables } };
 }
 

@@ -57,7 +57,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
   };
   desk.show({
     view: ({ width, height }) => {
-      const input = drawPrompt(hides?.(words.content) ? dotsFor(words) : words, width, 1);
+      const input = drawPrompt(hides?.(words.content) ? drawDots(words) : words, width, 1);
       const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], width);
       const at = list.chosen?.value;
       const more = (at !== undefined && height >= MIN_WITH_PREVIEW && preview?.(at, width)) || [];
@@ -88,7 +88,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
 }
 
 /** As many as there are characters, up to a few. */
-function dotsFor({ content }: TextBuffer): TextBuffer {
+function drawDots({ content }: TextBuffer): TextBuffer {
   const dots = new TextBuffer();
   dots.set("•".repeat(Math.min(content.length, 40)));
   return dots;
@@ -126,7 +126,7 @@ export function createInputPanel({
   text.set(first);
   return {
     view: ({ width }) => {
-      const { lines, caret } = drawPrompt(isSecret ? dotsFor(text) : text, width, 3);
+      const { lines, caret } = drawPrompt(isSecret ? drawDots(text) : text, width, 3);
       const hint = wrapLine([{ text: words }], width);
       const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], width);
       const place = { row: hint.length + caret.row, column: caret.column };

@@ -32,7 +32,7 @@ interface Fact {
 /** One line: the model, the mode, the branch, how full, how expensive and how long; at its end what the keys do. */
 export function drawStatusLine(status: Status, hasPanel: boolean, width: number): Line {
   const { mode, isWorking, message = "" } = status;
-  const leftOf = (text: string): Line => [
+  const drawLeft = (text: string): Line => [
     { text: isWorking ? "◐ " : "  ", style: "accent" },
     { text: formatText(text), style: mode === "yolo" ? "warning" : "dim" },
   ];
@@ -40,17 +40,17 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
-  const texts = status.own === undefined ? factTexts(status) : [status.own];
+  const texts = status.own === undefined ? listFactTexts(status) : [status.own];
   // In a narrow window, what the keys do is more important than the cost.
   for (const text of texts) {
-    const whole: Line = [...leftOf(text), { text: "  " }, right];
+    const whole: Line = [...drawLeft(text), { text: "  " }, right];
     if (measureLine(whole) < width) return whole;
   }
-  return cutLine(message !== "" ? [{ text: "  " }, right] : leftOf(texts.at(-1) ?? ""), width - 1);
+  return cutLine(message !== "" ? [{ text: "  " }, right] : drawLeft(texts.at(-1) ?? ""), width - 1);
 }
 
 /** All facts, then fewer and fewer; at last the model and the name of the mode. */
-function factTexts(status: Status): string[] {
+function listFactTexts(status: Status): string[] {
   const { model, mode, branch = "", filled = null, money = 0, queued = 0, milliseconds = 0 } = status;
   // Before there is a model nothing runs, in whatever mode.
   const modeInWords = model === "" ? "" : say(`mode.short.${mode}`);

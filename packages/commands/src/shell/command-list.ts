@@ -76,14 +76,14 @@ export function createCommandList(commands: MachineCommands): CommandList {
       const limits = { limits: { network: false }, milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
       const { signal } = new AbortController();
       const end = await commands.exchange({ command, cwd, input, signal, ...limits });
-      const fault = faultOf(end, seconds);
+      const fault = describeFault(end, seconds);
       if (fault !== null) throw new Error(fault);
       return end.stdout.toString("utf8");
     },
   };
 }
 
-function faultOf({ startError, stopped, exitCode, signal, stderr }: ExchangeEnd, seconds: number) {
+function describeFault({ startError, stopped, exitCode, signal, stderr }: ExchangeEnd, seconds: number) {
   if (startError !== null) return startError;
   if (stopped === "time") return `timed out after ${seconds} s`;
   if (stopped !== null) return "printed too much";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** The keys that the user has kept, for variables that the environment does not have; most users have none. */
-export async function keptKeys(
+export async function readKeptKeys(
   home: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<Readonly<Record<string, string>>> {

@@ -39,7 +39,7 @@ export class KeyStore {
   }
 
   async list(): Promise<readonly KeptKey[]> {
-    const all = entriesIn(await readHomeFile(this.file), this.file);
+    const all = parseEntries(await readHomeFile(this.file), this.file);
     return Object.entries(all).map(([variable, { host, keptAt, key }]) => {
       return { variable, host, place: key === undefined ? "keychain" : "file", keptAt };
     });
@@ -49,11 +49,11 @@ export class KeyStore {
   async variables(environment: NodeJS.ProcessEnv): Promise<Readonly<Record<string, string>>> {
     const text = await readHomeFile(this.file).catch(() => null);
     if (text === null) return {};
-    const all = isRecord(parseJson(text)) ? entriesIn(text, this.file) : {};
+    const all = isRecord(parseJson(text)) ? parseEntries(text, this.file) : {};
     const missing = Object.entries(all).filter(([variable]) => !environment[variable]);
     const found = await Promise.all(
       missing.map(async ([variable, { key }]) => {
-        const kept = key ?? (this.#usesKeychain ? await readSecret(this.#nameOf(variable), SERVICE) : null);
+        const kept = key ?? (this.#usesKeychain ? await readSecret(this.#hashName(variable), SERVICE) : null);
         return [variable, kept] as const;
       }),
     );
@@ -62,7 +62,7 @@ export class KeyStore {
 
   /** Resolves to where it is. Throws SettingsError where nothing can be written. */
   async keep(variable: string, host: string, key: string): Promise<KeptKey["place"]> {
-    const isInKeychain = this.#usesKeychain && (await storeSecret(this.#nameOf(variable), key, SERVICE));
+    const isInKeychain = this.#usesKeychain && (await storeSecret(this.#hashName(variable), key, SERVICE));
     const entry: Entry = { host, keptAt: new Date().toISOString(), ...(isInKeychain ? {} : { key }) };
     await this.#change((all) => ({ ...all, [variable]: entry }));
     return isInKeychain ? "keychain" : "file";
@@ -72,25 +72,25 @@ export class KeyStore {
   async remove(variable: string): Promise<boolean> {
     const known = (await this.list()).find((one) => one.variable === variable);
     if (known === undefined) return false;
-    if (known.place === "keychain") await keychainRemove(this.#nameOf(variable), SERVICE);
+    if (known.place === "keychain") await keychainRemove(this.#hashName(variable), SERVICE);
     await this.#change(({ [variable]: _gone, ...others }) => others);
     return true;
   }
 
   #change(change: (all: Readonly<Record<string, Entry>>) => Readonly<Record<string, Entry>>): Promise<void> {
     return changeHomeFile(this.file, (text) => {
-      return `${JSON.stringify(change(entriesIn(text, this.file)), null, 2)}\n`;
+      return `${JSON.stringify(change(parseEntries(text, this.file)), null, 2)}\n`;
     });
   }
 
   /** Each home has its own keys. */
-  #nameOf(variable: string): string {
+  #hashName(variable: string): string {
     return hashText({ home: this.#home, variable });
   }
 }
 
 /** Throws where the file is not what was written: changing it would lose the keys in it. */
-function entriesIn(text: string | null, file: string): Readonly<Record<string, Entry>> {
+function parseEntries(text: string | null, file: string): Readonly<Record<string, Entry>> {
   if (text === null || text.trim() === "") return {};
   const value = parseJson(text);
   if (!isRecord(value)) throw new SettingsError(`${file} is not valid JSON; fix or remove it.`);

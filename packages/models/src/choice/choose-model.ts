@@ -169,7 +169,7 @@ export interface KeyedService {
   readonly variable: string;
 }
 
-export function keyedServices(): readonly KeyedService[] {
+export function listKeyedServices(): readonly KeyedService[] {
   return SERVICE_NAMES.filter((service) => service !== "openai-responses").flatMap((service) => {
     const { protocol: provider, defaultUrl: baseUrl, keyVariables } = SERVICES[service];
     const [variable] = keyVariables;

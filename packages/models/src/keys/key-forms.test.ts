@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { KEY_FORMS, likelyServices } from "./key-forms.ts";
+import { guessServices, KEY_FORMS } from "./key-forms.ts";
 
 describe("the service of a key", () => {
   it.each(KEY_FORMS)("P19 is guessed by its form: $services.0", ({ example, services }) => {
-    expect(likelyServices(example)).toEqual(services);
-    expect(likelyServices(` ${example}\n`)).toEqual(services);
+    expect(guessServices(example)).toEqual(services);
+    expect(guessServices(` ${example}\n`)).toEqual(services);
   });
 
   it.each([
@@ -16,6 +16,6 @@ describe("the service of a key", () => {
     "https://example.org/v1",
     "sk-ant-a b c d e f g h",
   ])("P19 is not guessed for what is no key: %j", (words) => {
-    expect(likelyServices(words)).toEqual([]);
+    expect(guessServices(words)).toEqual([]);
   });
 });

@@ -32,6 +32,6 @@ export const KEY_FORMS: readonly KeyForm[] = [
 ];
 
 /** The services that may have given out a key, the likeliest first; none when it looks like no key. */
-export function likelyServices(key: string): readonly ServiceName[] {
+export function guessServices(key: string): readonly ServiceName[] {
   return KEY_FORMS.find(({ form }) => form.test(key.trim()))?.services ?? [];
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
-import { beginSignIn, type SignIn } from "./sign-in.ts";
+import { openLogin, type SignIn } from "./sign-in.ts";
 
 const open: (Server | SignIn)[] = [];
 afterEach(() => {
@@ -33,7 +33,7 @@ async function service(): Promise<string> {
 }
 
 async function begin(): Promise<SignIn> {
-  const signIn = await beginSignIn(await service());
+  const signIn = await openLogin(await service());
   open.push(signIn);
   return signIn;
 }

@@ -26,7 +26,7 @@ const MOST_WAIT_MS = 30_000;
 const MOST_BYTES = 64 * 1024;
 const DONE = "Signed in. You can close this page and go back to the terminal.\n";
 
-export async function beginSignIn(service = OPENROUTER): Promise<SignIn> {
+export async function openLogin(service = OPENROUTER): Promise<SignIn> {
   const verifier = randomBytes(32).toString("base64url");
   const server = createServer();
   const { port } = await listen(server);
@@ -48,7 +48,7 @@ export async function beginSignIn(service = OPENROUTER): Promise<SignIn> {
     shortAddress: here,
     address: address.href,
     code,
-    keyFor: (pasted) => exchange(service, { code: codeIn(pasted), verifier }),
+    keyFor: (pasted) => exchange(service, { code: readCode(pasted), verifier }),
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -68,7 +68,7 @@ async function listen(server: Server): Promise<AddressInfo> {
   return server.address() as AddressInfo;
 }
 
-function codeIn(pasted: string): string {
+function readCode(pasted: string): string {
   const text = pasted.trim();
   return (URL.canParse(text) ? new URL(text).searchParams.get("code") : null) ?? text;
 }

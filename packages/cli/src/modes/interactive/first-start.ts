@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  beginSignIn,
   changeSettings,
   describeError,
   findLocalServers,
-  keyedServices,
-  likelyServices,
+  guessServices,
+  listKeyedServices,
+  openLogin,
   reachModel,
   resolveBurinHome,
 } from "@burin/core/internal";
@@ -18,7 +18,7 @@ import type { Choice } from "../../ui/choice-list.ts";
 import { filterChoices } from "../../ui/choice-panel.ts";
 import { makeDemo } from "../demo/demo-model.ts";
 import type { Desk } from "./desk.ts";
-import { askWhose, nameOf, takeKey } from "./key-desk.ts";
+import { askWhose, formatService, takeKey } from "./key-desk.ts";
 
 /** Those that are offered by name; a pasted key leads to others too. */
 const NAMED: readonly string[] = ["openai", "anthropic", "gemini"];
@@ -89,10 +89,10 @@ export class FirstStart {
       more: say("first.local", { url: baseUrl, models: models.join(", ") }),
     }));
     const more = say("first.withKey");
-    const known = keyedServices().filter(({ service }) => NAMED.includes(service));
+    const known = listKeyedServices().filter(({ service }) => NAMED.includes(service));
     return [
       ...local,
-      ...known.map(({ service, baseUrl }) => ({ value: baseUrl, label: nameOf(service), more })),
+      ...known.map(({ service, baseUrl }) => ({ value: baseUrl, label: formatService(service), more })),
       { value: SIGN_IN, label: "OpenRouter", more: say("first.signIn") },
       { value: OTHER, label: say("first.otherLabel"), more: say("first.other") },
       ...(this.#isFirst ? [{ value: DEMO, label: say("first.demoLabel"), more: say("first.demo") }] : []),
@@ -105,7 +105,7 @@ export class FirstStart {
     const key = way.startsWith(PASTED) ? way.slice(PASTED.length) : undefined;
     const service = key === undefined ? undefined : await askWhose(this.#desk, key);
     if (service === null) return null;
-    const known = keyedServices().find((one) => one.baseUrl === way || one.service === service);
+    const known = listKeyedServices().find((one) => one.baseUrl === way || one.service === service);
     if (known !== undefined) return this.#withKey({ ...known, name: "" }, key);
     if (way !== OTHER && key === undefined) return { provider: "openai", name: "", baseUrl: way };
     const address = await askText(this.#desk, { title: say("first.urlTitle"), hint: say("first.url") });
@@ -116,7 +116,7 @@ export class FirstStart {
   /** The same with the key that is given or asked for; null when the user goes back. */
   async #withKey(choice: ModelChoice, given?: string): Promise<ModelChoice | null> {
     const { provider, service, name, baseUrl } = choice;
-    const isNeeded = keyedServices().some((one) => one.baseUrl === baseUrl);
+    const isNeeded = listKeyedServices().some((one) => one.baseUrl === baseUrl);
     const hint = say(isNeeded ? "first.key" : "first.keyMaybe");
     const asked = { title: say("first.keyTitle"), hint, isSecret: true };
     const apiKey = given ?? (await askText(this.#desk, asked));
@@ -126,9 +126,9 @@ export class FirstStart {
 
   /** By a browser on this machine, or by a code from any other. */
   async #signIn(): Promise<ModelChoice | null> {
-    const service = keyedServices().find((one) => one.service === "openrouter");
+    const service = listKeyedServices().find((one) => one.service === "openrouter");
     if (service === undefined) return null;
-    const signIn = await beginSignIn();
+    const signIn = await openLogin();
     try {
       const { shortAddress, address } = signIn;
       const hint = say("keys.signIn", { here: shortAddress, anywhere: address });
@@ -181,7 +181,7 @@ export class FirstStart {
 
   async #keep({ provider, service: named, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
     const file = join(resolveBurinHome(process.env), "settings.json");
-    const known = keyedServices().find(
+    const known = listKeyedServices().find(
       (one) =>
         one.baseUrl === baseUrl && (named === undefined ? one.provider === provider : one.service === named),
     );
@@ -211,7 +211,7 @@ export class FirstStart {
 /** The only choice where what was typed is a key: whose it is comes next. */
 function pastedKey(typed: string): readonly Choice[] | null {
   const key = typed.trim();
-  if (likelyServices(key).length === 0) return null;
+  if (guessServices(key).length === 0) return null;
   return [{ value: PASTED + key, label: say("first.pasted"), more: say("first.pastedMore") }];
 }
 

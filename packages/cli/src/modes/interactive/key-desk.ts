@@ -2,9 +2,9 @@ import {
   chooseModel,
   describeError,
   findKeyVariable,
+  guessServices,
   KeyStore,
-  keyedServices,
-  likelyServices,
+  listKeyedServices,
   reachModel,
   resolveBurinHome,
 } from "@burin/core/internal";
@@ -27,7 +27,7 @@ export async function takeKey(desk: Desk, given: GivenKey): Promise<void> {
 
 /** A variable that other hosts would get, too, is not set at each start. */
 function isBound({ variable, host }: GivenKey): boolean {
-  const known = keyedServices().find((one) => one.variable === variable);
+  const known = listKeyedServices().find((one) => one.variable === variable);
   return known === undefined || new URL(known.baseUrl).host === host;
 }
 
@@ -51,13 +51,13 @@ async function isKept(desk: Desk, { variable, host, key }: GivenKey): Promise<bo
 
 /** The service that a pasted key is for, which the user confirms; "" for one that is not in the list, null to go back. */
 export function askWhose(desk: Desk, key: string): Promise<string | null> {
-  const likely: readonly string[] = likelyServices(key);
+  const likely: readonly string[] = guessServices(key);
   const rank = (service: string): number =>
     likely.includes(service) ? likely.indexOf(service) : likely.length;
-  const services = keyedServices()
+  const services = listKeyedServices()
     .map(({ service, baseUrl }) => {
       const { host } = new URL(baseUrl);
-      return { value: service, label: nameOf(service), more: say("keys.sendTo", { host }) };
+      return { value: service, label: formatService(service), more: say("keys.sendTo", { host }) };
     })
     .sort((one, other) => rank(one.value) - rank(other.value));
   const other = { value: "", label: say("first.otherLabel"), more: say("first.other") };
@@ -66,7 +66,7 @@ export function askWhose(desk: Desk, key: string): Promise<string | null> {
 
 const NAMES: Readonly<Record<string, string>> = { openai: "OpenAI", openrouter: "OpenRouter", xai: "xAI" };
 
-export function nameOf(service: string): string {
+export function formatService(service: string): string {
   return NAMES[service] ?? service.charAt(0).toUpperCase() + service.slice(1);
 }
 
@@ -105,16 +105,16 @@ export async function pasteKey(desk: Desk): Promise<void> {
 
 /** A key that looks like one of another service is sent only after a question. */
 async function isMeant(desk: Desk, key: string, { baseUrl }: { readonly baseUrl: string }): Promise<boolean> {
-  const [likeliest] = likelyServices(key);
-  const makers = keyedServices().filter(({ service }) => likelyServices(key).includes(service));
+  const [likeliest] = guessServices(key);
+  const makers = listKeyedServices().filter(({ service }) => guessServices(key).includes(service));
   const { host } = new URL(baseUrl);
-  const isKnownHost = keyedServices().some((one) => new URL(one.baseUrl).host === host);
+  const isKnownHost = listKeyedServices().some((one) => new URL(one.baseUrl).host === host);
   if (likeliest === undefined || !isKnownHost) return true;
   if (makers.some((one) => new URL(one.baseUrl).host === host)) return true;
   const choices = [
     { value: "", label: say("keys.notThere") },
     { value: "send", label: say("keys.allTheSame", { host }) },
   ];
-  const title = say("keys.looksLike", { service: nameOf(likeliest), host });
+  const title = say("keys.looksLike", { service: formatService(likeliest), host });
   return (await askChoice(desk, { title, choices })) === "send";
 }

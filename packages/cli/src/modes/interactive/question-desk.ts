@@ -1,5 +1,7 @@
 import { basename } from "node:path";
-import type { Confirmation, Decision, Question } from "@burin/core";
+import type { Confirmation, Decision, FileDiff, Question } from "@burin/core";
+import { applyHunkParts } from "@burin/core/internal";
+import { describeReviewedParts } from "../../commands/words-for-models.ts";
 import { translateReason } from "../../locales/reasons.ts";
 import { say } from "../../locales/say.ts";
 import type { PickedParts } from "../../ui/hunk-picker.ts";
@@ -71,7 +73,7 @@ export class QuestionDesk {
       answer: (decision) => this.#answer(question, decision),
       explain: () => this.#explain(question).catch(() => ({ rows: [], reasons: [] })),
       edit: (confirmation) => void this.#edit(question.id, confirmation),
-      takeParts: (parts) => void this.#takeParts(question, parts),
+      takeParts: (parts) => this.#takeParts(question, parts),
       stop: () => {
         this.#work.interrupt();
         session?.answer(question.id, { outcome: "cancel" });
@@ -95,8 +97,7 @@ export class QuestionDesk {
     };
   }
 
-  async #takeParts(question: Question, parts: PickedParts): Promise<void> {
-    const { buildDecision } = await import("./chosen-parts.ts");
+  #takeParts(question: Question, parts: PickedParts): void {
     if (question.confirmation.kind === "edit")
       this.#answer(question, buildDecision(question.confirmation.diff, parts));
   }
@@ -115,4 +116,18 @@ export class QuestionDesk {
       void this.#work.submit(decision.reason, true);
     } else session?.answer(id, decision);
   }
+}
+
+/** The answer to an edit of which the user took some parts, and said something to some. */
+function buildDecision(diff: FileDiff, parts: PickedParts): Decision {
+  const taken = parts.filter(({ isTaken }) => isTaken);
+  const hasWords = parts.some(({ note }) => note !== "");
+  const isWhole = taken.length === parts.length;
+  if (isWhole && !hasWords) return { outcome: "once" };
+  const reason = describeReviewedParts(
+    parts.map(({ hunk, isTaken, note }) => ({ line: Number(/\+(\d+)/.exec(hunk)?.[1] ?? 0), isTaken, note })),
+  );
+  if (taken.length === 0) return { outcome: "cancel", reason };
+  const hunks = taken.map(({ hunk }) => hunk);
+  return { outcome: "edited", content: isWhole ? diff.newContent : applyHunkParts(diff, hunks), reason };
 }

@@ -78,7 +78,7 @@ export class StatusFacts {
     this.#isRunning = true;
     try {
       const { root: folder } = this.#desk.options;
-      const request = { command, folder, input: this.#inputFor(session.id), seconds: MOST_SECONDS };
+      const request = { command, folder, input: this.#describeStatus(session.id), seconds: MOST_SECONDS };
       const printed = await session.commands.read(request);
       const [line = ""] = stripVTControlCharacters(printed).trim().split("\n", 1);
       this.#own = line.trim();
@@ -91,7 +91,7 @@ export class StatusFacts {
     if (this.#isStale) await this.#ask();
   }
 
-  #inputFor(sessionId: string): string {
+  #describeStatus(sessionId: string): string {
     const { model, mode, branch, filled, money, queued, milliseconds = 0 } = this.status();
     const { root } = this.#desk.options;
     const percent = filled === null || filled === undefined ? null : Math.round(filled * 100);

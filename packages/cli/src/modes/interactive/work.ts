@@ -196,7 +196,7 @@ export class Work {
   async #offerKey(): Promise<void> {
     const { canPasteKey } = await import("./first-start.ts");
     this.#lacksKey = canPasteKey(this.#desk);
-    if (this.#lacksKey) this.#desk.note(say("keys.paste"));
+    if (this.#lacksKey) this.#desk.note(`${say("keys.refused")} ${say("keys.paste")}`);
   }
 
   /** No question is open any more. */

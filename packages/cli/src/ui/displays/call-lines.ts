@@ -50,7 +50,7 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const [sign, style] = MARKS[outcome];
   const mark = look.isSpoken ? `${say(`call.${outcome}`)}:` : sign;
   const name = call.status === "error" ? call.name : describeTool(call.name);
-  const [what = ""] = (call.description || name).split("\n", 1);
+  const [what = ""] = describeCall(call.description || name).split("\n", 1);
   const more = [...summarizeCall(call), ...formatTime(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, createSpan(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
@@ -60,6 +60,13 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const first = [...cutLine(head, width - measureLine(tail)), ...tail];
   const below = drawDetail(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
   return [first, ...below].map((line) => cutLine(line, width));
+}
+
+/** What the built-in tools say that they do, in the user's language. */
+function describeCall(description: string): string {
+  const [, verb = "", what = ""] = /^(Run|Edit|Write|Read|List|Fetch) (.+)$/s.exec(description) ?? [];
+  if (verb === "") return description;
+  return say(`did.${verb.toLowerCase()}` as TextKey, { what });
 }
 
 /** A command that a signal ended, or that gave an exit code, has run, and did not do what it was for. */
