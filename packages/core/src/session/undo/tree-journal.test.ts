@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
@@ -59,4 +59,25 @@ it("P1 takes back what changed in a project inside of Burin's own folder, and sa
   const { files } = await undo({ home, root, environment });
   expect(files.map(({ what }) => what)).toEqual(["restored", "restored"]);
   expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual(["old\n", "old\n"]);
+});
+
+it("P53 names the programs of installed packages that a call changed, also behind links", async () => {
+  const top = createTemporaryFolder();
+  const [home, root] = [join(top, "home"), join(top, "project")];
+  for (const folder of ["node_modules/.bin", "node_modules/tool", ".venv/bin"])
+    mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, ".gitignore"), "node_modules\n.venv\n");
+  writeFileSync(join(root, "node_modules/tool/cli.js"), "1\n");
+  symlinkSync("../tool/cli.js", join(root, "node_modules/.bin/tool"));
+  writeFileSync(join(root, ".venv/bin/same"), "same\n");
+  const { notices, change } = openJournal(home, root);
+  await change(() => writeFileSync(join(root, "a.txt"), "a\n"));
+  expect(notices).toEqual([]);
+  await change(() => {
+    writeFileSync(join(root, "node_modules/tool/cli.js"), "another\n");
+    writeFileSync(join(root, ".venv/bin/new"), "new\n");
+  });
+  expect(notices).toEqual([
+    "This call changed programs that you may run outside of the sandbox: node_modules/.bin/tool, .venv/bin/new.",
+  ]);
 });

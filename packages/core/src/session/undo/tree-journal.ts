@@ -1,4 +1,8 @@
+import { statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { withFallback } from "@burin/contract/or-else";
 import { describeError } from "@burin/contract/text/error-message";
+import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import type { TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
@@ -11,6 +15,11 @@ import { type TreeState, TreeStates } from "./tree-state.ts";
 import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
 const MOST_NAMED = 5;
+/** Where package managers of projects put programs that people start by name. */
+const PROGRAM_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
+
+/** By path: what differs when the program behind it was written. */
+type InstalledPrograms = ReadonlyMap<string, string>;
 
 export interface TreeJournalOptions {
   /** `~/.burin`, or the folder in BURIN_HOME. */
@@ -31,6 +40,7 @@ interface OpenCall {
   readonly state: TreeState;
   readonly tails: JournalTails;
   readonly file: string;
+  readonly programs: InstalledPrograms;
   wasShared: boolean;
 }
 
@@ -90,7 +100,8 @@ export class TreeJournal {
     const tails = new JournalTails(this.#folder);
     const { writer, request } = this.#needs;
     const file = this.#open.begin({ id, call, writer, request, sizes: tails.sizes }, state);
-    return { id, call, state, tails, file, wasShared: this.#open.areOthersAt(file) };
+    const programs = readPrograms(request.roots);
+    return { id, call, state, tails, file, programs, wasShared: this.#open.areOthersAt(file) };
   }
 
   /** Settles calls of killed Burin processes, so that their changes do not count as this call's. */
@@ -111,6 +122,9 @@ export class TreeJournal {
 
   async #end(open: OpenCall): Promise<void> {
     const { id, call, state: before, tails, file } = open;
+    const { root, request } = this.#needs;
+    const news = describeNewPrograms(open.programs, readPrograms(request.roots), root);
+    if (news !== null) this.#needs.report(news);
     // Not the session's signal: a closed session still records what its last call did.
     const after = await this.#states.look(new AbortController().signal);
     if (after.work.isTruncated) return void this.#tellOfSize();
@@ -140,4 +154,28 @@ export class TreeJournal {
 /** Whether its bytes are stored nowhere. */
 function isLost({ kind, kept, git }: Content): boolean {
   return kind === undefined && kept === undefined && git === undefined;
+}
+
+function readPrograms(roots: readonly string[]): InstalledPrograms {
+  const folders = roots.flatMap((root) => PROGRAM_FOLDERS.map((name) => join(root, name)));
+  const paths = folders.flatMap((folder) => tryReadEntries(folder).map(({ name }) => join(folder, name)));
+  const found = paths.flatMap((path): [string, string][] => {
+    // Many are links to files of packages.
+    const stats = withFallback(null, () => statSync(path));
+    return stats?.isFile() ? [[path, `${stats.ino} ${stats.size} ${stats.ctimeMs}`]] : [];
+  });
+  return new Map(found);
+}
+
+/** For the user, who may start them outside of the sandbox; null when none is new or has changed. */
+function describeNewPrograms(
+  before: InstalledPrograms,
+  after: InstalledPrograms,
+  root: string,
+): string | null {
+  const changed = [...after].flatMap(([path, stamp]) => (before.get(path) === stamp ? [] : path));
+  if (changed.length === 0) return null;
+  const named = changed.slice(0, MOST_NAMED).map((path) => relative(root, path));
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";
+  return `This call changed programs that you may run outside of the sandbox: ${named.join(", ")}${more}.`;
 }
