@@ -84,6 +84,25 @@ describe("CommandOutput", () => {
     }
   });
 
+  it("P19 P7 says at its end that a secret was written, also one that two writes cut, and says nothing otherwise", () => {
+    const secret = `AKIA${"0123456789ABCDEF"}`;
+    const isSecretIn = (bytes: Buffer) => bytes.includes(secret);
+    const said = [0, 100, 30_000, 524_280, 700_000, 1_000_000, null].map((at, number) => {
+      const output = new CommandOutput(join(folder, `secret-${number}`), { isSecretIn });
+      let isSaid = false;
+      output.onSecret = () => {
+        isSaid = true;
+      };
+      const text = "some words\n".repeat(100_000);
+      const bytes = Buffer.from(at === null ? text : `${text.slice(0, at)}\n${secret}\n${text.slice(at)}`);
+      for (let from = 0; from < bytes.length; from += 60_001)
+        output.append(bytes.subarray(from, from + 60_001));
+      output.end();
+      return isSaid;
+    });
+    expect(said).toEqual([true, true, true, true, true, true, false]);
+  });
+
   it("P7 a file that cannot be made or may not grow costs its content, never the command", () => {
     writeFileSync(join(folder, "taken"), "mine");
     const taken = new CommandOutput(join(folder, "taken"));
@@ -92,7 +111,7 @@ describe("CommandOutput", () => {
     expect(taken.soFar()).toMatchObject({ bytes: 5_000_000, newlines: 2_500_000, file: null });
     expect(formatOutput(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
     expect(readFileSync(join(folder, "taken"), "utf8")).toBe("mine");
-    const short = new CommandOutput(join(folder, "short"), 100_000);
+    const short = new CommandOutput(join(folder, "short"), { mostFileBytes: 100_000 });
     fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
     short.end();
     expect(readFileSync(join(folder, "short")).length).toBe(100_000);

@@ -24,22 +24,30 @@ const TAIL_BYTES = 64 * 1024;
 /** What is collected before it is written to the file. */
 const BUFFER_BYTES = 512 * 1024;
 
+/** No secret that the bytes are looked through for is longer; less than the end that is kept. */
+const LONGEST_SECRET = 16 * 1024;
+
 /** A command that prints without end must not fill the disk. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
+interface OutputLimits {
+  readonly mostFileBytes?: number;
+  readonly isSecretIn?: (bytes: Buffer) => boolean;
+}
+
 /** Keeps the beginning, the end and the counts in memory; a long output is in a file that only its owner may read. */
 export class CommandOutput {
-  /** Called at the end with the file of a long output, when the file is complete. */
-  onWhole: (file: string) => void = () => {};
+  /** Called at the end of the output with the file that has all of a long output, if a secret is in it. */
+  onSecret: (file: string) => void = () => {};
   readonly #path: string;
-  readonly #mostFileBytes: number;
+  readonly #limits: OutputLimits;
   readonly #head = Buffer.allocUnsafeSlow(HEAD_BYTES);
   #headBytes = 0;
   #file: OutputFile | null = null;
 
-  constructor(path: string, mostFileBytes = MAX_FILE_BYTES) {
+  constructor(path: string, limits: OutputLimits = {}) {
     this.#path = path;
-    this.#mostFileBytes = mostFileBytes;
+    this.#limits = limits;
   }
 
   /** Copies the bytes, at most 64 kB. */
@@ -49,7 +57,7 @@ export class CommandOutput {
     this.#headBytes += forHead.length;
     if (forHead.length === bytes.length) return;
     if (this.#file === null) {
-      this.#file = new OutputFile(this.#path, this.#mostFileBytes);
+      this.#file = new OutputFile(this.#path, this.#limits);
       this.#file.append(this.#head.subarray(0, this.#headBytes));
     }
     this.#file.append(bytes.subarray(forHead.length));
@@ -63,7 +71,7 @@ export class CommandOutput {
   /** Must be called once, at the end of the output. */
   end(): void {
     this.#file?.end();
-    if (this.#file?.isMade) this.onWhole(this.#path);
+    if (this.#file?.isMade && this.#file.hasSecret) this.onSecret(this.#path);
   }
 
   get bytes(): number {
@@ -87,7 +95,9 @@ class OutputFile {
   bytes = 0;
   newlines = 0;
   fault: string | null = null;
+  hasSecret = false;
   readonly #most: number;
+  readonly #isSecretIn: (bytes: Buffer) => boolean;
   readonly #descriptor: number | null;
   /** The buffer always holds the end of the output. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
@@ -96,8 +106,9 @@ class OutputFile {
   #written = 0;
   #lastTail: Buffer | null = null;
 
-  constructor(path: string, most: number) {
-    this.#most = most;
+  constructor(path: string, { mostFileBytes = MAX_FILE_BYTES, isSecretIn = () => false }: OutputLimits) {
+    this.#most = mostFileBytes;
+    this.#isSecretIn = isSecretIn;
     this.#descriptor = this.#create(path);
   }
 
@@ -135,6 +146,9 @@ class OutputFile {
     this.#written = this.#filled;
     if (this.#descriptor === null || this.fault !== null) return;
     const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
+    // One may have begun in what was written before.
+    const from = Math.max(0, this.#written - fresh.length - LONGEST_SECRET);
+    this.hasSecret ||= fresh.length > 0 && this.#isSecretIn(this.#buffer.subarray(from, this.#filled));
     try {
       for (let at = 0; at < kept.length; ) at += writeSync(this.#descriptor, kept, at);
       if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#most} bytes`;

@@ -23,8 +23,15 @@ export interface CommandsOptions extends FactsOptions {
   readonly secretEnvironment: readonly string[];
   /** Whether a command that starts now may change nothing, as in plan mode. */
   readonly isReadOnly?: () => boolean;
-  /** Removes secrets from the file with a long output, after the end of the output. */
-  readonly cleanOutput?: (file: string) => Promise<void>;
+  /** Loaded with the first command. */
+  readonly secrets?: () => Promise<OutputSecrets>;
+}
+
+/** What may not stay in the file with a long output. */
+export interface OutputSecrets {
+  readonly isIn: (bytes: Buffer) => boolean;
+  /** Removes them, after the end of the output. */
+  readonly clean: (file: string) => Promise<void>;
 }
 
 /** A command line for the shell, and what this one command may do. */

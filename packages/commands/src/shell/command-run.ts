@@ -31,6 +31,7 @@ export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** Burin's own folder. */
   readonly home: string;
   readonly roots: readonly string[];
+  readonly isSecretIn?: ((bytes: Buffer) => boolean) | undefined;
 }
 
 const QUIET_MS = 250;
@@ -59,12 +60,13 @@ export class CommandRun implements RunningCommand {
   /** Rejects when the program cannot be started. */
   static async start(
     supervisor: Supervisor,
-    { pipe, outputFile, egress, home, roots, ...request }: RunPlan,
+    { pipe, outputFile, egress, home, roots, isSecretIn, ...request }: RunPlan,
   ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      return new CommandRun(started, { ...request, pipe, outputFile, home, roots, egress: egress ?? null });
+      const plan = { ...request, pipe, outputFile, home, roots, isSecretIn, egress: egress ?? null };
+      return new CommandRun(started, plan);
     } catch (error) {
       closePipe(pipe);
       throw error;
@@ -76,7 +78,8 @@ export class CommandRun implements RunningCommand {
     this.#process = started;
     this.startedAt = started.startedAt;
     this.#child = started.child;
-    this.output = new CommandOutput(plan.outputFile(started.id));
+    const { outputFile, isSecretIn } = plan;
+    this.output = new CommandOutput(outputFile(started.id), isSecretIn && { isSecretIn });
     const take = (bytes: Uint8Array) => this.#take(bytes);
     this.#sources = plan.pipe
       ? [readPipe(plan.pipe.readEnd, take)]

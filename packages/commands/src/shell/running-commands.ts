@@ -161,14 +161,13 @@ export class RunningCommands {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
     const { pipes } = this.#openSession();
-    const { cleanOutput } = this.#options;
-    this.#count += 1;
-    const number = this.#count;
+    const number = ++this.#count;
     const terminal = request.terminal ?? false;
     const shell = this.#inShell(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
     const limits = this.#limitsOf(request, [shell.program, ...shell.args]);
-    const [pipe, { sandbox, egress }] = await Promise.all([taking, limits]).catch(async (error) => {
+    const needs = Promise.all([taking, limits, this.#options.secrets?.()]);
+    const [pipe, { sandbox, egress }, secrets] = await needs.catch(async (error) => {
       closePipe(await taking);
       throw error;
     });
@@ -182,12 +181,13 @@ export class RunningCommands {
       ...{ home: this.#options.home, roots: this.#options.roots },
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
+      isSecretIn: secrets?.isIn,
     }).catch((error: unknown) => {
       endCall();
       throw explainStartError(error, request.command);
     });
     // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
-    run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
+    run.output.onSecret = (file) => this.#cleanings.push(secrets?.clean(file).catch(() => {}));
     this.#running.set(run, { id: `run_${number}`, request, run, endCall });
     void run.shellEnded.then(() => {
       endCall();

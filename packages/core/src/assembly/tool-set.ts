@@ -300,13 +300,10 @@ export class ToolSet {
       passEnvironment: variables.pass,
       secretEnvironment: variables.secret,
       isReadOnly: () => this.current.mode === "plan",
-      cleanOutput: async (file) => {
-        const [{ cleanFile }, { Redactor }] = await Promise.all([
-          import("../session/log/clean-file.ts"),
-          import("../session/log/redactor.ts"),
-        ]);
-        await cleanFile(file, new Redactor(secrets, "latin1"));
-      },
+      secrets: once(async () => {
+        const { outputSecrets } = await import("../session/log/clean-file.ts");
+        return outputSecrets(secrets);
+      }),
     });
     void commands.endLeftBehind();
     return commands;

@@ -1,11 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, open, rename, rm } from "node:fs/promises";
-import type { Redactor } from "./redactor.ts";
+import type { OutputSecrets } from "@burin/commands/shell/command-request";
+import { Redactor, type Secrets } from "./redactor.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 /** The most bytes of a secret. A secret may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
+
+export function outputSecrets(secrets: Secrets): OutputSecrets {
+  const redactor = new Redactor(secrets, "latin1");
+  return { isIn: (bytes) => redactor.isIn(bytes), clean: (file) => cleanFile(file, redactor) };
+}
 
 /** Removes secrets from a file of any size, atomically. The redactor must know them as latin1 (bytes). */
 export async function cleanFile(path: string, redactor: Redactor): Promise<void> {
@@ -15,7 +21,7 @@ export async function cleanFile(path: string, redactor: Redactor): Promise<void>
   try {
     let done = 0;
     for await (const piece of readPieces(source)) {
-      const clean = redactor.text(piece);
+      const clean = redactor.isIn(Buffer.from(piece, "latin1")) ? redactor.text(piece) : piece;
       if (clean !== piece) target ??= await copyBeginning(path, done, temporary);
       await target?.appendFile(clean, "latin1");
       done += piece.length;

@@ -1,4 +1,5 @@
 import { classifySecret, maskPasswords, SECRET_VALUES } from "@burin/commands/processes/child-environment";
+import { holdsSecret } from "@burin/commands/processes/secret-scan";
 import { withFallback } from "@burin/contract/or-else";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { expandVariables } from "@burin/mcp/definition";
@@ -55,6 +56,11 @@ export class Redactor {
       }))
       // Longest first, so that a value that contains another one is replaced first.
       .sort((one, other) => other.value.length - one.value.length);
+  }
+
+  /** Whether there is something to remove; much faster, for bytes of which few are secret. */
+  isIn(bytes: Buffer): boolean {
+    return holdsSecret(bytes) || this.#known.some(({ value }) => bytes.includes(value, 0, "latin1"));
   }
 
   text(text: string): string {

@@ -1,0 +1,68 @@
+import { maskPasswords, SECRET_VALUES } from "./child-environment.ts";
+
+/** How the tokens of SECRET_VALUES begin; one begins where a word does. */
+const STARTS = `
+  sk AI gh gi gl xo xa AK AS hf r8 gs sg tf sb nt li do sn ru sh pp cs NR fo fi dc ps nv tv PM HR xk np py hv ya AQ AB da rk SG ey
+`;
+const PAIRS = new Uint8Array(1 << 16);
+for (const start of STARTS.trim().split(/\s+/)) PAIRS[(start.charCodeAt(0) << 8) | start.charCodeAt(1)] = 1;
+
+const [OTHER, MARK, LETTER] = [0, 1, 2];
+const KINDS = new Uint8Array(256);
+for (const sign of "-.+/=") KINDS[sign.charCodeAt(0)] = MARK;
+for (let code = 0; code < 128; code += 1) if (/\w/.test(String.fromCharCode(code))) KINDS[code] = LETTER;
+
+/** No token is shorter, counting only letters, digits and marks. */
+const SHORTEST = 15;
+/** More than any pattern needs to be sure. */
+const LONGEST = 8192;
+const TOKENS = new RegExp(SECRET_VALUES.map(({ source }) => `(?:${source})`).join("|"));
+const KEY = "PRIVATE KEY-----";
+
+/**
+ * Whether bytes hold a token, a private key or a password in a URL, by their form. At most places only every 15th byte is
+ * looked at; the patterns themselves are tried where one begins as a token does.
+ */
+export function holdsSecret(bytes: Buffer): boolean {
+  return bytes.includes(KEY) || holdsToken(bytes) || holdsPassword(bytes);
+}
+
+function holdsToken(bytes: Buffer): boolean {
+  const kindAt = (at: number) => KINDS[bytes[at] ?? 0];
+  for (let at = SHORTEST - 1; at < bytes.length; ) {
+    let [start, end] = [at, at];
+    while (end < bytes.length && kindAt(end) !== OTHER) end += 1;
+    while (end > at && start > 0 && kindAt(start - 1) !== OTHER) start -= 1;
+    if (end - start >= SHORTEST && isToken(bytes, start, end)) return true;
+    at = end + SHORTEST;
+  }
+  return false;
+}
+
+function isToken(bytes: Buffer, start: number, end: number): boolean {
+  let before = MARK;
+  for (let at = start; at <= end - SHORTEST; at += 1) {
+    const kind = KINDS[bytes[at] ?? 0] ?? OTHER;
+    const isStart = kind === LETTER && before !== LETTER;
+    if (isStart && PAIRS[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 1) {
+      if (TOKENS.test(bytes.toString("latin1", at, Math.min(end, at + LONGEST)))) return true;
+    }
+    before = kind;
+  }
+  return false;
+}
+
+const [SLASH, AT] = [0x2f, 0x40];
+const isSpace = (code: number) => code === 0x20 || (code >= 9 && code <= 13);
+
+function holdsPassword(bytes: Buffer): boolean {
+  for (let found = bytes.indexOf("://"); found !== -1; found = bytes.indexOf("://", found + 3)) {
+    let end = found + 3;
+    while (end < bytes.length && bytes[end] !== SLASH && bytes[end] !== AT && !isSpace(bytes[end] ?? 0))
+      end += 1;
+    if (bytes[end] !== AT) continue;
+    const url = bytes.toString("latin1", Math.max(0, found - 30), end + 600);
+    if (maskPasswords(url) !== url) return true;
+  }
+  return false;
+}
