@@ -14,7 +14,7 @@ const CLIENT = fileURLToPath(new URL("agent/client.mjs", import.meta.url));
 const PAIRS = 7;
 /** A turn costs what the many take beyond the few, so that the start is not counted. */
 const FEW = 10;
-const TURNS = 110;
+const TURNS = 210;
 const MANY_TURNS = 2000;
 /** A window in which the paired turns need no compaction, and one in which the many turns need several. */
 const LARGE_WINDOW = 1_000_000;

@@ -60,8 +60,8 @@ export function draftOf(changed, chance) {
     const old = lines.slice(start, end).join("\n");
     if (old.trim().length < 8 || timesIn(text, old) !== 1) continue;
     const rows = rowsOf(lines, own, [start, end]);
-    const isAll = start === 0 && end === most;
-    if (isAll && rows.every(({ sign }) => sign === "-")) return undefined;
+    // Nothing in place of lines may leave their line break, or not.
+    if (rows.every(({ sign }) => sign === "-")) return undefined;
     return { where, ending, above: lines.slice(0, start), rows, below: lines.slice(end) };
   }
   return undefined;

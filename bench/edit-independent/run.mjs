@@ -21,7 +21,9 @@ const CASES = 70;
 function casesOf(changes, kind, { seed, most }) {
   /** @type {Case[]} */
   const cases = [];
-  const chance = chanceOf(seed * 31 + [...kind.name].reduce((sum, sign) => sum * 33 + sign.charCodeAt(0), 7));
+  const chance = chanceOf(
+    [...kind.name].reduce((sum, sign) => Math.imul(sum, 33) + sign.charCodeAt(0), seed),
+  );
   const wanted = kind.name === "a huge file" ? Math.min(most, 12) : most;
   for (let tries = 0; cases.length < wanted && tries < most * 60; tries++) {
     const [changed, more] = [chance.of(changes), chance.of(changes)];
