@@ -97,7 +97,6 @@ describe("P15 arguments that are nearly JSON", () => {
     ["{'path': 'a b', 'deep': True}", { path: "a b", deep: true }],
     ['```json\n{"path": "a b"}\n```', { path: "a b" }],
     ["{'path': 'it\\'s \"here\"'}", { path: 'it\'s "here"' }],
-    ["{'path': 'it's here'}", { path: "it's here" }],
     ['{"path": "line\nbreak"}', { path: "line\nbreak" }],
     ["{path: 'a'}", { path: "a" }],
   ])("are repaired where they can mean one thing only: %s", async (text, args) => {
@@ -106,6 +105,8 @@ describe("P15 arguments that are nearly JSON", () => {
 
   it.each([
     ["several readings", "{'path': 'a', 'deep': 'b', 'path2': 'x', 'y': 'z'' }"],
+    ["an apostrophe between single quotes", "{'path': 'it's here'}"],
+    ["an apostrophe that looks like an end", "{'path': 'a', 'deep': 'b's'}"],
     ["two objects", '{"path": "a",} {"path": "b"}'],
     ["no reading that fits", "{'file': 'a',}"],
     ["a text that is cut", '{"path": "a'],

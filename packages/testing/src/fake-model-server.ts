@@ -115,7 +115,8 @@ class FakeService {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "" } = request;
-    const path = url.replace(/\?.*$/s, "");
+    // Through a proxy the whole address comes.
+    const path = url.replace(/^http:\/\/[^/]*|\?.*$/gs, "");
     const [, protocol] = PROTOCOLS.find(([pattern]) => method === "POST" && pattern.test(path)) ?? [];
     if (protocol) {
       const recorded = await recordRequest(request);

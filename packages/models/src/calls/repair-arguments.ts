@@ -18,7 +18,9 @@ export function repairArguments(text: string, fits: (value: JsonRecord) => boole
       if (found && JSON.stringify(found) !== JSON.stringify(value)) return undefined;
       found = value;
     }
-    return found;
+    // An apostrophe that is a letter in this reading may have been meant as an end.
+    const [strict] = new LenientReader(body, true).value(0).next().value ?? [];
+    return JSON.stringify(strict) === JSON.stringify(found) ? found : undefined;
   });
 }
 

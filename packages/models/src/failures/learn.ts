@@ -156,20 +156,41 @@ function learnTool({ lessons, sent }: LessonContext, reason: string) {
   if (spare.length > 0)
     return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
   const named = findRefusedTool(sent, reason);
-  const candidates = named ? [named] : /schema|grammar|keyword/i.test(reason) ? sent.tools : [];
-  let isNew = false;
-  for (const { name, parameters } of candidates) {
-    for (const keyword of findRefusedKeywords(reason, parameters)) {
-      isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
-    }
-  }
-  lessons.strip = removeKeywords;
-  if (isNew) return "";
+  if (keywordLesson({ lessons, sent }, reason, named)) return "";
   if (named === undefined) return undefined;
   const tool = sent.ownName(named.name);
   lessons.tools.add(tool);
   return `The model's service refused the tool ${tool}; the work goes on without it.`;
 }
+
+type Tool = PreparedRequest["tools"][number];
+
+/** Whether tools lose keywords: what a refusal names; else what only narrows one tool's arguments, then all but the core. */
+function keywordLesson(
+  { lessons, sent }: Pick<LessonContext, "lessons" | "sent">,
+  reason: string,
+  named: Tool | undefined,
+): boolean {
+  const isOfSchema = OF_SCHEMA.test(reason);
+  const candidates = named ? [named] : isOfSchema ? sent.tools : [];
+  lessons.strip = removeKeywords;
+  const leaveOut = (keywordsOf: (schema: JsonSchema) => readonly string[]) => {
+    let isNew = false;
+    for (const { name, parameters } of candidates)
+      for (const keyword of keywordsOf(parameters))
+        isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
+    return isNew;
+  };
+  if (leaveOut((schema) => findRefusedKeywords(reason, schema))) return true;
+  if (named === undefined || !isOfSchema) return false;
+  return (
+    leaveOut((schema) => keywordsIn(schema).filter((keyword) => !CHOICES.has(keyword))) ||
+    leaveOut(keywordsIn)
+  );
+}
+
+/** That a refusal is about the form of what a tool takes, not about the tool. */
+const OF_SCHEMA = /schema|grammar|keyword|format\b|parameters|properties|\bcontext=/i;
 
 function findRefusedTool({ tools }: PreparedRequest, reason: string) {
   const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
@@ -202,16 +223,32 @@ const NARROWING = createWordSet(
 
 /** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
+/** They narrow most, so they go last. */
+const CHOICES = createWordSet("enum const anyOf oneOf allOf");
+
+function keywordsIn(schema: JsonSchema): string[] {
+  const used = new Set(collectSchemas(schema).flatMap(Object.keys));
+  return [...used].filter((keyword) => !CORE.has(keyword));
+}
+
+/** Whether a refusal names a format of the schema, as services do that know only some. */
+function namesFormat(reason: string, schema: JsonSchema): boolean {
+  if (!/format/i.test(reason)) return false;
+  return collectSchemas(schema).some(
+    ({ format }) => typeof format === "string" && new RegExp(`(?<![\\w-])${format}(?![\\w-])`).test(reason),
+  );
+}
 
 /** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
 function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
-  const used = new Set(collectSchemas(schema).flatMap(Object.keys));
-  return [...used].filter((keyword) => {
-    if (CORE.has(keyword)) return false;
+  return keywordsIn(schema).filter((keyword) => {
+    if (keyword === "format" && namesFormat(reason, schema)) return true;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
     const name = keyword.replace(/[^\w]/g, "\\$&");
     const isOwnWord = /[A-Z$]/.test(keyword);
-    const pattern = isOwnWord ? `(?<![\\w$])${name}(?!\\w)` : `['"\`]${name}['"\`]|[./]${name}(?![\\w.])`;
+    const pattern = isOwnWord
+      ? `(?<![\\w$])${name}(?!\\w)`
+      : `['"\`]${name}['"\`]|[./]${name}(?![\\w.])|\\bkeyword:? ${name}(?!\\w)`;
     return new RegExp(pattern).test(reason);
   });
 }

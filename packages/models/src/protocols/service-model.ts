@@ -11,8 +11,10 @@ import type { AnswerEvent, ReplyEnding, readAnswer } from "../replies/read-answe
 import { ReplyLimit } from "../replies/reply-limit.ts";
 import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
 import { BodyEncoder } from "../request/body-bytes.ts";
+import { isFirstParty, listKnownQuirks } from "../request/known-quirks.ts";
 import { Lessons } from "../request/lessons.ts";
 import {
+  collectCallIds,
   type MediaSupport,
   type PreparedRequest,
   prepareRequest,
@@ -160,6 +162,13 @@ class Service {
     }
   }
 
+  async #loaded(): Promise<Protocol> {
+    const protocol = await this.#load();
+    const { baseUrl, name } = this.#options;
+    for (const quirk of listKnownQuirks(protocol.name, baseUrl, name)) this.#lessons.quirks.add(quirk);
+    return protocol;
+  }
+
   async #failedBy(error: unknown, asking: OpenRequest | undefined, signal: AbortSignal): Promise<ModelEvent> {
     if (signal.aborted) return CANCELLED;
     const { createConnectionFailure, createSilenceFailure } = await import("../failures/service-failure.ts");
@@ -172,7 +181,7 @@ class Service {
   async #prepare(request: ModelRequest, tries: Tries): Promise<OpenRequest | ModelFailure> {
     const { tools, tuning, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
-    this.#protocol ??= await this.#load();
+    this.#protocol ??= await this.#loaded();
     const protocol = this.#protocol;
     const endpoint = await resolveEndpoint(protocol, this.#options, tries.isKeyRefused);
     if ("type" in endpoint) return endpoint;
@@ -285,6 +294,7 @@ class Service {
   #mayWriteCalls({ history }: ModelRequest): boolean {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
+    if (isFirstParty(this.#options.baseUrl)) return false;
     const isMade = ({ functionCall }: Part): boolean =>
       functionCall !== undefined && !isTextCallId(functionCall.id);
     return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
@@ -387,13 +397,4 @@ function buildHeaders(protocol: Protocol, options: ServiceOptions, key: string):
 /** The ids of calls that were found in text begin like this; see `createCallId`. */
 function isTextCallId(id = ""): boolean {
   return /^text\d{5,}$/.test(id);
-}
-
-/** Plain loops, as everywhere that each part of a history is visited: it may have thousands of turns. */
-function collectCallIds({ history }: ModelRequest): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const { parts } of history) {
-    for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
-  }
-  return ids;
 }

@@ -146,3 +146,12 @@ function findReasonToOmit(media: InlineData, lessons: Lessons, taker: MediaSuppo
   if (taker.carries(mimeType)) return undefined;
   return `of ${Buffer.byteLength(data, "base64")} bytes cannot be sent to this model`;
 }
+
+/** Plain loops, as everywhere that each part of a history is visited: it may have thousands of turns. */
+export function collectCallIds({ history }: ModelRequest): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of history) {
+    for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
+  }
+  return ids;
+}
