@@ -94,6 +94,9 @@ describe("escapes that only the new text has", () => {
       fresh: "  one;\\n  more;\\n  two;",
     });
     expect(match).toEqual({ status: "escaped", escape: "\\n" });
+    const indented = { content: 'x = `\n\tone;\n\ttwo("a");\n`;\n', old: '\tone;\n\ttwo("a");' };
+    const fresh = '\\tone;\\n\\tmore;\\n\\ttwo(\\"a\\");';
+    expect(edit({ fileName: "a.ts", ...indented, fresh }).status).toBe("escaped");
   });
 
   it("P17 an old text that is not exact is judged alike", () => {

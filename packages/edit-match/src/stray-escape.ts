@@ -98,10 +98,14 @@ function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<
  */
 function joinsLines({ content, oldText, newText }: EditRequest, least: number): boolean {
   if (!newText.includes("\\n") || oldText.includes("\\n")) return false;
-  const [lines, meant] = [newText, newText.replaceAll("\\n", "\n")].map((text) => new Set(text.split("\n")));
+  const [lines, meant] = [newText, withoutEscapes(newText)].map((text) => new Set(text.split("\n")));
   const whole = new Set(content.split(/\r?\n/));
   const isJoined = (line: string) =>
     whole.has(line) && meant?.has(line) === true && lines?.has(line) === false;
   const joined = oldText.split(/\r?\n/).filter((line) => !isBlank(line) && isJoined(line));
   return joined.length >= (/\\[a-z]/.test(content) ? 2 : least);
+}
+
+function withoutEscapes(text: string): string {
+  return text.replaceAll("\\n", "\n").replaceAll("\\t", "\t").replaceAll('\\"', '"');
 }
