@@ -28,11 +28,11 @@ export function holdsSecret(bytes: Buffer): boolean {
 }
 
 function holdsToken(bytes: Buffer): boolean {
-  const kindAt = (at: number) => KINDS[bytes[at] ?? 0];
+  const readKind = (at: number) => KINDS[bytes[at] ?? 0];
   for (let at = SHORTEST - 1; at < bytes.length; ) {
     let [start, end] = [at, at];
-    while (end < bytes.length && kindAt(end) !== OTHER) end += 1;
-    while (end > at && start > 0 && kindAt(start - 1) !== OTHER) start -= 1;
+    while (end < bytes.length && readKind(end) !== OTHER) end += 1;
+    while (end > at && start > 0 && readKind(start - 1) !== OTHER) start -= 1;
     if (end - start >= SHORTEST && isToken(bytes, start, end)) return true;
     at = end + SHORTEST;
   }

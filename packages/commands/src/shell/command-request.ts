@@ -5,6 +5,7 @@ import type { ProcessEntry } from "../processes/process-table.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
 import type { OutputSnapshot } from "./command-output.ts";
 
+export { holdsSecret } from "../processes/secret-scan.ts";
 export type { TakenBack };
 
 /** What the commands of one session share: the sandbox, the network, the environment. */

@@ -184,8 +184,8 @@ function keywordLesson(
   if (leaveOut((schema) => findRefusedKeywords(reason, schema))) return true;
   if (named === undefined || !isOfSchema) return false;
   return (
-    leaveOut((schema) => keywordsIn(schema).filter((keyword) => !CHOICES.has(keyword))) ||
-    leaveOut(keywordsIn)
+    leaveOut((schema) => listKeywords(schema).filter((keyword) => !CHOICES.has(keyword))) ||
+    leaveOut(listKeywords)
   );
 }
 
@@ -226,7 +226,7 @@ const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "it
 /** They narrow most, so they go last. */
 const CHOICES = createWordSet("enum const anyOf oneOf allOf");
 
-function keywordsIn(schema: JsonSchema): string[] {
+function listKeywords(schema: JsonSchema): string[] {
   const used = new Set(collectSchemas(schema).flatMap(Object.keys));
   return [...used].filter((keyword) => !CORE.has(keyword));
 }
@@ -241,7 +241,7 @@ function namesFormat(reason: string, schema: JsonSchema): boolean {
 
 /** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
 function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
-  return keywordsIn(schema).filter((keyword) => {
+  return listKeywords(schema).filter((keyword) => {
     if (keyword === "format" && namesFormat(reason, schema)) return true;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
     const name = keyword.replace(/[^\w]/g, "\\$&");

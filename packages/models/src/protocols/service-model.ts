@@ -11,8 +11,7 @@ import type { AnswerEvent, ReplyEnding, readAnswer } from "../replies/read-answe
 import { ReplyLimit } from "../replies/reply-limit.ts";
 import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
 import { BodyEncoder } from "../request/body-bytes.ts";
-import { isFirstParty, listKnownQuirks } from "../request/known-quirks.ts";
-import { Lessons } from "../request/lessons.ts";
+import { isFirstParty, Lessons, listKnownQuirks } from "../request/lessons.ts";
 import {
   collectCallIds,
   type MediaSupport,
@@ -162,7 +161,7 @@ class Service {
     }
   }
 
-  async #loaded(): Promise<Protocol> {
+  async #loadProtocol(): Promise<Protocol> {
     const protocol = await this.#load();
     const { baseUrl, name } = this.#options;
     for (const quirk of listKnownQuirks(protocol.name, baseUrl, name)) this.#lessons.quirks.add(quirk);
@@ -181,7 +180,7 @@ class Service {
   async #prepare(request: ModelRequest, tries: Tries): Promise<OpenRequest | ModelFailure> {
     const { tools, tuning, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
-    this.#protocol ??= await this.#loaded();
+    this.#protocol ??= await this.#loadProtocol();
     const protocol = this.#protocol;
     const endpoint = await resolveEndpoint(protocol, this.#options, tries.isKeyRefused);
     if ("type" in endpoint) return endpoint;

@@ -1,5 +1,5 @@
 import { classifySecret, maskPasswords, SECRET_VALUES } from "@burin/commands/processes/child-environment";
-import { holdsSecret } from "@burin/commands/processes/secret-scan";
+import { holdsSecret } from "@burin/commands/shell/command-request";
 import { withFallback } from "@burin/contract/or-else";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { expandVariables } from "@burin/mcp/definition";
