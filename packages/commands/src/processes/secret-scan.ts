@@ -4,13 +4,20 @@ import { maskPasswords, SECRET_VALUES } from "./child-environment.ts";
 const STARTS = `
   sk AI gh gi gl xo xa AK AS hf r8 gs sg tf sb nt li do sn ru sh pp cs NR fo fi dc ps nv tv PM HR xk np py hv ya AQ AB da rk SG ey
 `;
-const PAIRS = new Uint8Array(1 << 16);
-for (const start of STARTS.trim().split(/\s+/)) PAIRS[(start.charCodeAt(0) << 8) | start.charCodeAt(1)] = 1;
+const PAIRS = markPairs(STARTS.trim().split(/\s+/));
+
+function markPairs(starts: readonly string[]): Uint8Array {
+  const codes = new Set(starts.map((start) => (start.charCodeAt(0) << 8) | start.charCodeAt(1)));
+  return Uint8Array.from({ length: 1 << 16 }, (_, code) => (codes.has(code) ? 1 : 0));
+}
 
 const [OTHER, MARK, LETTER] = [0, 1, 2];
-const KINDS = new Uint8Array(256);
-for (const sign of "-.+/=") KINDS[sign.charCodeAt(0)] = MARK;
-for (let code = 0; code < 128; code += 1) if (/\w/.test(String.fromCharCode(code))) KINDS[code] = LETTER;
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) => classifySign(String.fromCharCode(code)));
+
+function classifySign(sign: string): number {
+  if (/\w/.test(sign)) return LETTER;
+  return "-.+/=".includes(sign) ? MARK : OTHER;
+}
 
 /** No token is shorter, counting only letters, digits and marks. */
 const SHORTEST = 15;
