@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { findModuleUses, type ModuleUse } from "./syntax.ts";
 
-/** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
+/** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4320, // a third is the linear pattern matcher
   "edit-match": 2910,
@@ -19,16 +19,16 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   fleet: 4880,
   cli: 17820, // the app is more than half
 };
-/** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
+/** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;
 
-/** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
+/** A file with fewer lines than this, and with only one importer, which loads it at once, belongs in that importer. */
 const SMALL = 40;
 const MAX_SMALL_FILES = 2;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 
-/** No package grows past its number of lines, and no number stays behind when a package shrinks. */
+/** Checks that no package has more lines than its limit, and that each limit is lowered when the package shrinks. */
 export function checkLineBudgets(files: Files, mostLines = MAX_LINES): Verdict {
   const lines = new Map(Object.keys(mostLines).map((name) => [name, 0]));
   let looked = 0;
@@ -50,7 +50,7 @@ function findBudgetFault(count: number, most: number | undefined): string | null
   return count * (1 + SLACK) < most ? `lower the ${most} of gates/budgets.ts to that` : null;
 }
 
-/** Pieces that were cut off for their size alone: their number only falls. */
+/** Counts files that were split off only because of their size. Their number may only fall. */
 export function checkSmallFiles(files: Files, most = MAX_SMALL_FILES): Verdict {
   const importers = findImporters(files);
   const small: string[] = [];
@@ -72,7 +72,7 @@ export function checkSmallFiles(files: Files, most = MAX_SMALL_FILES): Verdict {
   return { looked, violations: isBehind ? [lower] : [] };
 }
 
-/** What a package gives to others stands by itself. */
+/** Whether the file could be part of its importer. What a package offers to others stays a separate file. */
 function isJoinable(path: string, user: string): boolean {
   const isDoor = /\/src\/(?:index|adapters|internal|machine|sessions|testing)\.ts$/.test(user);
   return !isDoor && PACKAGE_CODE.exec(path)?.[1] === PACKAGE_CODE.exec(user)?.[1];
@@ -83,7 +83,7 @@ interface User {
   readonly isLate: boolean;
 }
 
-/** Who imports a file of a package, of its own package or of another. */
+/** Finds who imports each package file, from the same package or another. */
 function findImporters(files: Files): Map<string, User[]> {
   const importers = new Map<string, User[]>();
   const add = (path: string, user: User) => importers.set(path, [...(importers.get(path) ?? []), user]);

@@ -5,7 +5,7 @@ import type { Files, Verdict } from "./repository-files.ts";
 const DEMANDED = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 const SHELL = new Set(["sh", "bash", "shell", "console"]);
 
-/** Names that are the repository's own wherever a page says them, also when the file or folder is gone. */
+/** Names that always mean the repository's own files, even if a file or folder no longer exists. */
 const TOP_FOLDERS = ["packages", "docs", "bench", "conformance", "examples", "gates", ".ci"];
 const ROOT_FILES = [
   ...DEMANDED,
@@ -20,17 +20,17 @@ const ROOT_FILES = [
 ];
 
 interface Repository {
-  /** Every file and every folder above one. */
+  /** Every file, and every folder that contains one. */
   readonly places: ReadonlySet<string>;
   readonly topFolders: ReadonlySet<string>;
   readonly scripts: ReadonlySet<string>;
   readonly pages: ReadonlyMap<string, Page>;
 }
 
-/** Pages that must fit one screenful of attention, with their most bytes. */
+/** The size limits, in bytes, of pages that must stay short. */
 const MAX_BYTES: Readonly<Record<string, number>> = { "AGENTS.md": 8000, "CHANGELOG.md": 4000 };
 
-/** Pages name only files, folders, scripts and headings that exist. */
+/** Checks that pages name only files, folders, scripts and headings that exist. */
 export function checkDocsPaths(files: Files): Verdict {
   const violations = DEMANDED.filter((name) => !files.has(name)).map((name) => `${name}:1 is missing`);
   for (const [name, most] of Object.entries(MAX_BYTES)) {
@@ -53,7 +53,7 @@ function readRepository(files: Files): Repository {
   const folders = [...files.keys()]
     .filter((path) => path.includes("/"))
     .map((path) => path.split("/")[0] ?? "")
-    // Other projects have a `.github` too, and a page may speak of theirs.
+    // Other projects have a `.github` too, and a page may mean theirs.
     .filter((name) => !name.startsWith("."));
   const manifest: { scripts?: object } = JSON.parse(files.get("package.json") ?? "{}");
   const pages = new Map<string, Page>();
@@ -65,7 +65,7 @@ function readRepository(files: Files): Repository {
   return { places, topFolders, scripts: new Set(Object.keys(manifest.scripts ?? {})), pages };
 }
 
-/** Older entries speak of the repository as it was then. */
+/** Returns the unreleased entries: older ones describe the repository as it was then. */
 function readUnreleased(changelog: string): string {
   const lines = changelog.split("\n");
   const isEntry = (line: string) => line.startsWith("## ");
@@ -105,7 +105,7 @@ function findFaults(path: string, page: Page, repository: Repository): Fault[] {
   return faults.sort((a, b) => a.line - b.line);
 }
 
-/** The repository path that a word in code stands for; null when it is something else. */
+/** Returns the repository path that a word in code stands for; null if it stands for something else. */
 function readPath(word: string, { topFolders }: Repository): string | null {
   const name = word
     .replace(/^["'(]|["'),.;:]+$/g, "")
@@ -135,7 +135,7 @@ function findScriptFaults(line: number, text: string, { scripts }: Repository): 
   return unknown.map((name) => ({ line, text: `names npm run ${name}, which is no script of package.json` }));
 }
 
-/** The map names code by the end of its path: `judge-call.ts`, `scheduler/questions.ts`. */
+/** Checks the map, which names code by the end of its path: `judge-call.ts`, `scheduler/questions.ts`. */
 function findFileFaults(line: number, text: string, { places }: Repository): Fault[] {
   const named = text.match(/(?<![\w@.*<>/-])[\w-]+(?:\/[\w-]+)*\.(?:ts|m?js)\b(?!\w|[/.]\w)/g) ?? [];
   const paths = [...places];
@@ -144,8 +144,8 @@ function findFileFaults(line: number, text: string, { places }: Repository): Fau
 }
 
 /**
- * A block whose first line starts with a folder of the repository (`packages/core/src/`) is a tree: two
- * blanks for each level, the first word of a line is a name, the rest says what it is.
+ * Checks a tree: a block whose first line starts with a folder of the repository (`packages/core/src/`). Two spaces
+ * mark each level; the first word of a line is a name, and the rest describes it.
  */
 function findTreeFaults(fence: Fence, repository: Repository): Fault[] {
   const root = fence.lines[0]?.split(/\s/)[0] ?? "";

@@ -3,16 +3,16 @@ import { findModuleUses, findPropertyChanges, findWrittenTexts } from "./syntax.
 
 const ENGINE = "@dbos-inc/dbos-sdk";
 const ROOM = "packages/fleet/";
-/** The one file that reads the engine's documented tables. */
+/** The only file that may read the engine's documented tables. */
 const READER = "packages/fleet/src/engine-tables.ts";
-/** A property of what is the engine's, where it has one of the names that the fleet gives it. */
+/** Matches a property of one of the engine's objects, under the names that the fleet uses for them. */
 const OBJECTS =
   /^(?:this\.#?)?(?:\w+\.)*(?:DBOS|DBOSClient|client|engine|system|executor)(?:\.prototype)?[.[]/;
 const TABLE = /\bdbos"?\s*\.\s*"?(?:[a-z]+_[a-z_]+|notifications|streams|queues)\b(?!\s*\()/;
 const WRITES =
   /\b(?:insert\s+into|update|delete\s+from|truncate(?:\s+table)?|alter\s+\w+|drop\s+\w+|create\s+[\w\s]*?(?:on|table|view|trigger)|lock\s+table|analyze|vacuum(?:\s+\w+)*)\s+(?:only\s+|if\s+(?:not\s+)?exists\s+)*"?dbos"?\b/i;
 
-/** The fleet stands on its engine: it uses the public door alone, changes nothing of the engine and writes no table of it. */
+/** Checks that the fleet uses only the engine's public API, changes nothing of it, and writes to none of its tables. */
 export function checkEngineDoor(files: Files): Verdict {
   const own = [...files].filter(([path]) => path.startsWith(ROOM) && isCode(path));
   const violations = own.flatMap(([path, text]) =>

@@ -2,11 +2,11 @@ import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts"
 import { findImportedNames } from "./syntax.ts";
 
 const MODULES = new Set(["fs", "node:fs", "fs/promises", "node:fs/promises"]);
-/** Opens or reads whatever bears the name: a pipe is waited for, a device never ends, a gigabyte fills memory. */
+/** Functions that open whatever has the name: a pipe makes them wait, a device never ends, a huge file fills memory. */
 const READS =
   /^(?:\*|default|promises|read|readSync|readFile|readFileSync|open|openSync|openAsBlob|createReadStream|cp|cpSync)$/;
 
-/** Who may, and why. Everybody else reads with disk/regular-file.ts. */
+/** The files that may use these functions, and why. All other code reads with disk/regular-file.ts. */
 const ROOMS: Readonly<Record<string, string>> = {
   "packages/files/src/disk/regular-file.ts": "opens what Burin reads by itself",
   "packages/files/src/disk/path-lock.ts": "opens lock files where they are made",
@@ -44,7 +44,9 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/fleet/src/task-memory.ts": "reads the system's own files",
 };
 
-/** Every file that Burin reads by itself is opened in one way: a regular file, of a bounded size, without waiting. */
+/**
+ * Checks that all files that Burin itself reads are opened in one way: as regular files, of limited size, no waiting.
+ */
 export function checkFileReads(files: Files, rooms = ROOMS): Verdict {
   const violations: string[] = [];
   const unused = new Set(Object.keys(rooms));

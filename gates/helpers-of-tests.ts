@@ -1,10 +1,13 @@
 import { type Files, isCode, type Verdict } from "./repository-files.ts";
 
 const HOOK = /^(?:before|after)(?:Each|All)\(/;
-/** Loaded anew for each file of tests: a file for all of them, and helpers whose tests have a process of their own. */
+/** Loaded again for each test file: the setup for all tests, and helpers of tests that run in their own process. */
 const LOADED_ANEW = ["packages/testing/src/remove-folders.ts", "packages/cli/tests/"];
 
-/** Several files of tests run in one process, which loads a helper once: its hooks would be for the first of them. */
+/**
+ * Checks that test helpers register no hooks. Several test files run in one process, which loads a helper only once, so
+ * its hooks would apply only to the first file.
+ */
 export function checkTestHelpers(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;

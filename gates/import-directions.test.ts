@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkImportDirections, checkPackageDoors, checkPublicFiles } from "./import-directions.ts";
 import { readRepositoryFiles } from "./repository-files.ts";
 
-/** What the gate says of one file with one line. */
+/** Returns what the gate finds in a file with this one line. */
 function faultsOf(path: string, line: string): readonly string[] {
   return checkImportDirections(new Map([[path, line]])).violations;
 }

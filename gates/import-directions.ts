@@ -2,7 +2,10 @@ import { posix } from "node:path";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { findModuleUses } from "./syntax.ts";
 
-/** From the top down: a package imports itself and what stands above it; so do the rooms of a package in ORDERED. */
+/**
+ * All packages and their rooms, from top to bottom. A package may import only itself and packages above it; the same
+ * applies to the rooms of a package in ORDERED.
+ */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     "or-else.ts",
@@ -90,7 +93,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 const PACKAGES = Object.keys(ROOMS);
-/** Packages with more rooms than this have an order of rooms, and no file beside them that is not in the list. */
+/** Packages with more rooms than this have ordered rooms, and no file outside them that is not in the list. */
 const MAX_UNORDERED = 5;
 const ORDERED = new Set(PACKAGES.filter((name) => (ROOMS[name] ?? []).length > MAX_UNORDERED));
 const INNER_FOLDERS = new Set([
@@ -109,25 +112,25 @@ const INNER_FOLDERS = new Set([
   "cli/ui/displays",
 ]);
 
-/** Packages and rooms that only compute: they reach neither the machine nor the network. */
+/** Packages and rooms that only compute: they access neither the machine nor the network. */
 const PURE = new Set(["contract", "edit-match", "shell-judge", "core/text", "core/approval"]);
-/** What a tool may import of its own room: the contract, never another tool. */
+/** What a tool may import from its own room: only the contract, never another tool. */
 const SHARED_BY_TOOLS = new Set(["tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
-/** What a whole-turn test may reach: the doors, never a room. */
+/** What a whole-turn test may import: the public doors, never a room. */
 const DOORS = ["adapters", "internal", "machine", "sessions", "testing"];
 const PUBLIC_DOORS = new Set(["index", ...DOORS].map((door) => `packages/core/src/${door}.ts`));
 const DOORS_OF_CORE = new Set(["@burin/core", ...DOORS.map((door) => `@burin/core/${door}`)]);
-/** Where the fakes are given to others; else they are for tests. */
+/** Exports the fakes to other packages; elsewhere, fakes are only for tests. */
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 
-/** They know the core by its door alone. */
+/** Packages that may use the core only through its doors. */
 const BELOW_CORE = new Set(["serve", "fleet", "cli"]);
 
-/** Tests of files run the programs that commands hand in. */
+/** Packages whose tests use another package: the tests of files run programs that commands provides. */
 const HANDED_IN: Readonly<Record<string, string>> = { files: "commands" };
 
-/** The whole flow behind one call, and behind one request. */
+/** Files that tests may open: the whole processing of one call and of one request. */
 const OPEN_TO_TESTS = new Set([
   "create-session.ts",
   "configured-session.ts",
@@ -140,7 +143,7 @@ const OPEN_TO_TESTS = new Set([
 interface FileLocation {
   /** A row of ROOMS. */
   readonly house: string;
-  /** A room of it, `tests`, or "" beside the rooms. */
+  /** A room of the package, `tests`, or "" for a file outside the rooms. */
   readonly room: string;
   /** The path below `src/` or `tests/`. */
   readonly file: string;
@@ -164,7 +167,7 @@ export function checkImportDirections(files: Files): Verdict {
   return { looked, violations };
 }
 
-/** Where a file stands, or what is wrong with standing there; null for a package's own papers. */
+/** Returns where a file belongs, or what is wrong with its location; null for a package's own documents. */
 function findLocation(path: string): FileLocation | string | null {
   const [, house = "", area = "", ...below] = path.split("/");
   const rooms = ROOMS[house];
@@ -198,7 +201,7 @@ function isHouse(specifier: string): boolean {
   return /^(@burin\/|burin$|burin\/)/.test(specifier);
 }
 
-/** A test may use the public doors of core beside what stands above its package. */
+/** A test may use core's public doors, in addition to what is above its package. */
 function findHouseFault(path: string, from: FileLocation, specifier: string): string | null {
   const byName = `imports ${specifier}:`;
   const [, name = "cli"] = /^@burin\/([^/]+)/.exec(specifier) ?? [];
@@ -243,7 +246,7 @@ function findRoomFault(from: FileLocation, to: FileLocation): string | null {
   return `imports ${to.file}: a tool imports no sibling, what two tools share is in text or a package above`;
 }
 
-/** Every public file of a package that lists its own is used by another package. */
+/** Checks that every public file of a package that lists its own is used by another package. */
 export function checkPublicFiles(files: Files): Verdict {
   const users = findUsers(files);
   const rows = PACKAGES.flatMap((name) => {
@@ -261,11 +264,11 @@ export function checkPublicFiles(files: Files): Verdict {
   return { looked: rows.length, violations };
 }
 
-/** Doors of a package; the one with a number of its own gets fewer. */
+/** The most doors of a package, except for those with their own limit. */
 const MAX_DOORS = 20;
 const MORE_DOORS: Readonly<Record<string, number>> = { files: 26 };
 
-/** A package that others enter everywhere has no walls; contract is words for all, and core's door is public. */
+/** Checks that no package has too many entry points: a package that can be entered everywhere has no boundary. */
 export function checkPackageDoors(files: Files): Verdict {
   const violations = PACKAGES.flatMap((name) => {
     const { exports = {} } = JSON.parse(files.get(`packages/${name}/package.json`) ?? "{}");
@@ -278,7 +281,7 @@ export function checkPackageDoors(files: Files): Verdict {
   return { looked: PACKAGES.length, violations };
 }
 
-/** The packages that use each specifier. */
+/** Finds the packages that use each specifier. */
 function findUsers(files: Files): Map<string, Set<string>> {
   const users = new Map<string, Set<string>>();
   for (const [path, text] of files) {

@@ -2,14 +2,14 @@ import { posix } from "node:path";
 import { type ESTree, parseSync } from "rolldown/utils";
 import type { Files } from "./repository-files.ts";
 
-/** The doors of the library that others may use: `@burin/core`, `@burin/core/adapters`, and so on. */
+/** The library's entry points that others may use: `@burin/core`, `@burin/core/adapters`, and so on. */
 const DOORS = ["index", "adapters", "machine", "sessions", "testing"];
-/** What the main door keeps of an earlier version. */
+/** What the main entry point keeps from an earlier version. */
 const OLD_NAMES = "packages/core/src/old-names.ts";
 
 /** A name that others can import, and where it is declared. */
 export interface PublicName {
-  /** As others write it: `@burin/core/machine`. */
+  /** The specifier with which others import it, such as `@burin/core/machine`. */
   readonly door: string;
   readonly name: string;
   readonly isType: boolean;
@@ -20,7 +20,7 @@ export interface PublicName {
 export interface Declaration {
   readonly path: string;
   readonly node: ESTree.Node;
-  /** Without its marks; empty where there is none. */
+  /** The comment's text without its marks; "" if there is no comment. */
   readonly comment: string;
 }
 
@@ -44,7 +44,7 @@ export function membersOf(files: Files, { path, node }: Declaration): { name: st
 interface Export {
   readonly name: string;
   readonly isType: boolean;
-  /** The file that the name is in, and what that file calls it. */
+  /** The file that declares the name, and the name it has in that file. */
   readonly path: string;
   readonly local: string;
   readonly isDeprecated: boolean;
@@ -62,7 +62,7 @@ export function publicNamesOf(files: Files): PublicName[] {
   );
 }
 
-/** All that a file exports, with what it hands on of others. */
+/** Returns everything that a file exports, including what it re-exports. */
 function exportsOf(files: Files, path: string): Export[] {
   const { program } = parsed(files, path);
   return program.body.flatMap((node): Export[] => {
@@ -90,7 +90,7 @@ function exportsOf(files: Files, path: string): Export[] {
   });
 }
 
-/** Follows a name through the files that hand it on. */
+/** Follows a name through the files that re-export it. */
 function findDeclaration(files: Files, path: string, name: string): Declaration | null {
   const { program, text, comments } = parsed(files, path);
   for (const node of program.body) {
@@ -103,7 +103,7 @@ function findDeclaration(files: Files, path: string, name: string): Declaration 
   return null;
 }
 
-/** The module that a statement takes a name of this file from, and the name in it. */
+/** Returns the module from which a statement takes a name of this file, and the name there. */
 function nameThere(node: ESTree.Node, name: string): { source: string; name: string } | null {
   if (node.type === "ImportDeclaration") {
     const found = node.specifiers.find((one) => one.local.name === name);
@@ -116,7 +116,7 @@ function nameThere(node: ESTree.Node, name: string): { source: string; name: str
   return found === undefined ? null : { source: node.source.value, name: nameOf(found.local) };
 }
 
-/** The file behind the specifier of an import. */
+/** Returns the file that an import specifier refers to. */
 function sourceOf(files: Files, path: string, specifier: string): string {
   if (specifier.startsWith(".")) return posix.join(posix.dirname(path), specifier);
   const [, name = "", below] = /^@burin\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? [];
@@ -140,7 +140,7 @@ function parse(path: string, text: string) {
   return { program, comments, text };
 }
 
-/** The comment of documentation that ends where the node starts; its lines joined, examples left out. */
+/** Returns the documentation comment that ends where the node starts. Joins its lines and leaves out examples. */
 function commentBefore(
   text: string,
   comments: readonly { readonly value: string; readonly end: number }[],

@@ -5,7 +5,7 @@ import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "./repository-files.ts";
 
-/** What Biome says of a file: the names of the rules it breaks. */
+/** What Biome reports for a file: the names of the rules that it breaks. */
 const rulesBroken = new Map<string, string[]>();
 let status: number | null = null;
 let statusWhenClean: number | null = null;
@@ -13,10 +13,10 @@ let folder = "";
 
 const ROOMS = ["packages/core/src/tools", "packages/cli/src/ui", "gates"];
 
-/** Biome counts the 60 lines of a function without the one it begins on and without its last brace. */
+/** Biome counts the 60 lines of a function without its first line and its last brace. */
 const MAX_FUNCTION = 62;
 
-/** Just within every limit: 400 lines, one function as long as can be, three parameters. */
+/** A file exactly at every limit: 400 lines, one function of the greatest length, three parameters. */
 const CLEAN = `${longFunction(MAX_FUNCTION)}${"\n".repeat(399 - MAX_FUNCTION)}${parameters(3)}`;
 
 const FAULTS: Readonly<Record<string, string>> = {

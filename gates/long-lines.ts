@@ -1,10 +1,10 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 
-/** No formatter breaks what is longer than this, and nobody reads it: a fact is a row of its own, in rows of data. */
+/** The longest readable line. The formatter does not break longer ones; put each fact into its own row of data. */
 const LONGEST = 160;
-/** How many lines are longer still: texts for models, and patterns. This only falls. */
+/** How many lines may be longer: texts for models, and regular expressions. This number may only fall. */
 const MAX_LONG = 117;
-/** By so many it may be behind, or each of two changes at once would have to know of the other. */
+/** How far the limit may be above the real number, so that two simultaneous changes do not affect each other. */
 const SLACK = 5;
 
 export function checkLongLines(files: Files, most = MAX_LONG): Verdict {

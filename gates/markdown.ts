@@ -1,4 +1,4 @@
-/** A piece of a page that names something: what stands in backticks, in a fenced block, or behind a link. */
+/** A part of a page that names something: text in backticks, in a fenced block, or in a link's target. */
 interface Piece {
   readonly line: number;
   readonly text: string;
@@ -16,11 +16,11 @@ export interface Page {
   readonly spans: readonly Piece[];
   readonly links: readonly Piece[];
   readonly fences: readonly Fence[];
-  /** What a link can point to behind `#`. */
+  /** The fragments that a link can point to after `#`. */
   readonly anchors: ReadonlySet<string>;
 }
 
-/** As much of Markdown as the gates need. */
+/** Parses as much of Markdown as the gates need. */
 export function readPage(text: string): Page {
   const spans: Piece[] = [];
   const links: Piece[] = [];
@@ -63,7 +63,7 @@ function findLinkTargets(line: string): string[] {
   return found.map((match) => match[1] ?? "");
 }
 
-/** As GitHub makes it: lower case, blanks to hyphens, punctuation gone. */
+/** Converts a heading to an anchor as GitHub does: lower case, hyphens for spaces, no punctuation. */
 function createAnchor(heading: string): string {
   return heading
     .toLowerCase()

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkNothingSwitchedOff } from "./no-switched-off.ts";
 import { readRepositoryFiles } from "./repository-files.ts";
 
-/** Words that this page may not hold are put together here. */
+/** Words that this file must not contain are put together here. */
 const AT = "@";
 const DOT = ".";
 const TEST_FAULT = "every test runs, finish it or delete it";

@@ -1,6 +1,6 @@
 import { type Files, isCode, type Verdict } from "./repository-files.ts";
 
-/** Each pattern holds one letter in brackets, so that this page does not trip over itself. */
+/** Each pattern has one letter in brackets, so that this file does not match itself. */
 const SWITCHES: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
   { pattern: /biome-ignor[e]/, instead: "write the code so that the rule holds" },
   { pattern: /@ts-(?:ignor[e]|expect-erro[r]|nochec[k])/, instead: "give the value its true type" },
@@ -12,7 +12,7 @@ const SWITCHES: readonly { readonly pattern: RegExp; readonly instead: string }[
   { pattern: /\b(?:TOD[O]|FIXM[E])\b/, instead: "finish it, or open an issue" },
 ];
 
-/** Nothing in the sources switches a rule, a type or a test off, or puts work off. */
+/** Checks that nothing in the sources disables a rule, a type check or a test, or postpones work. */
 export function checkNothingSwitchedOff(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;

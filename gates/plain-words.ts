@@ -1,7 +1,7 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { findWrittenComments, findWrittenTexts } from "./syntax.ts";
 
-/** Words that readers stumble over, and what the field says instead. Each comes with a sentence it is found in. */
+/** Words that readers may misunderstand, the usual words for them, and a sentence that each pattern must match. */
 export const STRANGE_WORDS: readonly {
   readonly pattern: RegExp;
   readonly plain: string;
@@ -44,7 +44,7 @@ const TEXTS_FOR_PEOPLE = /^(?:docs\/.*\.md|(?:README|AGENTS|CONTRIBUTING)\.md|pa
 const PACKAGE_CODE = /^packages\/[^/]+\/src\//;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 
-/** What users and models read, and comments, are in the everyday English of the field. */
+/** Checks that texts for users and models, and comments, are in everyday technical English. */
 export function checkPlainWords(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;

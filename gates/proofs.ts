@@ -3,7 +3,7 @@ import { findTestTitles } from "./syntax.ts";
 
 const LIST = "docs/requirements.md";
 
-/** A number in a test title is one of the list, written so that grep finds it. */
+/** Checks that every number in a test title is in the list and is written so that grep finds it. */
 export function checkProofs(files: Files): Verdict {
   const known = readNumbers(files.get(LIST) ?? "");
   const violations: string[] = [];

@@ -1,9 +1,9 @@
 import { membersOf, type PublicName, publicNamesOf } from "./library-doors.ts";
 import type { Files, Verdict } from "./repository-files.ts";
 
-/** Each name that others can import, with its door; a type is marked. Changed on purpose, and only then. */
+/** Lists each name that others can import, with its entry point; types are marked. It changes only on purpose. */
 export const NAMES_FILE = "packages/core/public-names.txt";
-/** What the main door shows to somebody who sees it for the first time. */
+/** The entry point that a newcomer sees first. */
 const MAIN_DOOR = "@burin/core";
 const MOST_NAMES = 70;
 
@@ -28,7 +28,7 @@ export function checkPublicNames(files: Files): Verdict {
   return { looked: found.length, violations: [...violations, ...internalShown(files)] };
 }
 
-/** What others read and copy must not lead them to what may change in any version. */
+/** Finds internal entry points in docs and examples: readers copy these, and internals may change in any version. */
 function internalShown(files: Files): string[] {
   return [...files].flatMap(([path, text]) => {
     if (!/^(?:docs|examples)\/|(?:^|\/)README\.md$/.test(path)) return [];

@@ -3,10 +3,10 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Repository paths (always with `/`) and what is in the files. */
+/** The content of each file by its path in the repository. Paths always use `/`. */
 export type Files = ReadonlyMap<string, string>;
 
-/** How many files a gate judged, so that a gate which looks at nothing cannot pass, and what it found. */
+/** What a gate found, and how many files it checked: a gate that checks nothing cannot pass. */
 export interface Verdict {
   readonly looked: number;
   readonly violations: readonly string[];
@@ -14,7 +14,7 @@ export interface Verdict {
 
 export const repositoryRoot = fileURLToPath(new URL("..", import.meta.url));
 
-/** All that git has or would take: what is ignored is no part of the repository. */
+/** Reads all files that git tracks or would add. Ignored files are not part of the repository. */
 export function readRepositoryFiles(): Files {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: repositoryRoot,
@@ -33,7 +33,7 @@ export function isCode(path: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(path);
 }
 
-/** Code that is never shipped or run by a user: it may use any package and anything of its own room. */
+/** Whether this code is never shipped or run by a user: it may use any package, and anything in its own room. */
 export function isTest(path: string): boolean {
   return (
     /\.test\.[cm]?[jt]sx?$/.test(path) || /^packages\/[^/]+\/tests\//.test(path) || path.startsWith("gates/")

@@ -6,7 +6,7 @@ function faultsOf(path: string, text: string): readonly string[] {
   return checkRepositorySpeech(new Map([[path, text]])).violations;
 }
 
-/** Words that this page may not hold are put together here. */
+/** Words that this file must not contain are put together here. */
 function path(...parts: string[]): string {
   return ["", ...parts].join("/");
 }

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Files, Verdict } from "./repository-files.ts";
 
-/** What only one machine understands. Each pattern is written so that this page does not trip over itself. */
+/** Text that only makes sense on one machine. Each pattern is written so that this file does not match itself. */
 const PRIVATE_WORDS: readonly { readonly pattern: RegExp; readonly fault: string }[] = [
   { pattern: /(?<![\w.$}~-])\/(?:wor[k]|roo[t])\//, fault: "is a path of one machine" },
   { pattern: /(?<![\w.$}~-])\/far[m]\b/, fault: "is a path of one machine" },
@@ -14,7 +14,7 @@ interface Manifest extends Partial<Record<(typeof LISTS)[number], Record<string,
   readonly bundleDependencies?: readonly string[];
 }
 
-/** The repository says nothing of the machine it was made on, and installs the same everywhere. */
+/** Checks that the repository does not mention the machine on which it was made, and installs the same everywhere. */
 export function checkRepositorySpeech(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;

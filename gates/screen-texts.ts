@@ -2,7 +2,7 @@ import type { Files, Verdict } from "./repository-files.ts";
 import { findWrittenTexts } from "./syntax.ts";
 
 const ROOMS = ["packages/cli/src/ui/", "packages/cli/src/commands/", "packages/cli/src/modes/interactive/"];
-/** Texts that no person reads on the screen, or that runs without a screen say too. */
+/** Files whose texts nobody reads on the screen, or that runs without a screen use as well. */
 const OTHER_READERS = new Set([
   "packages/cli/src/commands/words-for-models.ts",
   "packages/cli/src/commands/at-files.ts",
@@ -10,14 +10,14 @@ const OTHER_READERS = new Set([
   "packages/cli/src/ui/highlight.ts",
   "packages/cli/src/ui/key-list.ts",
 ]);
-/** English is code, because its keys are a type; the other languages are data. */
+/** English is code, because its keys form a type. The other languages are data. */
 const LOCALES = /^packages\/cli\/src\/locales\/(en(?=(?:-[a-z]+)?\.ts)|[a-z]{2}(?=\.json))[\w.-]+$/;
 const ENTRY = /^ {2}"([a-z]+\.[A-Za-z_-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
-/** What a browser reads. */
+/** Matches text for a browser. */
 const MARKUP = /[<{]/;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 
-/** Every text of the screen is in the locales, and each of these has every text with the same values in it. */
+/** Checks that all texts of the screen are in the locales, and that all languages have them with the same values. */
 export function checkScreenTexts(files: Files): Verdict {
   const violations: string[] = [];
   const languages = new Map<string, Map<string, string>>();

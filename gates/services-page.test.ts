@@ -10,7 +10,9 @@ const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filte
   (path) => path.endsWith(".test.ts") && !path.includes("node_modules"),
 );
 
-/** The titles of the tests of that name; those of answers of services are made of the answers. */
+/**
+ * Returns the titles of tests in files with that name. Tests of services' answers take their titles from the answers.
+ */
 function titlesOf(name: string): readonly string[] {
   const found = PATHS.filter((path) => basename(path) === name);
   const titles = found.flatMap((path) => findWholeTitles(path, readFileSync(join(PACKAGES, path), "utf8")));
@@ -25,12 +27,12 @@ function titlesOf(name: string): readonly string[] {
   );
 }
 
-/** The last cell of each row of the page that names a test: the file, and words of its title. */
+/** Returns the last cell of each row that names a test: the file, and words of the title. */
 function rowsOf(page: string): string[][] {
   return [...page.matchAll(/\| `([\w-]+\.test\.ts)`[^:|]*: ([^|]+?)\s*\|$/gm)].map((row) => row.slice(1));
 }
 
-/** Whether one title has all of it: the number, and the words one behind the other. */
+/** Whether one title contains everything: the number, and the words in a row. */
 function isNamedIn(titles: readonly string[], named: string): boolean {
   const [, number = "", words = ""] = /^([RXP]\d+ )?(.*)$/.exec(named) ?? [];
   return titles.some((title) => `${title} `.includes(number) && title.includes(words));

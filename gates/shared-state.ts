@@ -1,14 +1,16 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { findModuleValues } from "./syntax.ts";
 
-/** What changes as long as the process lives, in a module: two sessions in one process share it. This only falls. */
+/**
+ * The most values in modules that change while the process lives, so that its sessions share them. It may only fall.
+ */
 const MAX_SHARED = 20;
-/** By so many it may be behind, or each of two changes at once would have to know of the other. */
+/** How far the limit may be above the real number, so that two simultaneous changes do not affect each other. */
 const SLACK = 2;
-/** A comment above says so, and why that is safe. */
+/** A comment above the value must say that it is shared, and why that is safe. */
 const REASON = /\bShared by sessions: \S.{10}/;
 
-/** The environment is read at the doors, and handed down: a session may have been given another one. */
+/** May read the environment: the entry points, which pass it on, because a session may have been given another one. */
 const READERS: Readonly<Record<string, string>> = {
   "packages/core/src/assembly/home.ts": "the door of toolboxes and sessions",
   "packages/core/src/configured-session.ts": "the door of sessions with their own settings",
@@ -17,9 +19,9 @@ const READERS: Readonly<Record<string, string>> = {
   "packages/core/src/tools/web-fetch.ts": "the door of a tool that is used alone",
   "packages/core/src/settings/load-settings.ts": "the door of settings alone",
 };
-/** Faces, which start with an environment, and fakes. */
+/** Interfaces, which start with an environment, and fakes. */
 const ABOVE_THE_DOOR = /^packages\/(?:cli|serve|fleet|testing)\//;
-/** Still read it below the door. This only falls. */
+/** Other files that still read the environment. This list may only shrink. */
 const BELOW_THE_DOOR: readonly string[] = [
   "packages/commands/src/git/git-objects.ts",
   "packages/commands/src/git/git-writes.ts",
@@ -27,7 +29,7 @@ const BELOW_THE_DOOR: readonly string[] = [
   "packages/commands/src/sandbox/settle-taken.ts",
 ];
 
-/** What a module keeps between calls says why two sessions may share it, and there is little of it. */
+/** Checks that what a module keeps between calls is little, and that a comment says why sessions may share it. */
 export function checkSharedState(files: Files, most = MAX_SHARED): Verdict {
   const violations: string[] = [];
   let looked = 0;
@@ -48,7 +50,7 @@ export function checkSharedState(files: Files, most = MAX_SHARED): Verdict {
   return { looked, violations };
 }
 
-/** Below the door nothing reads the environment of the process. */
+/** Checks that no code below the entry points reads the process's environment. */
 export function checkEnvironmentReads(files: Files, listed = BELOW_THE_DOOR): Verdict {
   const violations: string[] = [];
   const found = new Set<string>();

@@ -1,25 +1,25 @@
 import type { Verdict } from "./repository-files.ts";
 
-/** What every start of the command line loads before it asks a model, as the bundler sees it. */
+/** What every start of the command line loads before it asks a model, according to the bundler. */
 export interface StartLoad {
   /** Paths from the top of the repository. */
   readonly modules: readonly string[];
   readonly builtins: readonly string[];
-  /** Those that its own code asks for with `import()`. */
+  /** The built-in modules that its own code loads with `import()`. */
   readonly importedBuiltins: readonly string[];
-  /** Of code, as it ships. */
+  /** The size of the code as it is shipped. */
   readonly bytes: number;
-  /** Of the whole command line, with the one that Node starts. */
+  /** The number of files of the whole command line, including the one that Node starts. */
   readonly files: number;
 }
 
-/** Node holds these ready at its own start, or loads them for a request anyway. */
+/** Modules that Node loads at its own start, or for a request anyway. */
 const FREE_BUILTINS = ["node:path", "node:fs", "node:os", "node:util", "node:url"];
 
-/** No package at all, but for one of 2 kB: names that were mistyped are corrected in a synchronous answer. */
+/** The only package that may be loaded: its 2 kB correct mistyped names in a synchronous answer. */
 const ALLOWED_PACKAGE = "node_modules/fastest-levenshtein/";
 
-/** Much code that only a call, an answer, a file of settings or another way of starting has a use for. */
+/** Large modules that are needed only for a call, an answer, a settings file or another way of starting. */
 const LATE_MODULES = [
   "packages/core/src/approval/approval-policy.ts",
   "packages/models/src/protocols/chat-completions-reply.ts",
@@ -37,13 +37,13 @@ const LATE_MODULES = [
   "packages/commands/src/shell/running-commands.ts",
 ];
 
-/** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */
+/** The limit for code: V8 needs about 1 ms for 36 kB, and Node alone starts in 20 ms. */
 const MAX_BYTES = 215_600;
 
-/** One for each moment of first use, not for each module. */
+/** The most files that are loaded later: one for each occasion of first use, not for each module. */
 const MAX_LATE_FILES = 51;
 
-/** A start is quick because it loads little: what is heavy stays behind an `await import()`. */
+/** Checks that a start loads little, so that it is quick: large code must be behind an `await import()`. */
 export function checkStartLoad({ modules, builtins, importedBuiltins, bytes, files }: StartLoad): Verdict {
   const violations: string[] = [];
   if (files - 1 > MAX_LATE_FILES)

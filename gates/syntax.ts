@@ -1,11 +1,11 @@
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
-/** One reach for another module, in any form the language has: types and `import()` count too. */
+/** One use of another module, in any form of the language, including types and `import()`. */
 export interface ModuleUse {
   readonly line: number;
-  /** null when it is computed at run time, so that nobody can judge it by reading. */
+  /** null if it is computed at run time and so cannot be checked by reading. */
   readonly specifier: string | null;
-  /** By `import()`, when it is first needed. */
+  /** Whether it is loaded with `import()`, when it is first needed. */
   readonly isLate: boolean;
 }
 
@@ -31,7 +31,7 @@ export function findModuleUses(path: string, text: string): ModuleUse[] {
   return uses.sort((a, b) => a.line - b.line);
 }
 
-/** The texts that stand in the code, those of templates piece by piece. */
+/** Returns the string literals in the code. Templates are returned piece by piece. */
 export function findWrittenTexts(
   path: string,
   text: string,
@@ -46,7 +46,7 @@ export function findWrittenTexts(
   return texts;
 }
 
-/** The comments in the code, without their marks. */
+/** Returns the comments in the code, without their marks. */
 export function findWrittenComments(
   path: string,
   text: string,
@@ -59,11 +59,11 @@ export function findWrittenComments(
 
 export interface ImportedName {
   readonly line: number;
-  /** As the other module calls it; `*` for all of it, by whatever form. */
+  /** The name in the other module; `*` if everything is imported, in whatever form. */
   readonly name: string;
 }
 
-/** What is taken of these modules, types aside. */
+/** Returns the names that are imported from these modules, except for types. */
 export function findImportedNames(path: string, text: string, modules: ReadonlySet<string>): ImportedName[] {
   const names: ImportedName[] = [];
   const add = (start: number, name: string) => names.push({ line: findLine(text, start), name });
@@ -97,11 +97,11 @@ export function findImportedNames(path: string, text: string, modules: ReadonlyS
 
 export interface PropertyChange {
   readonly line: number;
-  /** As it is written: `DBOS.launch`, `this.#client.send`; `DBOS.*` for what may be any of them. */
+  /** The property as it is written: `DBOS.launch`, `this.#client.send`; `DBOS.*` if it may be any property. */
   readonly target: string;
 }
 
-/** What sets, deletes or redefines a property of an object, in whatever form. */
+/** Returns everything that sets, deletes or redefines a property of an object, in whatever form. */
 export function findPropertyChanges(path: string, text: string): PropertyChange[] {
   const changes: PropertyChange[] = [];
   const add = ({ start, end }: { readonly start: number; readonly end: number }, more = "") =>
@@ -126,13 +126,13 @@ export function findPropertyChanges(path: string, text: string): PropertyChange[
 
 export interface TestTitle {
   readonly line: number;
-  /** Where a template puts a value in, the title has `%s`. */
+  /** The title, with `%s` in place of a template's values. */
   readonly title: string;
 }
 
 const TEST_MAKERS = new Set(["describe", "suite", "it", "test", "bench"]);
 
-/** The first argument of every `it`, `describe` and their variants (`it.each(...)("title")`). */
+/** Returns the first argument of each `it`, `describe` and their variants (`it.each(...)("title")`). */
 export function findTestTitles(path: string, text: string): TestTitle[] {
   const titles: TestTitle[] = [];
   new Visitor({
@@ -147,8 +147,8 @@ export function findTestTitles(path: string, text: string): TestTitle[] {
 }
 
 /**
- * The titles of tests as they are told: with those of what they stand in, and once for each row of a table. Rows
- * count by their first text; of a table that has a name every text of the file may be one.
+ * Returns test titles as they are reported: with the titles of the blocks around them, and once for each row of a
+ * table. A row counts by its first text; for a table that has a name, every text in the file may be one.
  */
 export function findWholeTitles(path: string, text: string): string[] {
   const found: string[] = [];
@@ -178,7 +178,7 @@ export function findWholeTitles(path: string, text: string): string[] {
   return found;
 }
 
-/** The first text of each row; null where the table is written elsewhere. */
+/** Returns the first text of each row; null if the table is defined elsewhere. */
 function readRows(table: ESTree.Node | undefined): string[] | null {
   if (table?.type === "TSAsExpression") return readRows(table.expression);
   if (table?.type !== "ArrayExpression") return null;
@@ -219,15 +219,15 @@ function findLine(text: string, offset: number): number {
 export interface ModuleValue {
   readonly name: string;
   readonly line: number;
-  /** What stands directly above it. */
+  /** The comment directly above it. */
   readonly comment: string;
 }
 
 const CHANGES = "set|add|delete|clear|push|pop|shift|unshift|splice|answer";
 
 /**
- * The values of a module that change while it is loaded: `let`, collections that begin empty or are changed, and
- * objects whose fields are set. A WeakMap or WeakSet is left out: it holds facts of its keys.
+ * Returns a module's mutable values: `let`, collections that start empty or are changed, and objects whose fields are
+ * set. A WeakMap or WeakSet is left out, because it only stores facts about its keys.
  */
 export function findModuleValues(path: string, text: string): ModuleValue[] {
   const { program, comments } = parseSync(path, text);

@@ -4,7 +4,7 @@ import { findModuleUses } from "./syntax.ts";
 
 type Rooms = Readonly<Record<string, string | readonly string[]>>;
 
-/** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
+/** The only file, or folder (ending in `/`), that may import each package. A new package needs a row here. */
 const ROOM_OF_PACKAGE: Rooms = {
   "@ai-sdk/openai-compatible": "examples/loops/",
   "@anthropic-ai/sdk": "examples/loops/",
@@ -50,21 +50,21 @@ const ROOM_OF_PACKAGE: Rooms = {
   yaml: "packages/core/src/agent/definitions.ts",
 };
 
-/** Processes are started here and nowhere else in what is shipped. */
+/** The only shipped files that may start processes. */
 const PROCESS_ROOMS = [
   "packages/commands/src/processes/run-process.ts",
   "packages/files/src/search/",
-  // The user's own editor, which takes the terminal of the screen.
+  // Starts the user's own editor, which takes over the terminal.
   "packages/cli/src/modes/interactive/edit-outside.ts",
-  // The system's program that gives the image in the clipboard.
+  // Starts the system's program that returns the image in the clipboard.
   "packages/cli/src/modes/interactive/images.ts",
-  // Repositories that tests look at; no face loads it.
+  // Creates repositories for tests; no interface loads it.
   "packages/testing/src/made-files.ts",
-  // Asks whether programs that tests call work here.
+  // Checks whether the programs that tests use work on this machine.
   "packages/testing/src/programs.mjs",
-  // The same command once more, for a task that may take down the process that works on it.
+  // Starts the same command again, for a task that may crash the process that works on it.
   "packages/fleet/src/open-worker.ts",
-  // Git's own commands at the end of each task.
+  // Runs git's own commands at the end of each task.
   "packages/fleet/src/run-command.ts",
 ];
 
@@ -90,7 +90,7 @@ export function checkThirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKA
   return { looked, violations };
 }
 
-/** Everything that is shipped, built with or shown as an example; a tool's own settings file is the tool's. */
+/** Whether a file is shipped, used for building or shown as an example. A tool's settings file belongs to the tool. */
 function isProduct(path: string): boolean {
   return isCode(path) && !isTest(path) && !/^[^/]+\.config\.[cm]?[jt]s$/.test(path);
 }

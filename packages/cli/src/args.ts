@@ -6,7 +6,7 @@ import type { SubcommandRequest } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
-/** What the command line asks for. */
+/** What the command line asks for, after parsing. */
 export type Request =
   | { readonly mode: "help"; readonly topic: string | undefined }
   | { readonly mode: "version" }
@@ -14,14 +14,14 @@ export type Request =
   | {
       readonly mode: "prompt";
       readonly prompt: string;
-      /** The words of the command line that are no options; a prompt in quotes is one word. */
+      /** The command line's words that are not options. A quoted prompt is one word. */
       readonly words: readonly string[];
-      /** -p was given: never open a screen. */
+      /** With -p, no screen is ever opened. */
       readonly isPrint: boolean;
       readonly options: CommonOptions;
     };
 
-/** The options of every command, as `parseArgs` wants them. */
+/** The options of all commands, in the form that `parseArgs` needs. */
 const PARSED: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
   OPTIONS.map(({ long, short, value, isRepeatable }) => {
     const form = { type: value === undefined ? "boolean" : "string", multiple: isRepeatable } as const;
@@ -29,7 +29,7 @@ const PARSED: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
   }),
 );
 
-/** Throws UsageError, with what to write instead, for an invalid command line. */
+/** Parses the command line. Throws a UsageError that says what to write instead if it is invalid. */
 export async function parseCommandLine(argv: readonly string[]): Promise<Request> {
   try {
     return parseRequest(argv);
@@ -68,12 +68,12 @@ function removeId(argv: readonly string[]): string[] {
   });
 }
 
-/** The values and words of a command line that may be invalid. */
+/** Parses a command line that may be invalid, without complaining. */
 function parseLoosely(argv: readonly string[], options = PARSED) {
   return parseArgs({ args: removeId(argv), options, allowPositionals: true, strict: false, tokens: true });
 }
 
-/** The name of the subcommand, unless -p makes the words a prompt. */
+/** Returns the subcommand that the command line names, or null. With -p, the words are a prompt. */
 function findSubcommand(argv: readonly string[]): SubcommandName | null {
   if (!argv.some(isSubcommand)) return null;
   const { values, positionals } = parseLoosely(argv);
@@ -86,7 +86,7 @@ function parseSubcommandRequest(argv: readonly string[], name: SubcommandName): 
   const { worktree: _, ...common } = PARSED;
   const options = { ...common, ...ownOptions };
   const places = parseLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
-  // From here on words are kept literally.
+  // The words after this one are kept literally.
   const last = places[ownWords?.(places.slice(1).map(({ value }) => value)) ?? places.length];
   const end = last === undefined ? argv.length : last.index + 1;
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });

@@ -9,7 +9,7 @@ import { fitRows } from "./terminal/styled-line.ts";
 
 const COLUMN = 31;
 
-/** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
+/** Returns the help text, or the help for one command. Throws UsageError for an unknown command. */
 export function formatHelp(topic: string | undefined, isTerminal: boolean): string {
   return fitRows(formatWholeHelp(topic).split("\n"), isTerminal).join("\n");
 }
@@ -31,14 +31,14 @@ function formatWholeHelp(topic: string | undefined): string {
   return `Usage:\n${lines.join("")}\n${options}`;
 }
 
-/** A form that is too long for its column has a line of its own. */
+/** Pads a form to the column's width; puts a form that is too long on a line of its own. */
 function padForm(form: string): string {
   return form.length < COLUMN
     ? form.padEnd(COLUMN)
     : `${form}\n${" ".repeat("       burin ".length + COLUMN)}`;
 }
 
-/** The words of a command of other agents or of the app, or a mistyped one, were not meant as a prompt. Throws UsageError. */
+/** Throws UsageError for words that were probably meant as a command, ours or another agent's, and not as a prompt. */
 export async function assertNoMistypedCommand([word = "", ...more]: readonly string[]): Promise<void> {
   const inApp = more.length === 0 && (await import("./commands/screen-commands.ts")).findCommand(word);
   const [near] = findSimilarCommands(word);
@@ -52,7 +52,7 @@ export async function assertNoMistypedCommand([word = "", ...more]: readonly str
   throw new UsageError(`${fault} If it is a prompt, say so: burin -p "${word} ..."`);
 }
 
-/** What to write instead of an option that does not exist, or that lacks its value. */
+/** Says what to write instead of an unknown option or one without its value. */
 export function createOptionError(message: string, command: SubcommandName | null): UsageError {
   const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
   const [, unknown, lacking] =
@@ -82,7 +82,7 @@ function createUnknownCommandError(name: string): UsageError {
   return new UsageError(`there is no command "${name}". ${hint}`);
 }
 
-/** "callback" is not almost "call": only typos of one or two letters count. */
+/** Finds similar command names. Lengths may differ by two at most, so that "callback" does not suggest "call". */
 function findSimilarCommands(word: string): string[] {
   const near = findNearNames(word, ["help", "version", ...Object.keys(SUBCOMMANDS)]);
   return near.filter((name) => Math.abs(name.length - word.length) <= 2);

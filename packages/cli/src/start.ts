@@ -13,20 +13,20 @@ import { interruptSignal } from "./terminal/signals.ts";
 
 declare const BURIN_VERSION: string;
 
-/** How long closing a session may take after an unexpected error. */
+/** The longest time for closing a session after an unexpected error. */
 const MAX_CLOSING_MS = 3000;
 
-/** An update takes the files away that a Burin which runs has not loaded yet. */
+/** Shown when an update removed files that this running process had not loaded yet. */
 const REPLACED =
   "its files were replaced or removed while it ran. Start it again; burin -c continues the session.";
 
-/** Runs one command line to its end and leaves with its exit code. */
+/** Runs one command line and exits with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = createTerminalOutput(argv.includes("--no-color"));
   const progress: Progress = { run: null };
   const failed = async (error: unknown): Promise<ExitCode> => {
     const report = await import("./terminal/report-failure.ts").catch((missing: unknown) => {
-      // Only what the system refused, such as one more open file, does not mean that the file is gone.
+      // Other system errors, such as too many open files, do not mean that the file is gone.
       const isRefused =
         missing instanceof Error && "syscall" in missing && !missing.message.startsWith("ENOENT");
       output.note(`burin: ${isRefused ? describeError(missing) : REPLACED}`);
@@ -36,10 +36,10 @@ export async function start(argv: readonly string[]): Promise<void> {
     return report.reportFailure(error, { argv, output, soFar: isPrompt ? reportDocument(progress) : null });
   };
   let isUncaught = false;
-  // An error that no caller catches is reported like any other failure, also to scripts.
+  // Report an uncaught error like any other failure, to scripts too.
   process.once("uncaughtException", (error) => {
     isUncaught = true;
-    // Only the first error is reported; others follow from it.
+    // Report only the first error: the others follow from it.
     process.on("uncaughtException", () => {});
     setTimeout(leave, MAX_CLOSING_MS, EXIT.failed);
     // What the session has started ends with it, and its log is written.
@@ -116,7 +116,7 @@ async function runPrompt(
   throw new UsageError(notice);
 }
 
-/** Returns the content of stdin; whatever is not plain text is examined. */
+/** Reads stdin. Anything that is not plain text is examined. */
 async function readPiped(isOptional: boolean) {
   const bytes = await readStdin(isOptional);
   const text = bytes.toString("utf8");

@@ -4,7 +4,9 @@ const FLAG = { type: "boolean" } as const;
 const TEXT = { type: "string" } as const;
 const TEXTS = { type: "string", multiple: true } as const;
 
-/** Every subcommand; a new one is a file in modes/ that exports `run`, a row here and its words in request/usages.ts. */
+/**
+ * All subcommands. A new one needs a file in modes/ that exports `run`, a row here, and its texts in request/usages.ts.
+ */
 const ROWS = {
   call: { load: () => import("./modes/call.ts") },
   tools: { takesWords: false, load: () => import("./modes/tools.ts") },
@@ -35,7 +37,7 @@ const ROWS = {
   trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },
-    // A URL gets no words of its own, so that options can follow it.
+    // A URL has no command line of its own, so options may follow it.
     ownWords: ([verb, , target = ""]) =>
       verb === "add" && !/^https?:/.test(target) ? 3 : Number.POSITIVE_INFINITY,
     load: () => import("./modes/mcp.ts"),

@@ -5,14 +5,14 @@ import { findPlaceLimit, type MatchPlace } from "./place.ts";
 import type { Reading } from "./reading.ts";
 import { buildReplacement, createAmbiguous, createMatch } from "./write.ts";
 
-/** A place where the old text may belong, and the reading of both texts that led there. */
+/** A place where the old text may belong, with the reading of both texts that led to it. */
 export interface Candidate extends MatchPlace {
   readonly reading: Reading;
 }
 
 /**
- * The edit at the places with the fewest mistakes, if these are as many as expected and all readings write the same
- * there. Nothing if the places are clear, but not what to write.
+ * Makes the edit at the places with the fewest mistakes, if there are as many as expected and all readings write the
+ * same there. Returns undefined if the places are clear but the text to write is not.
  */
 export function chooseEdit(
   { content, oldText, expected }: EditRequest,
@@ -37,13 +37,13 @@ export function chooseEdit(
   return createMatch(content, mistakes.size === 0 ? "line endings" : [...mistakes].join(", "), replacements);
 }
 
-/** By the number of mistakes, or of lines that have some. */
+/** Whether one candidate is certainly better: it has only some of the other's mistakes, or on fewer lines. */
 function isMoreCertain(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.start === other.start && one.end === other.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
     const [lines, more] = [findDifferentLines(one), findDifferentLines(other)];
     const isPart = lines.size < more.size && [...lines].every((at) => more.has(at));
-    // One place shifted as a whole is as near as another one that is shifted in part.
+    // A place where all lines are shifted is as good as one where some are.
     const isWhole =
       isShift(one) && isShift(other) && more.size === listFilledLines(other.sides.oldLines.join("\n")).length;
     if (isPart && !isWhole) return true;
@@ -56,7 +56,7 @@ function isMoreCertain(one: Candidate, other: Candidate): boolean {
 const isShift = ({ mistakes }: Candidate) => mistakes.size === 1 && mistakes.has("indentation");
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
-/** The lines of the old text that differ in the file; those with other line breaks count as one. */
+/** Returns the lines of the old text that differ from the file. Lines with other line breaks count as one. */
 function findDifferentLines({
   lacksBlanks,
   sides: { oldLines, fileLines, blocks },
@@ -79,9 +79,9 @@ function findAgreedReplacement(content: string, candidates: readonly Candidate[]
 }
 
 /**
- * Whether a line at the edge of what is written is already next to the place, and the place has another one there: then
- * the old text lacks a line. So it does if its own line there is, and lines come beyond it, or if a line that it left out,
- * and that the file has once, comes again. The same of the sign behind a part of a line.
+ * Whether the edit would write something twice, because the old text lacks a line. That is so if the first or last line
+ * to write is already next to the place, where the file has another line; if a line that the old text left out, and
+ * that occurs once in the file, would be added again; or if the rest of a line after the place would be repeated.
  */
 function duplicatesLine(
   content: string,
@@ -103,7 +103,7 @@ function duplicatesLine(
     const isOnly = /\w/.test(line) && content.split(line).length === 2;
     return isOnly && lines.filter((other) => other === line).length > 1;
   });
-  // Behind a place that ends inside a line.
+  // The place ends inside a line, so check what follows it.
   const next = content.charAt(end).trim();
   const [was = "", is = ""] = [file.at(-1), lines.at(-1)];
   const isSignBack = next !== "" && is.endsWith(next) && !was.endsWith(next);

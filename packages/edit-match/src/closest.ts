@@ -1,17 +1,17 @@
 import { findLineNumber, type TextRange } from "./windows.ts";
 
-/** The part of the file most like the old text, for the answer to a failed edit. */
+/** The part of the file that is most like the old text, for reporting a failed edit. */
 export interface ClosestRegion {
   readonly startLine: number;
   readonly endLine: number;
-  /** The first lines that differ; a side is absent if only the other has the line. */
+  /** The first lines that differ. A side is absent if only the other one has the line. */
   readonly differences: readonly { readonly line: number; readonly given?: string; readonly file?: string }[];
 }
 
 const MAX_DIFFERENCES = 6;
 const MAX_LINES = 20_000;
 const MAX_COMPARED = 200;
-/** A word that the old text has in more lines says too little. */
+/** A word that is in more lines of the old text than this says too little. */
 const MAX_REPEATS = 5;
 
 export function findClosestRegion(
@@ -47,7 +47,7 @@ function numberLines(text: string, first: number) {
   });
 }
 
-/** Each word that both have suggests where the old text would begin, the more the longer it is. */
+/** Finds the most likely first line. Each word that both texts have suggests one; longer words count more. */
 function guessStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
   const known = new Map<string, number[]>();
   for (const [word, index] of listWords(wanted.slice(0, MAX_COMPARED))) {
@@ -66,7 +66,7 @@ function guessStart(wanted: readonly NumberedLine[], there: readonly NumberedLin
   return best;
 }
 
-/** The words of each line, and the line itself, which says as much as all of them. */
+/** Yields the words of each line, and the line itself, which counts as much as all of them. */
 function* listWords(lines: readonly NumberedLine[]): Generator<[word: string, index: number]> {
   for (const [index, { text }] of lines.entries()) {
     for (const word of new Set([text, ...(text.slice(0, 500).match(/\w+/g) ?? [])])) yield [word, index];

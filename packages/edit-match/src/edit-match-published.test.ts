@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyRow, type EditRow } from "../tests/edit-row.ts";
 
-/** Edits that failed, or went wrong, in other agents, as their users published them, with what was meant. */
+/** Edits that failed or went wrong in other agents, as their users published them, with the intended results. */
 const PLACED: readonly Required<EditRow>[] = [
   {
     what: "only the first line has lost its indentation, in a file with CRLF",

@@ -187,7 +187,7 @@ const DOUBTS: readonly EditRow[] = [
   },
 ];
 
-/** In a Markdown file, by its path. */
+/** Edits in a Markdown file, which is recognised by its path. */
 const FENCED: readonly Omit<EditRow, "content">[] = [
   {
     what: "around the same command",

@@ -65,7 +65,7 @@ describe("exact matches", () => {
         const content = `${head}${oldText}${tail}`;
         fc.pre(content.split("<<").length === 2 && !content.includes("\r") && oldText !== newText);
         fc.pre(!newText.includes("\r\n"));
-        // Behind an indentation the new text may have it as well.
+        // After an indentation, the new text may have it as well.
         fc.pre(!/^[ \t]+$/.test(head.slice(head.lastIndexOf("\n") + 1)));
         expect(applied({ content: content, oldText: oldText, newText: newText })).toBe(
           `${head}${newText}${tail}`,

@@ -1,10 +1,10 @@
 /**
- * Finds where an edit belongs, or says why that is uncertain. Pure strings; docs/edit-matching.md has the rules. If the old
- * text is not exactly in the file, both texts are *read* without mistakes that affect a whole text (reading.ts), and
- * searched for by the STEPS below. Each ignores more than the one before, and adds the places that no earlier one has found.
- * Those with the fewest mistakes must be as many as expected (choose.ts). The edit is made in the file's own lines
- * (merge.ts), with what was learned from the whole edit (learned.ts). Every mistake is a rule with a name. `leaveOut`
- * switches rules off, so that the bench can measure their effect.
+ * Finds where an edit belongs, or says why that is uncertain. It works on plain strings; docs/edit-matching.md has the
+ * rules. If the old text is not exactly in the file, reading.ts offers *readings* of both texts, without mistakes that
+ * affect a whole text, and the STEPS below search for them. Each step ignores more than the one before and adds places
+ * that no earlier step has found. The places with the fewest mistakes must be as many as expected (choose.ts). The edit
+ * is made in the file's own lines (merge.ts), with what was learned from the whole edit (learned.ts). Every mistake is
+ * a rule with a name. `leaveOut` switches rules off, so that the benchmark can measure their effect.
  */
 import { type Candidate, chooseEdit } from "./choose.ts";
 import { type ClosestRegion, findClosestRegion } from "./closest.ts";
@@ -26,9 +26,9 @@ export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
 
 interface Step {
-  /** Which readings of both texts this step uses; the first one is as they were sent. */
+  /** The range of readings that this step uses. The first reading is the texts as they were sent. */
   readonly readings: readonly [from: number, to?: number];
-  /** What is ignored besides white space and look-alike characters: see fold.ts. */
+  /** What is ignored besides white space and look-alike characters; see fold.ts. */
   readonly depths: readonly FoldDepth[];
   readonly find: (search: Search) => readonly MatchPlace[];
 }
@@ -60,7 +60,7 @@ function findMeant(request: EditRequest): EditMatch {
   const read = bare === undefined ? "diff markers" : "code fences";
   const exact = findExactly(meant, meant.newText === newText ? "exact" : read);
   if (exact !== undefined) return exact;
-  // Line breaks at its ends may be meant for whole lines.
+  // If the text has line breaks at its ends, whole lines may be meant, so leave it as it is.
   const lineEnd = oldText === oldText.trim() ? detectLineEnd(content) : undefined;
   const asFile = lineEnd === undefined ? oldText : convertLineEnds(oldText, lineEnd);
   const ended = asFile === oldText ? undefined : findExactly({ ...meant, oldText: asFile }, "line endings");
@@ -87,7 +87,7 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = listReadings(content, texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    // Another place may take an eighth of the text.
+    // Stop if the rest of the file is too small for another place, which needs at least an eighth of the text's length.
     const room = found.reduce((left, { start, end }) => left + start - end, content.length);
     const isFilled = room < content.length && room * 8 < texts.oldText.length;
     if (found.length >= findPlaceLimit(texts.oldText) || isFilled) break;
@@ -97,7 +97,7 @@ function findByReading(request: EditRequest): EditMatch {
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areAdjacent(one, other));
     found.push(...listCandidates(file, readings.slice(...step.readings), step).filter(isOpen));
   }
-  // Escapes or line numbers may have hidden it.
+  // The placeholder may have been hidden by escapes or line numbers.
   const used = [...new Set(found.map(({ reading }) => reading))];
   const [placeholder] = used.flatMap((reading) => findNewPlaceholder({ ...reading, leaveOut }) ?? []);
   if (placeholder !== undefined) return { status: "omission", placeholder };
@@ -107,10 +107,10 @@ function findByReading(request: EditRequest): EditMatch {
   );
 }
 
-/** Shorter texts stand somewhere by chance. */
+/** Shorter texts may occur in the file by chance. */
 const LEAST_HELD = 20;
 
-/** Whether whole lines of the file are the new text, which adds to the old one: without a place for that, it is done. */
+/** Whether the file already has the whole new text, which adds lines: then the edit was made already. */
 function holdsLines(
   content: string,
   { oldText, newText }: Pick<EditRequest, "oldText" | "newText">,
@@ -142,7 +142,7 @@ function listCandidates(
   );
 }
 
-/** Texts without the ignored character are the same at both depths: looked at twice, large ones take twice the time. */
+/** Whether this depth can find more: without the ignored character, all texts are the same as before. */
 function hasSign(depth: FoldDepth, texts: readonly string[]): boolean {
   const sign = depth === "signs" ? "" : depth === "entities" ? "&" : "\\";
   return texts.some((text) => text.includes(sign));
@@ -151,8 +151,8 @@ function hasSign(depth: FoldDepth, texts: readonly string[]): boolean {
 const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
 
 /**
- * Whether the file certainly has the change already: the new text is there, with lines that the old text does not
- * have, the lines that it replaces are gone, and the edit does more than leave something out.
+ * Whether the file certainly has the change already. The new text must be there with lines that the old text does not
+ * have, the lines that it replaces must be gone, and the edit must do more than remove something.
  */
 export function isApplied(content: string, oldText: string, newText: string): boolean {
   const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
@@ -167,14 +167,14 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const fresh = newLines.join("\n").trimEnd().replace(/^\n+/, "");
   const there = trimmedLines(content.replaceAll("\r\n", "\n"));
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
-  // With lines around it the place itself is known; a single line may also occur elsewhere.
+  // If lines around the change are known, so is the place. A single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));
   const looks = (line: string) => (isKnown ? line : line.replace(/\s/g, ""));
   const still = new Set(there.map(looks));
   return removed.every((line) => !still.has(looks(line)));
 }
 
-/** The line is a part of another line that is removed: that it is in the file means nothing. */
+/** Whether the line is a part of a line that is removed. That it is in the file then means nothing. */
 function isShortened(line: string, removed: readonly string[]): boolean {
   return removed.some((old) => {
     const { head, tail } = countCommonEnds(old.trim(), line.trim());

@@ -6,13 +6,13 @@ export interface EditRequest {
   readonly oldText: string;
   readonly newText: string;
   readonly expected: number;
-  /** The content has changed since the model saw it: an extra line or another word may come from that change. */
+  /** The content has changed since the model saw it. An extra line or another word may come from that change. */
   readonly isOutdated?: boolean;
-  /** Its ending names the language: it says where escapes may stand, and whether code stands in fences. */
+  /** Its extension tells the language, and so where escapes may occur and whether code is in fences. */
   readonly fileName?: string;
-  /** Escapes in the new text are meant as they are. */
+  /** Escapes in the new text are meant literally. */
   readonly isLiteral?: boolean;
-  /** The names of rules to leave out, to measure their effect; docs/edit-matching.md lists them all. */
+  /** The names of rules to leave out, for measuring their effect. docs/edit-matching.md lists all rules. */
   readonly leaveOut?: readonly string[];
 }
 
@@ -26,19 +26,19 @@ export interface Replacement {
 export type EditMatch =
   | {
       readonly status: "matched";
-      /** "exact", or the mistakes that were ignored. */
+      /** "exact", or the names of the mistakes that were ignored. */
       readonly stage: string;
-      /** In the order of the file, without overlap; offsets are in the original content. */
+      /** In file order and without overlap. Offsets are in the original content. */
       readonly replacements: readonly Replacement[];
-      /** The first line of each replacement. */
+      /** The number of each replacement's first line. */
       readonly lines: readonly number[];
     }
   | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
-  /** The line that stands for others, or a fence that may be meant. */
+  /** The line that stands for left-out lines, or a fence that may be intended. */
   | { readonly status: "omission"; readonly placeholder: string }
-  /** A line, or a sign, that the edit adds is next to its place already. */
+  /** A line or sign that the edit adds is already next to its place. */
   | { readonly status: "doubled"; readonly line: string }
-  /** Only the new text has this escape, and the file's language has none there. */
+  /** Only the new text has this escape, and the file's language has no escapes at that place. */
   | { readonly status: "escaped"; readonly escape: string }
   | { readonly status: "no_change" };

@@ -2,7 +2,7 @@ import { isBlank, type LineBlock } from "./lines.ts";
 import { alignPlace, findPlaces, listLines, type MatchPlace, type Search } from "./place.ts";
 import { classifyOmission } from "./placeholder.ts";
 
-/** Whether a line stands for others. Dots that are in the file stand for themselves. */
+/** Whether a line stands for left-out lines. Dots that are also in the file stand for themselves. */
 function isDots(line: string, content: string): boolean {
   const dots = line.trim();
   const isElision = /^(?:\.{3}|…)$/.test(dots) || classifyOmission(dots) !== null;
@@ -10,14 +10,14 @@ function isDots(line: string, content: string): boolean {
 }
 
 /**
- * The place of an old text with dots instead of some lines: its parts must be in the file in order, and each once, but for
- * those that stay as they are: whichever of several is meant, the same is written.
+ * Finds an old text with dots in place of some lines. Its parts must be in the file in order, each exactly once. A part
+ * that the edit keeps may occur several times: whichever is meant, the result is the same.
  */
 export function findElided(search: Search): MatchPlace[] {
   const { content } = search.file;
   const { oldLines, newLines } = search.said;
   if (!oldLines.some((line) => isDots(line, content))) return [];
-  // What comes beyond dots at an edge may belong anywhere.
+  // Lines beyond dots at either end could belong anywhere.
   const isKept = (at: number) =>
     !isDots(oldLines.at(at) ?? "", content) || newLines.at(at) === oldLines.at(at);
   if (!isKept(0) || !isKept(-1)) return [];
@@ -45,7 +45,7 @@ export function findElided(search: Search): MatchPlace[] {
 
 type Part = Record<"from" | "to", number>;
 
-/** Whether each part of the old text is that of the new one, too, before, between or behind the same dots. */
+/** Says for each part of the old text whether the new text has the same part next to the same dots. */
 function staysOf(
   { file: { content }, said: { oldLines, newLines } }: Search,
   parts: readonly Part[],
@@ -58,7 +58,7 @@ function staysOf(
   );
 }
 
-/** The only places of the parts, and the nearest ones of parts that stay and have several: nothing is written there. */
+/** Returns each part's place: the only one or, for a kept part, the nearest, because nothing is written there. */
 function nearestPlaces(found: readonly (readonly MatchPlace[])[], stays: readonly boolean[]): MatchPlace[] {
   const only = found.map((places) => (places.length === 1 ? places[0] : undefined));
   const first = only.findIndex((place) => place !== undefined);
@@ -75,7 +75,7 @@ function nearestPlaces(found: readonly (readonly MatchPlace[])[], stays: readonl
   return chosen.flatMap((place) => place ?? []);
 }
 
-/** The lines of the old text between those that stand for others. */
+/** Returns the parts of a text between the lines that stand for left-out lines. */
 function splitAtDots(lines: readonly string[], content: string): Part[] {
   const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
   return [...cuts, lines.length].flatMap((to, at) => {

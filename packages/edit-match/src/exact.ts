@@ -3,17 +3,17 @@ import { isBlank, listFilledLines, readFilledNeighbours, readLineAround } from "
 import { findOccurrences, MAX_WORD_LENGTH } from "./windows.ts";
 import { convertLineEnds, createAmbiguous, createMatch, detectLineEnd, detectLineEndAt } from "./write.ts";
 
-/** The edit if the old text occurs exactly; no result if it does not occur at all. */
+/** Makes the edit if the old text occurs exactly. Returns undefined if it does not occur. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText, newText } = request;
-  // Nothing begins inside a line end.
+  // A match must not begin between the two characters of a line end.
   const isWhole = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
   const all = findOccurrences(content, oldText).filter(isWhole);
   if (all.length === 0) return undefined;
   const starts = removeOverlaps(all, oldText.length);
   const fromEnd = removeOverlaps(all.toReversed(), oldText.length).reverse();
   if (starts.length !== expected || starts.some((start, at) => start !== fromEnd[at])) {
-    // If it matters which of overlapping places are used, all count: the number must not match by chance.
+    // If it matters which of the overlapping matches are used, count all: the number must not be right by chance.
     const found = starts.length === expected ? all.length : starts.length;
     return createAmbiguous(content, found, starts);
   }
@@ -28,7 +28,7 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
       findDoubledSign(request, start) ?? findDoubledRest(request, start) ?? findDoubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
-  // In a single line there is none to look for.
+  // A file of a single line has no line ends to follow.
   const isSingle = !content.includes("\n") && !newText.includes("\r");
   const lineEnd = isSingle ? "\n" : detectLineEnd(content);
   const edits = starts.map((start) => addLineBreaks(request, start));
@@ -44,12 +44,12 @@ function removeOverlaps(starts: readonly number[], length: number): number[] {
   return apart;
 }
 
-/** The old text begins in or behind an indentation, and the new one, or its next line, is not indented like that. */
+/** Whether the old text begins after or in an indentation that the new text or its next line does not have. */
 function hasOtherIndent({ oldText, newText }: EditRequest, before: string): boolean {
   if (!/^[ \t]+$/.test(before) || /^[\r\n]/.test(oldText) || oldText.trim() === newText.trim()) return false;
   const [first = "", next = "", ...more] = newText.split("\n");
   const [own = "", fresh, then = ""] = [oldText, first, next].map((text) => /^[ \t]*/.exec(text)?.[0]);
-  // What ends the block around the line is indented as in the file.
+  // Lines that end the surrounding block are indented as in the file.
   const isEnd =
     countOpenBrackets(oldText) !== countOpenBrackets(newText) ||
     OUTER_LINE.test(next) ||
@@ -59,7 +59,7 @@ function hasOtherIndent({ oldText, newText }: EditRequest, before: string): bool
   return then === own || (/[:{([]\s*$/.test(first) && (before + own).startsWith(then));
 }
 
-/** Lines come, and a blank one behind them, where the old text begins with a line's end: a line is left out there. */
+/** Whether the edit adds lines and a blank line where the old text begins with a line end, and so lacks a line. */
 function lacksLine({ oldText, newText }: EditRequest, before: string): boolean {
   const [, breaks = "", first = ""] = /^([\r\n]+)(.+)/.exec(oldText) ?? [];
   const isSame = /\n\r?\n/.test(breaks) && newText.startsWith(breaks);
@@ -67,15 +67,15 @@ function lacksLine({ oldText, newText }: EditRequest, before: string): boolean {
   return at > 0 && /\S\s*\n\s*\n$/.test(newText.slice(0, at).slice(-MAX_WORD_LENGTH));
 }
 
-/** The last of several lines ends inside a word, and the new text does not end with the same part of it. */
+/** Whether the last of several lines ends inside a word, and the new text does not end with that part of it. */
 function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
   const [word = ""] = oldText.includes("\n") ? (/\w+$/.exec(oldText.slice(-MAX_WORD_LENGTH)) ?? []) : [];
   return word !== "" && /^\w/.test(after) && !newText.endsWith(word);
 }
 
 /**
- * A line that the new text begins or ends with, and that is next to the old text in the file already: it would be there
- * twice. Either the edit is done, or the old text lacks that line.
+ * Finds a line at the beginning or end of the new text that is already next to the old text in the file, and would be
+ * there twice. Either the edit has already been made, or the old text lacks that line.
  */
 function findDoubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const [first, last] = [start + oldText.search(/\S|$/), start + oldText.trimEnd().length];
@@ -85,7 +85,7 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
   const [was = [], is = []] = [content.slice(from, end), whole].map(listFilledLines);
   const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
   const isUneven = countOpenBrackets(oldText) !== countOpenBrackets(newText);
-  // What comes behind lines that stay may begin like what is there, but seldom with two lines of words.
+  // Lines added after kept ones may begin like the lines there, but seldom with two lines of words.
   const [come = "", next = ""] = is.slice(was.length);
   const rest = come === "" ? "" : content.slice(end, end + MAX_REST_CHARACTERS);
   const [beside = "", further = ""] = listFilledLines(rest);
@@ -97,7 +97,7 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
   );
 }
 
-/** The sign that ends a line of the file behind whole lines of the old text, and that the new text has, too. */
+/** Finds the sign at the end of the file's line, directly after the old text, that the new text adds once more. */
 function findDoubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
@@ -106,7 +106,7 @@ function findDoubledSign({ content, oldText, newText }: EditRequest, start: numb
   return /[;,]/.test(sign) || countOpenBrackets(oldText) !== countOpenBrackets(newText) ? sign : undefined;
 }
 
-/** The rest of the line behind the old text, with which the new one ends as well, or has the whole line already. */
+/** Returns the rest of the line after the old text, if the new text ends with it or contains the whole line. */
 function findDoubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const rest = readLineAround(content, start, start + oldText.length)[1].trimEnd();
   const [old, fresh] = [oldText, newText].map((text) => text.split("\n"));
@@ -116,28 +116,28 @@ function findDoubledRest({ content, oldText, newText }: EditRequest, start: numb
   return is.endsWith(rest) || comes(is + rest) ? rest : undefined;
 }
 
-/** How far behind the old text lines are looked for that come twice. */
+/** How far after the old text to look for lines that would be repeated. */
 const MAX_REST_CHARACTERS = 1000;
-/** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
+/** Lines that end a block. When a block is added before the end of another one, both end with the same line. */
 const CLOSING_LINE = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
-/** Lines that go on where a block has ended, or end one: they are indented like what is around it. */
+/** Lines that continue after a block or end one. They are indented like the code around the block. */
 const OUTER_LINE = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
-/** Lines of signs around or between anything, and no line. */
+/** Lines of only signs, which separate or surround other lines, and empty lines. */
 const SEPARATOR_LINE = /^[^\w/([{)\]},;>]*$/;
 
-/** The marks of a comment count as brackets. */
+/** Counts open brackets. Comment marks count as brackets. */
 function countOpenBrackets(text: string): number {
   return text.split(/[([{]|\/\*/).length - text.split(/[)\]}]|\*\//).length;
 }
 
-/** Whether the new text only adds to the old one, and what it adds stands around that already. */
+/** Whether the new text only adds to the old one, and the file already has what it adds around the old text. */
 function isAlreadyThere({ content, oldText, newText }: EditRequest, start: number): boolean {
   const at = newText.indexOf(oldText);
   const added = newText.slice(0, at) + newText.slice(at + oldText.length);
   return at >= 0 && at <= start && /\w/.test(added) && content.startsWith(newText, start - at);
 }
 
-/** The edit with the line breaks at the ends of the old text that the new one lacks: two lines would become one. */
+/** Adds line breaks that the old text has at its ends and the new text lacks: otherwise two lines would be joined. */
 function addLineBreaks(request: EditRequest, start: number): EditRequest {
   const { content, oldText, newText } = request;
   const [before, after] = [content.charAt(start - 1), content.charAt(start + oldText.length)];
@@ -149,7 +149,7 @@ function addLineBreaks(request: EditRequest, start: number): EditRequest {
   return whole === newText || whole === oldText ? request : { ...request, newText: whole };
 }
 
-/** New lines end as the file's do; in a file that has both kinds, only those inside one line of it. */
+/** Builds the replacement with the file's line ends; in a file with both kinds, only inside a single line. */
 function createReplacement(
   { content, oldText, newText }: EditRequest,
   start: number,

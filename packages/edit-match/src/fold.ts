@@ -1,4 +1,4 @@
-/** What is ignored besides white space and look-alike characters. */
+/** What is ignored, besides white space and look-alike characters. */
 export type FoldDepth = "signs" | "backslashes" | "escapes" | "entities";
 
 const SPACE_CODE = 0x20;
@@ -19,7 +19,7 @@ const LOOK_ALIKES: readonly (readonly [signs: string, plain: string])[] = [
   ["。", "."],
   ["、", ","],
 ];
-/** Shared by sessions: what each character beyond ASCII stands for; those that are not listed are added when they come. */
+/** Shared by sessions: the plain form of characters beyond ASCII. Unlisted ones are added when they occur. */
 const PLAIN_CHARACTERS = new Map(
   LOOK_ALIKES.flatMap(([signs, plain]) => [...signs].map((sign) => [sign.charCodeAt(0), plain] as const)),
 );
@@ -28,7 +28,7 @@ const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"'
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
 const ENTITY_AT = new RegExp(ENTITY.source, "y");
 
-/** The text with HTML entities replaced by their characters. */
+/** Replaces HTML entities by their characters. */
 export function decodeEntities(text: string): string {
   return text.replace(
     ENTITY,
@@ -44,7 +44,7 @@ function findPlainCharacter(code: number): string {
   return plain;
 }
 
-/** Letters, digits and everything beyond ASCII: white space between two of them separates words. */
+/** Whether this is a letter, a digit or a character beyond ASCII: white space between two of them separates words. */
 function isWordCode(code: number): boolean {
   if (code >= 0x80) return true;
   if (code >= 0x61) return code <= 0x7a;
@@ -55,7 +55,7 @@ function isBlankCode(code: number): boolean {
   return code === SPACE_CODE || (code >= 9 && code <= 13);
 }
 
-/** Two hyphens are a dash, except at the start of a line, also behind a diff marker: there one may be that marker. */
+/** Returns a dash's end. Two hyphens are a dash, except where one of them may be the marker of a diff. */
 function findDashEnd(source: string, at: number): number {
   if (source[at - 1] === "-" || source[at + 1] !== "-" || source[at + 2] === "-") return at + 1;
   let before = at - 1;
@@ -65,15 +65,15 @@ function findDashEnd(source: string, at: number): number {
 }
 
 /**
- * A text in a normalized form: without white space (except for one space that separates two words), with plain
- * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
- * of folded texts leads back to the original ones.
+ * A normalized text: without white space (except for one space between words), with plain characters instead of
+ * look-alikes, and with letters separate from their accents. Each unit knows its source, so a match of folded texts
+ * leads back to the original ones.
  */
 export class FoldedText {
   readonly source: string;
-  /** UTF-16 codes of the units. */
+  /** The UTF-16 code of each unit. */
   readonly codes: Uint16Array;
-  /** Where the source of a unit begins and ends; empty for the further units of one character. */
+  /** Where each unit's source begins and ends; empty for further units of the same character. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   length = 0;
@@ -81,7 +81,7 @@ export class FoldedText {
 
   constructor(source: string, depth: FoldDepth) {
     this.source = source;
-    // A space may come before each character, and no character has more than four units.
+    // A space may precede each character, and no character becomes more than four units.
     const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
     this.codes = new Uint16Array(most);
     this.starts = new Int32Array(most);
@@ -95,7 +95,7 @@ export class FoldedText {
     }
   }
 
-  /** The units as a text, to compare and to look up; without spaces between words if lines are counted. */
+  /** The units as a string, for comparing and searching. Contains a space between words. */
   get text(): string {
     let text = "";
     for (let at = 0; at < this.length; at += 8192) {
@@ -104,12 +104,12 @@ export class FoldedText {
     return text;
   }
 
-  /** One character may stand for several units. */
+  /** Whether a unit is not the first one of its character: a character may become several units. */
   isWithinCharacter(unit: number): boolean {
     return unit < this.length && this.starts[unit] === this.ends[unit];
   }
 
-  /** Adds a character whose source is from `start` to `end`; returns `end`. */
+  /** Adds a character whose source is from `start` to `end`. Returns `end`. */
   #take(code: number, start: number, end: number): number {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#put(code, start, end);
@@ -140,7 +140,7 @@ export class FoldedText {
     this.length += 1;
   }
 
-  /** All backslashes before a character belong to it; before n, r and t an odd one may make white space of it. */
+  /** Reads an escape. All backslashes before a character belong to it; before n, r or t it may be white space. */
   #takeEscape(start: number, depth: FoldDepth): number {
     const source = this.source;
     let at = start;
@@ -150,7 +150,7 @@ export class FoldedText {
       this.#isParted = true;
       return at + 1;
     }
-    // Before a space they stand for themselves, or for nothing: at one depth each.
+    // Before a space, backslashes stand for themselves at one depth and for nothing at the other.
     if (next === SPACE_CODE && depth === "backslashes") return this.#take(BACKSLASH, start, at);
     if (Number.isNaN(next) || isBlankCode(next)) return at;
     return this.#take(next, start, at + 1);
@@ -165,7 +165,7 @@ export class FoldedText {
 
 export type Units = Pick<FoldedText, "codes" | "length">;
 
-/** Where the units of `part` occur in `whole`, at most so many times, including overlaps; in linear time. */
+/** Finds where the units of `part` occur in `whole`, at most `most` times, including overlaps, in linear time. */
 export function findPositions(part: Units, whole: Units, most: number): number[] {
   const found: number[] = [];
   if (part.length === 0 || part.length > whole.length) return found;
@@ -184,7 +184,7 @@ export function findPositions(part: Units, whole: Units, most: number): number[]
   return found;
 }
 
-/** How much of the part is known to match when the next unit does not. */
+/** Returns how much of the part still matches when the next unit does not. */
 function buildFallbackTable({ codes, length }: Units): Int32Array {
   const fallback = new Int32Array(length);
   let known = 0;
@@ -196,7 +196,7 @@ function buildFallbackTable({ codes, length }: Units): Int32Array {
   return fallback;
 }
 
-/** A character that looks like a plainer one. */
+/** Whether a character looks like a plainer one. */
 export function isLookAlike(sign: string): boolean {
   return sign > "\x7f" && /^[ -~]*$/.test(findPlainCharacter(sign.charCodeAt(0)));
 }

@@ -1,7 +1,7 @@
 import { type FoldDepth, FoldedText, isLookAlike } from "./fold.ts";
 import { type AlignedLines, type LineParts, splitLine } from "./lines.ts";
 
-/** A line of the old text, the same line in the file, and the line of the new text that it became. */
+/** A line of the old text, the same line in the file, and the line that the new text made of it. */
 export interface LineTriple {
   readonly old: LineParts;
   readonly file: LineParts;
@@ -11,8 +11,8 @@ export interface LineTriple {
 export type LearnedStyle = ReturnType<typeof learnStyle>;
 
 /**
- * What the whole edit shows about the model's spelling of the file; applied to what is new in the new text. `indent`
- * and `signs` return nothing if the edit contradicts itself.
+ * Learns from the whole edit how the model's spelling differs from the file's, to adjust what is new in the new text.
+ * `indent` and `signs` return undefined if the edit contradicts itself.
  */
 export function learnStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
   const freshParts = newLines.map(splitLine).filter(({ body }) => body !== "");
@@ -28,16 +28,16 @@ export function learnStyle(parts: readonly LineTriple[], { newLines, depth }: Al
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addToSet(trails, old.trail, file.trail);
   return {
-    /** Whether the new text is indented like the file, and the old one differently. */
+    /** Whether the new text is indented like the file although the old one is not. */
     isAsFile: indents === "as file",
-    /** The indentation of a new line, or of one that was changed from a line of the file. */
+    /** Returns the indentation of a new line, or of a line that was changed from a line of the file. */
     indent: (fresh: string, from?: { readonly old: string; readonly file: string }) => {
       if (isMoved) return undefined;
       if (fresh === from?.old && indents !== "as file") return from.file;
       return applyStyle(indents, fresh, () => indentMap.apply(fresh));
     },
     signs: (text: string) => applyStyle(signs, text, () => signMap.apply(text)),
-    /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
+    /** Returns the spaces at the end of a line. There is never a contradiction: if in doubt, they stay. */
     trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
       return trail === "" || more.length > 0 ? trail : inFile;
@@ -45,7 +45,7 @@ export function learnStyle(parts: readonly LineTriple[], { newLines, depth }: Al
   };
 }
 
-/** Whether some lines are further in or out than in the file, and all that are so in the old text by as much. */
+/** Whether the edit moves some lines away from the file's indentation, and from the old text's all by as much. */
 function isShiftedAlike(parts: readonly LineTriple[]): boolean {
   const [fromOld, fromFile] = (["old", "file"] as const).map((side) => {
     const moves = parts.map(
@@ -56,7 +56,7 @@ function isShiftedAlike(parts: readonly LineTriple[]): boolean {
   return (fromFile?.size ?? 0) > 0 && (fromOld?.size ?? 0) < 2;
 }
 
-/** Whether lines around what is shifted come, or go: what stays may have moved by as much. */
+/** Whether the edit adds or removes lines around the shifted ones: the kept lines may have moved as much. */
 function wrapsShifted(parts: readonly LineTriple[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
   const isFurtherIn = ({ old, file }: LineTriple) => old.indent.length > file.indent.length;
@@ -68,10 +68,10 @@ function wrapsShifted(parts: readonly LineTriple[], freshParts: readonly LinePar
   return freshParts.some(comes) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
 }
 
-/** Whether the new text is written like the old one, or like the file. */
+/** Whether the new text is written like the old text or like the file. */
 type WritingStyle = "as old" | "as file" | "mixed";
 
-/** What the first and the last line with evidence agree on: between them an edit may move lines on purpose. */
+/** Returns what the first and the last line with evidence agree on. Between them, an edit may move lines on purpose. */
 function findStyle(parts: readonly LineTriple[], part: "indent" | "body"): WritingStyle | undefined {
   const votes = parts.flatMap(({ old, file, fresh }): WritingStyle[] => {
     if (old.body === "" || fresh === undefined || old[part] === file[part]) return [];
@@ -84,17 +84,17 @@ function findStyle(parts: readonly LineTriple[], part: "indent" | "body"): Writi
   return votes[0] === votes.at(-1) ? votes[0] : "mixed";
 }
 
-/** A line that stays, with signs that neither the old text nor the file has there. */
+/** Whether a kept line has signs that neither the old text nor the file has there. */
 function isThirdVersion({ old, file, fresh }: LineTriple, depth: FoldDepth): boolean {
   const [was, there, is] = [old, file, fresh ?? old].map(({ body }) => body.replace(/\s+/g, ""));
   if (was === undefined || is === undefined || was === there || is === was || is === there) return false;
   return new FoldedText(is, depth).text === new FoldedText(was, depth).text;
 }
 
-/** A line that has tabs where the file has spaces, or the reverse. */
+/** Whether a line has tabs where the file has spaces, or the reverse. */
 const isOtherUnit = ({ old, file }: LineTriple) => old.indent.includes("\t") !== file.indent.includes("\t");
 
-/** Where no shifted line stays and only the unit differs, new lines that have the old text's unit are written like it. */
+/** If no shifted line is kept and only the unit differs, new lines in the old text's unit are like the old text. */
 function findUnitStyle(
   parts: readonly LineTriple[],
   freshParts: readonly LineParts[],
@@ -102,7 +102,7 @@ function findUnitStyle(
   const shifted = parts.filter(({ old, file }) => old.indent !== file.indent);
   const [first] = shifted;
   if (first === undefined || !shifted.every((part) => isOtherUnit(part) && !part.fresh)) return undefined;
-  // A single space may be that of a block comment.
+  // A single space may belong to a block comment.
   const indents = freshParts.map(({ indent }) => indent).filter((indent) => indent !== "" && indent !== " ");
   const isLikeOld = (indent: string) => indent.includes("\t") === first.old.indent.includes("\t");
   return indents.length > 0 && indents.every(isLikeOld) ? "as old" : undefined;
@@ -120,7 +120,7 @@ function applyStyle(manner: WritingStyle, text: string, map: () => string | unde
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
-/** The number of equal characters at the beginning of two texts, and of the rest at their end. */
+/** Counts the equal characters at the beginning of two texts, and those in the rest at the end. */
 export function countCommonEnds(one: string, other: string) {
   const most = Math.min(one.length, other.length);
   let [head, tail] = [0, 0];
@@ -130,17 +130,17 @@ export function countCommonEnds(one: string, other: string) {
   return { head, tail };
 }
 
-/** How many characters at the ends say that two texts are alike: backslashes before a different character do not. */
+/** Counts the characters at both ends that show a likeness: backslashes before a different character do not. */
 export function scoreAlikeness(one: string, other: string): number {
   let { head, tail } = countCommonEnds(one, other);
   while (head > 0 && one[head - 1] === "\\") head -= 1;
   return head + tail;
 }
 
-/** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */
+/** A rule from the old text's indentation to the file's. Returns undefined if it does not apply. */
 type IndentRule = (indent: string) => string | undefined;
 
-/** Lines keep their indentation unless all lines were shifted alike. */
+/** Learns how to convert indentation. Lines keep theirs unless all lines were shifted in the same way. */
 function buildIndentMap(parts: readonly LineTriple[]): {
   readonly isOneWay: boolean;
   readonly apply: IndentRule;
@@ -153,13 +153,13 @@ function buildIndentMap(parts: readonly LineTriple[]): {
   const hasTabs = pairs.some(({ file }) => file.includes("\t"));
   const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
   const isMostly = shiftedLines.length > parts.length / 2;
-  /** The file's indentation of the only line that is shifted. */
+  /** The indentation in the file of the only shifted line. */
   const oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
   const tried = shift === undefined ? [(indent: string) => indent] : listIndentRules(shift);
   const rules = tried.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
   const onlyIn = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
   if (rules.length === 0 && isPartly) {
-    // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
+    // A single shifted line says nothing about others. Several suggest that this one may be shifted, most that it is.
     const isKept = (indent: string) =>
       oneOff !== undefined || (onlyIn(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
     const isUnit = shiftedLines.every(isOtherUnit);
@@ -179,7 +179,7 @@ function buildIndentMap(parts: readonly LineTriple[]): {
 
 const INDENT_UNITS = ["\t", ...[1, 2, 3, 4, 6, 8].map((width) => " ".repeat(width))];
 
-/** All simple rules from one to the other: more or less indentation, or another unit. */
+/** Returns all simple rules from one indentation to the other: more or less of it, or another unit. */
 function listIndentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
   const rules: IndentRule[] = [];
   if (file.endsWith(old)) rules.push((indent) => file.slice(0, file.length - old.length) + indent);
@@ -193,7 +193,7 @@ function listIndentRules({ old, file }: { readonly old: string; readonly file: s
   return rules;
 }
 
-/** Between tabs and spaces the lines of a block comment keep the one space more that they have. */
+/** Converts between units. Between tabs and spaces, the lines of a block comment keep their one additional space. */
 function rescaleIndent(indent: string, from: string, to: string): string | undefined {
   let levels = 0;
   while (indent.startsWith(from, levels * from.length)) levels += 1;
@@ -206,13 +206,13 @@ function addToSet(map: Map<string, Set<string>>, key: string, value: string): vo
 }
 
 const BACKSLASH = /\\/;
-/** Places where characters have more often lost an escape. */
+/** Places where characters have often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
 const PLAIN_SIGN = /^(?:[!-~]|--|\.{3})$/;
 const DOTS = "...";
 
-/** A part of a line with what is beside it, as far as that tells what a sign is for: as its left and its right half. */
+/** Returns a sign with the kind of character on its left, and with that on its right, which tell its purpose. */
 function splitContext(text: string, start: number, end: number): readonly [string, string] {
   const kindOf = (at: number) =>
     (text[at] ?? " ").replace(/\p{L}/u, "a").replace(/\d/, "0").replace(/\s/, " ");
@@ -223,20 +223,20 @@ function splitContext(text: string, start: number, end: number): readonly [strin
 /** How the file spells what the model writes, learned for each character. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
-  /** How much more often a character is the file's own with this on its left, on its right, and on both sides. */
+  /** By context on the left, on the right and on both sides: how much more often the file has the same character. */
   readonly #beside = [0, 1, 2].map(() => new Map<string, number>());
   readonly #depth: FoldDepth;
   #changesAny = false;
-  /** Plain characters that the file has where the model wrote a look-alike. */
+  /** The plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
-  /** Where a new line may have lost an escape, as the old text has. */
+  /** Patterns for places in a new line that may have lost an escape, as the old text has. */
   readonly #lost = new Set<RegExp>();
 
   constructor(parts: readonly LineTriple[], depth: FoldDepth) {
     this.#depth = depth;
-    // If everything is written alike there is nothing to learn.
+    // If nothing is written differently, there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
-    // At the end of a line a backslash has no character to belong to.
+    // A backslash at the end of a line has no character to belong to.
     const backslashesOf = ({ body }: LineParts) => /\\*$/.exec(body)?.[0];
     if (parts.some(({ old, file }) => backslashesOf(old) !== backslashesOf(file))) {
       this.#lost.add(/\\$/);
@@ -252,14 +252,14 @@ class SignMap {
       if (isLookAlike(written.replace(/^\\+/, "")) && !isLookAlike(inFile)) this.#plain.add(inFile);
       if (inFile.length > written.length && inFile.includes("\\")) {
         this.#lost.add(PATTERN);
-        // One backslash stands for two.
+        // One backslash may stand for two.
         if (written.startsWith("\\")) this.#lost.add(BACKSLASH);
       }
     }
   }
 
   apply(body: string): string | undefined {
-    // If an escape and a line break or a tab count as the same, it may be either.
+    // If an escape counts as a line break or tab, it may be either.
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
     if ([...this.#lost].some((sign) => sign.test(body))) return undefined;
@@ -284,13 +284,13 @@ class SignMap {
   #meant(written: string, halves: readonly [string, string]): string | undefined {
     const known = [...(this.#known.get(written) ?? [])];
     if (PLAIN_SIGN.test(written)) {
-      // The file may have another character for it here, as it has elsewhere: what is beside it tells.
+      // The file may have another character here, as it has elsewhere; the characters next to it tell.
       const isPlain = (this.#depth === "signs" || this.#depth === "entities") && known.includes(written);
       const isOnly = known.every((inFile) => inFile === written);
       return isOnly || (isPlain && this.#isOwnBeside(halves)) ? written : undefined;
     }
     if (known.length > 0) return known.length === 1 ? known[0] : undefined;
-    // Where look-alikes stand for plain characters, one that nothing was learned about may do so as well.
+    // If look-alikes stand for plain characters, one that was not learned about may do so as well.
     if (isLookAlike(written) && this.#plain.size > 0) {
       const plain = new FoldedText(written, "signs").text;
       return this.#plain.has(plain) ? plain : undefined;
@@ -312,7 +312,7 @@ class SignMap {
   }
 }
 
-/** The characters of two texts with the same folded form, side by side. */
+/** Pairs the characters of two texts that have the same folded form. */
 function alignCharacters(oldBody: string, fileBody: string, depth: FoldDepth) {
   const [old, file] = [new FoldedText(oldBody, depth), new FoldedText(fileBody, depth)];
   const found: {

@@ -14,22 +14,22 @@ export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** The lines that are not blank, without spaces at their ends. */
+/** Returns the lines that are not blank, without trailing spaces. */
 export function listFilledLines(text: string): string[] {
   return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
 }
 
-/** How far from a place a line can be next to it. */
+/** The longest distance from a place at which a line still counts as next to it. */
 const MAX_DISTANCE = 1000;
 
-/** The line up to there, and from there on, as far as a line next to it could be the same. */
+/** Returns the parts of the line before and after the given range. Very long parts are cut. */
 export function readLineAround(content: string, start: number, end: number): [before: string, after: string] {
   const before = content.slice(Math.max(0, start - 2 * MAX_DISTANCE), start);
   const [after = ""] = content.slice(end, end + 2 * MAX_DISTANCE).split("\n", 1);
   return [before.slice(before.lastIndexOf("\n") + 1), after];
 }
 
-/** The nearest lines above and below that are not blank; empty where there is none. */
+/** Returns the nearest non-blank lines above and below; "" if there is none. */
 export function readFilledNeighbours(
   content: string,
   start: number,
@@ -41,26 +41,26 @@ export function readFilledNeighbours(
   return [above.slice(above.lastIndexOf("\n") + 1), below.trimEnd()];
 }
 
-/** Whether one of the quotes has no counterpart in the line; apostrophes and quotes between others do not count. */
+/** Whether a quote in the line has no counterpart. Apostrophes, and quotes within others, do not count. */
 export function hasUnpairedQuote(line: string, quote: string): boolean {
   const bare = line.replace(/\w'\w/g, "").replace(/(["'`]).*?\1/g, "");
   return bare.includes(quote);
 }
 
-/** Some lines of the old text and the same lines in the file. */
+/** Some lines of the old text and the matching lines in the file. */
 export interface LineBlock {
   readonly oldFrom: number;
   readonly oldTo: number;
   readonly fileFrom: number;
   readonly fileTo: number;
-  /** Lines that dots in the old text stand for. */
+  /** The file's lines for which dots in the old text stand. */
   readonly isElided?: true;
 }
 
 export interface AlignedLines {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** The lines of the file that match the old lines, without their ends. */
+  /** The file's lines at the place, without line ends. */
   readonly fileLines: readonly string[];
   readonly blocks: readonly LineBlock[];
   readonly depth: FoldDepth;
@@ -70,14 +70,14 @@ export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: LineBlock): boo
   return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
 }
 
-/** Two lines with the same key are the same: their characters without white space. */
+/** Returns a line's characters without white space. Lines with the same key are the same line. */
 export function buildKey(line: string, depth: FoldDepth): string {
   return new FoldedText(line, depth).text.replaceAll(" ", "");
 }
 
 /**
- * Aligns lines of the old text with those of the file, by how many characters each has, in the smallest blocks that
- * begin and end with a line on both sides. No result if they have not the same number.
+ * Aligns the old text's lines with the file's by their number of characters, in the smallest blocks that begin and end
+ * with a line on both sides. Returns undefined if the totals differ.
  */
 export function alignLines(oldSizes: readonly number[], fileSizes: readonly number[], whole: LineBlock) {
   const [old, file] = [oldSizes.slice(0, whole.oldTo), fileSizes.slice(0, whole.fileTo)];
@@ -92,7 +92,7 @@ export function alignLines(oldSizes: readonly number[], fileSizes: readonly numb
       if (meeting === undefined) return undefined;
       [oldTo, fileTo] = meeting;
     } else if (oldTo - oldFrom === fileTo - fileFrom) {
-      // The same number of blank lines on both sides is the same lines; otherwise it is unknown which are.
+      // If both sides have the same number of blank lines, they correspond. Otherwise it is unknown which ones do.
       for (; oldFrom + 1 < oldTo; oldFrom += 1, fileFrom += 1)
         blocks.push({ oldFrom, oldTo: oldFrom + 1, fileFrom, fileTo: fileFrom + 1 });
     }
@@ -102,7 +102,7 @@ export function alignLines(oldSizes: readonly number[], fileSizes: readonly numb
   return blocks;
 }
 
-/** Where a line ends on both sides after the same number of characters. */
+/** Finds where a line ends on both sides after the same number of characters. */
 function findMeeting(old: readonly number[], file: readonly number[], from: [oldTo: number, fileTo: number]) {
   let [oldTo, fileTo] = from;
   let ahead = 0;
@@ -115,21 +115,21 @@ function findMeeting(old: readonly number[], file: readonly number[], from: [old
 
 const SCORE_SAME = 3;
 const SCORE_ALIKE = 2;
-/** A line with words says more than as many lines of brackets. */
+/** A line with words counts more than this many lines of brackets. */
 const SCORE_WORDS = 4;
 const MAX_COMPARED = 4_000_000;
 
 export interface Texts {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** For a line of the old text the file's, which is as exact. */
+  /** For each line of the old text, the exact line in the file. */
   readonly there?: readonly (string | undefined)[];
 }
 
 /**
- * For each line of the new text the same line of the old one, or -1: keeps the most lines, and of these as many
- * exact ones as possible; without a depth only exact ones. Of several equal lines the first one is kept, and in a
- * second result the last one. No result if the texts are too long.
+ * For each line of the new text, returns the same line of the old text, or -1. Keeps as many lines as possible and,
+ * among these, as many exact ones as possible; without a depth only exact ones. The first result keeps the first of
+ * several equal lines, the second result the last one. The results are undefined if the texts are too long.
  */
 export function matchKeptLines(texts: Texts, depth?: FoldDepth): (Int32Array | undefined)[] {
   const { oldLines, newLines, there = oldLines } = texts;
@@ -148,7 +148,7 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
   const most = Math.min(from, to);
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const isTwin = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
-  // Which of like lines has other bytes in the file is not known by their being first or last.
+  // If several similar lines differ in the file, it is not known which of them is kept.
   const doubted = new Set(oldLines.filter((line, at) => there[at] !== line && isTwin(line)));
   const isSame = (old: number, at: number) => {
     const [line = "", file = line] = [oldLines[old], there[old]];

@@ -17,14 +17,14 @@ import {
 } from "./lines.ts";
 import type { TextRange } from "./windows.ts";
 
-/** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
+/** A line to write, its line of the new text, and the index of the file's line whose line end it gets. */
 export interface MergedLine {
   readonly text: string;
   readonly fresh?: string;
   readonly like?: number | undefined;
 }
 
-/** Blocks that change together, and the lines of the new text that replace them. */
+/** Blocks that are changed together, and the lines of the new text that replace them. */
 interface Hunk {
   readonly blocks: readonly LineBlock[];
   readonly newFrom: number;
@@ -32,8 +32,8 @@ interface Hunk {
 }
 
 /**
- * Makes the edit in the file's own lines: a kept line has the file's bytes; a changed or new one is written as in
- * the new text, adjusted by what was learned from the whole edit. No result if it is not clear which is which.
+ * Makes the edit in the file's own lines. A kept line keeps the file's bytes. A changed or new line is as in the new
+ * text, adjusted by what was learned from the whole edit. Returns undefined if it is not clear which lines are kept.
  */
 export function mergeLines(sides: AlignedLines): MergedLine[] | undefined {
   const there = sides.oldLines.map((): string | undefined => undefined);
@@ -64,7 +64,7 @@ function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefi
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
-/** A line that both texts have, anywhere, must have the file's bytes; dots have none. */
+/** Whether a line that both texts have is written with the file's bytes. Dots have no bytes in the file. */
 function keepsBytes(
   { blocks, oldLines, fileLines }: AlignedLines,
   { text, fresh = "" }: MergedLine,
@@ -114,7 +114,7 @@ function listSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefi
   return steps.every((step) => "kept" in step || isClear(sides, step.hunk)) ? steps : undefined;
 }
 
-/** The lines of the new text in which a block is kept; -1 for a line that is not. */
+/** The lines of the new text that keep a block; `from` is -1 if it has none there. */
 interface KeptRange {
   readonly from: number;
   readonly count: number;
@@ -122,7 +122,7 @@ interface KeptRange {
 
 const MIN_RESTORED = 4;
 
-/** The blocks that the new text keeps. If the file has other blank lines, or an extra line, only next to kept ones. */
+/** Returns the blocks that the new text keeps. Blocks with other blank lines count only between kept ones. */
 function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
@@ -147,7 +147,7 @@ function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | un
   });
 }
 
-/** Lines that the old text lacks or has differently, and that the new one has like the file. */
+/** Finds lines that the old text lacks or has differently, and that the new text has as in the file. */
 function findRestored(
   sides: AlignedLines,
   block: LineBlock,
@@ -163,13 +163,13 @@ function findRestored(
   }
   const [at = from] = found;
   const ends = [at === from, at + lines.length === to];
-  // Further away it may only look the same; so may one that old_string has nothing of, beside lines that come.
+  // Lines further away may only look the same. So may lines of which the old text has nothing, next to added ones.
   const isNamed = block.oldFrom < block.oldTo;
   const isBeside = ends.some(Boolean) && ends.every((isEnd, side) => isEnd || isNamed || isBetween[side]);
   return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
 }
 
-/** If lines differ in the file, the result must be clear from the new text. */
+/** Whether the result is clear: if the file's lines differ, the new text must be exactly those lines. */
 function isClear(sides: AlignedLines, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneLine)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
@@ -178,16 +178,16 @@ function isClear(sides: AlignedLines, { blocks, newFrom, newTo }: Hunk): boolean
 }
 
 const MAX_TRIED = 200;
-/** Of its characters a line that was changed keeps more than this at its ends. */
+/** The least share of its characters that a changed line must keep at its ends. */
 const MIN_ALIKE_SHARE = 0.4;
 
-/** For lines of the new text in a hunk, the old line that was changed to them. */
+/** Yields lines of the new text in a hunk, each with the old line that was changed to it. */
 function* findPartners(
   sides: AlignedLines,
   { blocks, newFrom, newTo }: Hunk,
 ): Generator<[number, LineBlock]> {
   const lines = blocks.filter(isOneToOne);
-  // A single line became the other single one, however little they have in common.
+  // If there is only one line on each side, one became the other, however little they have in common.
   const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : MIN_ALIKE_SHARE;
   let next = 0;
   for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MAX_TRIED; fresh += 1) {
@@ -206,12 +206,12 @@ function* findPartners(
 
 function scoreLikeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
-  // A line of signs alone did not become one with words.
+  // A line of only signs did not become one with words.
   if (/\w/.test(one) !== /\w/.test(other)) return 0;
   return scoreAlikeness(one, other) / Math.min(one.length, other.length);
 }
 
-/** For a line of the old text, the same line in the file and what the new text made of it. */
+/** For each line of the old text: the same line in the file, and what the new text made of it. */
 function buildTriples(
   sides: AlignedLines,
   newOf: Int32Array,
@@ -253,7 +253,7 @@ function mergeChangedLines(shown: MergeContext, { newFrom, newTo }: Hunk): Merge
   return merged;
 }
 
-/** Where a line of words comes from that is as the old text has it, and stays nowhere else. */
+/** Finds the line of the old text that was moved here: an equal line with words that is kept nowhere else. */
 function findMovedBlock(
   { sides: { blocks, oldLines }, newOf }: MergeContext,
   fresh: string,
@@ -265,12 +265,14 @@ function findMovedBlock(
 }
 
 function isUnclear({ depth, fileLines }: AlignedLines, fresh: string): boolean {
-  // A string with a line break that lost its escape may continue at the beginning of the next line.
+  // A string with a line break that has lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
   return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => hasUnpairedQuote(fresh, quote)));
 }
 
-/** A line of the new text. What it keeps of a line of the file is the file's, unless it has a third version. */
+/**
+ * Returns a line as it should be written. What it keeps of the file's line is the file's, unless spelled a third way.
+ */
 function mergeLine(
   { sides, learned }: MergeContext,
   line: string,
@@ -280,7 +282,7 @@ function mergeLine(
   const oldLine = sides.oldLines[from?.oldFrom ?? -1];
   if (fresh.body === "" && line !== oldLine) {
     const indent = line && learned.indent(line);
-    // A line of nothing but spaces may not be shifted with the others.
+    // A line of only white space may not be shifted together with the others.
     const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
     return isShown ? indent : undefined;
   }
@@ -296,13 +298,13 @@ function mergeLine(
   return indent === undefined || body === undefined ? undefined : indent + body + trail;
 }
 
-/** Where the old line differs from the file, what the new one keeps of it is the file's too. */
+/** Merges a changed line. What it keeps of the old line is written as in the file. */
 function mergeBody(
   { old, file, fresh }: Readonly<Record<"old" | "file" | "fresh", string>>,
   learned: LearnedStyle,
   depth: FoldDepth,
 ): string | undefined {
-  // Nobody changes the Unicode normal form on purpose.
+  // A change of the Unicode normal form is never intended.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
   if (scoreAlikeness(file, fresh) > scoreAlikeness(old, fresh)) {
     return learned.signs(fresh) === fresh ? fresh : undefined;
@@ -326,7 +328,7 @@ function mergeChangedBody(
   const before = findSeam(old, file, { unit: from, isWithin: from === to });
   const lastOf = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
   const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - tail)];
-  // Spaces behind a bracket say nothing about those behind a comma.
+  // Spaces after a bracket say nothing about spaces after a comma.
   const isWithin = was !== is && /[([{]/.test(was);
   const after = from === to ? before : findSeam(old, file, { unit: to, isWithin });
   if (before === undefined || after === undefined) return undefined;
@@ -340,8 +342,8 @@ function mergeChangedBody(
 }
 
 /**
- * The spaces before a character, on both sides. No result if only the file has some, or only the old text and the
- * new one inserts something there: then it is unclear whether they are meant.
+ * Returns the spaces before a character on both sides. Returns undefined if it is unclear whether they are meant: if
+ * only the file has spaces, or if only the old text has some and the new text inserts something there.
  */
 function findSeam(
   old: FoldedText,

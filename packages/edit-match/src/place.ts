@@ -10,14 +10,14 @@ import {
 } from "./lines.ts";
 import type { SearchedFile, TextRange } from "./windows.ts";
 
-/** The two texts of an edit in lines, without blank lines at their beginning or end that both have. */
+/** The lines of an edit's two texts, without leading and trailing blank lines that both texts have. */
 export interface EditLines {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** How many blank lines at the beginning and the end only the old text has: a slip if the file has none. */
+  /** How many more blank lines the old text has above and below. They are a slip if the file has none. */
   readonly above: number;
   readonly below: number;
-  /** How many it has there, whatever the new text has. */
+  /** How many blank lines the old text has above and below, whatever the new text has. */
   readonly around: readonly [above: number, below: number];
   readonly endsLine: boolean;
   readonly takesEnd: boolean;
@@ -30,7 +30,7 @@ export function splitEditLines(oldText: string, newText: string): EditLines | un
   const [above, below] = [old.above.length, Math.max(0, oldTail - 1)];
   const known = { oldLines: old.lines, around: [above, below], endsLine: oldTail > 0 } as const;
   if (isBlank(newText)) {
-    // What is left of as many blank lines as the old text has around its own ones.
+    // A blank new text: keep as many blank lines as remain after subtracting those around the old text's lines.
     const blanks = oldTail === 0 ? 1 : Math.max(0, newText.split("\n").length - 1 - above - below);
     return { ...known, newLines: Array(blanks).fill(""), above, below, takesEnd: blanks === 0 };
   }
@@ -44,7 +44,7 @@ export function splitEditLines(oldText: string, newText: string): EditLines | un
   };
 }
 
-/** Lines, and the blank lines around them, counted from these. */
+/** Splits a text into its lines and the blank lines above and below, each counted from the lines outwards. */
 function trimBlankLines(text: string): Record<"above" | "lines" | "below", readonly string[]> {
   const lines = text.split("\n");
   const isFilled = (line: string) => !isBlank(line);
@@ -52,16 +52,16 @@ function trimBlankLines(text: string): Record<"above" | "lines" | "below", reado
   return { above: lines.slice(0, from).reverse(), lines: lines.slice(from, to), below: lines.slice(to) };
 }
 
-/** Where the old text is in the file, line by line. */
+/** A place where the old text is in the file, line by line. */
 export interface MatchPlace extends TextRange {
   readonly sides: AlignedLines;
-  /** The differences of the old text there, as the names of rules. */
+  /** The names of the rules that were needed because the old text differs from the file. */
   readonly mistakes: ReadonlySet<string>;
-  /** It is one of the places, but it is unknown what should happen to the blank lines around it. */
+  /** The place counts, but it is not known what should happen to the blank lines around it. */
   readonly isOpen: boolean;
-  /** The old text has more blank lines around its own ones. */
+  /** The old text has more blank lines around it than the file. */
   readonly lacksBlanks: boolean;
-  /** Whether lines are removed with their ends, because nothing replaces them. */
+  /** Whether the lines are removed with their line ends, because nothing replaces them. */
   readonly takesEnd: boolean;
 }
 
@@ -73,12 +73,12 @@ export interface Search {
 
 const MAX_PLACES = 50;
 
-/** More places than this are not told apart; of a long text fewer, because to compare their lines takes time. */
+/** The most places that are told apart. A long text has fewer, because comparing their lines takes time. */
 export function findPlaceLimit(oldText: string): number {
   return Math.max(4, Math.min(MAX_PLACES, Math.floor(400_000 / oldText.length)));
 }
 
-/** The places with the same characters as the old text. */
+/** Finds the places with the same characters as the old text. */
 export function findPlaces(search: Search): MatchPlace[] {
   const { file } = search;
   const text = search.said.oldLines.join("\n");
@@ -92,7 +92,7 @@ export function findPlaces(search: Search): MatchPlace[] {
   });
   const places: MatchPlace[] = [];
   for (const stretch of found.slice(0, MAX_PLACES)) {
-    // Only those that count: the first few may all begin inside a line or word, before the second real one.
+    // Count only real places: the first matches may all begin inside a line or word.
     if (places.length === findPlaceLimit(text)) break;
     const place = createPlace(search, stretch, wanted.length);
     if (place !== undefined) places.push(place);
@@ -102,7 +102,7 @@ export function findPlaces(search: Search): MatchPlace[] {
 
 const MIN_PART_CHARACTERS = 12;
 const MAX_LINE_PART = 200;
-/** The most white space at either side of a line, which is checked for each place. */
+/** The most white space at either end of a line, which is checked for every place. */
 const MAX_INDENT = 500;
 
 function createPlace(search: Search, { start, end }: TextRange, size: number): MatchPlace | undefined {
@@ -119,10 +119,10 @@ function createPlace(search: Search, { start, end }: TextRange, size: number): M
   const isLong = (line: string) =>
     size >= MIN_PART_CHARACTERS && (said.oldLines.length === 1 || line.trim().length > 20);
   const cutsWord = [start, end].some((at) => isInsideWord(content, at));
-  // Only a model that is shown a part of a very long line begins in the middle of a word.
+  // Only a model that sees a part of a very long line begins in the middle of a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= MAX_LINE_PART;
   if (cutsWord && !(isOfEndless && size >= MIN_PART_CHARACTERS)) return undefined;
-  // What is indented begins a line.
+  // An indented text begins a line.
   if ((!isFromStart && /^\s/.test(first)) || (!isToEnd && endsLine(said, isOfEndless))) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
   const inside = trimToLine(said, { isFromStart, isToEnd });
@@ -131,23 +131,23 @@ function createPlace(search: Search, { start, end }: TextRange, size: number): M
   return alignPlace({ ...search, said: inside }, part);
 }
 
-/** What has a line break behind it ends a line; of a very long one a model sees a part as if it were a line. */
+/** Whether the old text ends a line. A part of a very long line, which a model may see as a line, does not. */
 function endsLine(said: EditLines, isOfEndless: boolean): boolean {
   return said.endsLine && !(isOfEndless && said.below === 0);
 }
 
-/** Between two letters of a word, or two equal characters in a row. */
+/** Whether a position is between two letters of a word, or between two equal characters. */
 function isInsideWord(content: string, at: number): boolean {
   return /^(?:\w\w|(\S)\1)$/.test(content.slice(Math.max(0, at - 1), at + 1));
 }
 
-/** If the edit begins or ends inside a line, the rest of that line does not belong to it. */
+/** Trims the texts if the edit begins or ends inside a line, because the rest of that line does not belong to it. */
 function trimToLine(
   said: EditLines,
   { isFromStart, isToEnd }: { isFromStart: boolean; isToEnd: boolean },
 ): EditLines | undefined {
   const [oldLines, newLines] = [[...said.oldLines], [...said.newLines]];
-  // A part of a line does not show how further lines must be indented, or before which of them its rest belongs.
+  // A part of a line shows neither how further lines are indented, nor to which of them the rest of the line belongs.
   if (newLines.length > oldLines.length) return undefined;
   if (!isFromStart) {
     for (const lines of [oldLines, newLines]) lines[0] = lines[0]?.trimStart() ?? "";
@@ -162,7 +162,7 @@ export function listLines(content: string, { start, end }: TextRange): string[] 
   return content.slice(start, end).replaceAll("\r\n", "\n").replace(/\r$/, "").split("\n");
 }
 
-/** The place, if its lines match those of the old text except for slips, which set lines apart. */
+/** Returns the place if its lines match the old text's, apart from the slips in `apart`. */
 export function alignPlace(
   { said, depth, file: { content } }: Search,
   stretch: TextRange,
@@ -188,9 +188,9 @@ export function alignPlace(
   }
   const sides = { oldLines, newLines, fileLines, blocks, depth };
   const [above, below] = countBlankLines(content, stretch);
-  // Blank lines of the old text that are also in the file may be meant to be removed.
+  // Blank lines that are in the old text and also in the file may be meant to be removed.
   const isOpen = (said.above > 0 && above >= said.above) || (said.below > 0 && below >= said.below);
-  // Lines come, and a blank one behind them, where the file has none above: it has a line there that is left out.
+  // The edit adds lines and then a blank line, where the file has no blank line above: the old text lacks a line there.
   const comes = isBlank(content.slice(0, stretch.start)) ? 0 : newLines.indexOf(oldLines[0] ?? "");
   const isApart = above < said.around[0] && comes > 0 && isBlank(newLines[comes - 1] ?? "");
   const lacksBlanks = above < said.around[0] || below < said.around[1];
@@ -198,7 +198,7 @@ export function alignPlace(
   return { ...stretch, sides, isOpen: isOpen || isApart, lacksBlanks, takesEnd: said.takesEnd, mistakes };
 }
 
-/** How many blank lines are above and below a part of the file. */
+/** Counts the blank lines above and below a part of the file. */
 function countBlankLines(content: string, { start, end }: TextRange): [above: number, below: number] {
   const before = content.slice(Math.max(0, start - 200), start).split("\n");
   const after = content.slice(end, end + 200).split("\n");

@@ -8,19 +8,19 @@ const LEFT_OUT_WORDS = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|
 const THING_WORDS = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
 const KEPT_WORDS = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
 const PHRASE = new RegExp(`^${LEFT_OUT_WORDS}${THING_WORDS}${KEPT_WORDS}$`, "i");
-/** Words of which no other comment consists; behind dots none begins with one of the others either. */
+/** Words that occur in no other kind of comment. */
 const CERTAIN_WORDS =
   /^(?:the\s+)?(?:rest|remainder)\s+of\b|^(?:existing|remaining)\s+(?:code|content|logic)\b|\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
 const AFTER_DOTS = new RegExp(String.raw`^(?:${LEFT_OUT_WORDS}|(?:\d+\s+)?more)\b`, "i");
 const DOTTED = /^(?:\.\.|…)|(?:\.\.|…)$/;
 const removeDots = (text: string) =>
   DOTTED.test(text) ? text.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "") : text;
-/** What every placeholder has: dots, or the beginning of a comment or a bracket. */
+/** Every placeholder has one of these: dots, or the beginning of a comment or bracket. */
 const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i");
 
 /**
- * How certainly a line only stands for left-out lines: "certain" for words that say so, "bare" for a comment of
- * only dots, null for a line of content.
+ * Says how certainly a line stands for left-out lines: "certain" if its words say so, "bare" for a comment of only
+ * dots, null for a line of content.
  */
 export function classifyOmission(line: string): "certain" | "bare" | null {
   const trimmed = line.trim();
@@ -33,7 +33,7 @@ export function classifyOmission(line: string): "certain" | "bare" | null {
   if (words === "" && hasDots) return isComment ? "bare" : null;
   const phrase = (BRACKETS.exec(words)?.[1] ?? words).replace(/[.!]$/, "").trim();
   if (isComment && /^(?:\.\.|…)/.test(inside) && AFTER_DOTS.test(phrase)) return "certain";
-  // Three of these signs, of which dots are two: `...rest` alone spreads a value.
+  // At least three of these signs are required, of which dots count as two: `...rest` alone spreads a value.
   const signs = [
     isComment,
     inside !== uncommented,
@@ -54,17 +54,17 @@ function findPlaceholders(lines: readonly string[], certaintyOf: typeof classify
   });
 }
 
-/** Those that the old text has less often. */
+/** Returns the placeholders that occur more often than in the old text. */
 function filterNew(found: readonly FoundPlaceholder[], old: readonly string[]): FoundPlaceholder[] {
   const left = indexByKey(old);
   return found.filter(({ line }) => left.get(line)?.pop() === undefined);
 }
 
-/** What the trimmed line of a placeholder without dots begins with; beyond ASCII there are more spaces to trim. */
+/** How a placeholder without dots begins when trimmed. Characters beyond ASCII may be spaces to trim. */
 const FIRST_SIGN = /[[(<{/#%;'"*rR-]|[^\0-\x7f]/;
 const SPACE = 0x20;
 
-/** The lines that may be placeholders: in a large text few, and only these are taken out of it. */
+/** Returns the lines that may be placeholders. In a large text these are few, and only they are copied. */
 function listSuspectLines(text: string): string[] {
   const placeOf = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
   const lines: string[] = [];
@@ -83,8 +83,8 @@ function listSuspectLines(text: string): string[] {
 }
 
 /**
- * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
- * lose them. A comment of only dots counts only if the text also became shorter, dots alone if lines are gone there.
+ * Returns the first new line of a whole text that stands for left-out lines: writing it would lose those lines. A
+ * comment of only dots counts only if the text also became shorter, and bare dots only if lines are missing there.
  */
 export function findNewOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
@@ -99,12 +99,12 @@ export function findNewOmission(oldText: string, newText: string): string | null
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
 const classifyDots = (line: string) => (DOTS.test(line) ? "bare" : classifyOmission(line));
-/** Dots that replace a single line may be meant as they are. */
+/** Dots that replace a single line may be meant literally. */
 const MIN_LINES_GONE = 2;
-/** What a body of only dots stands under. */
+/** Matches the line above a body of only dots. */
 const BODY_HEAD = /:$|"""$|'''$/;
 
-/** New dots directly between two lines that were kept, of which the old text had others in between. */
+/** Finds new dots directly between two kept lines, between which the old text had other lines. */
 function findDotsForLines(oldText: string, newText: string): string | null {
   const [oldLines, newLines] = [listFilledLines(oldText), listFilledLines(newText)];
   const kept = matchKeptLines({ oldLines, newLines });
@@ -116,7 +116,7 @@ function findDotsForLines(oldText: string, newText: string): string | null {
     return kept.every((places) => {
       const [from = -1, own = -1, to = -1] = [places?.[at - 1], places?.[at], places?.[at + 1]];
       if (own >= 0 || (from < 0 && at > 0)) return false;
-      // At the end they stand for all that is beyond.
+      // At the end of the text, dots stand for everything that follows.
       const end = at + 1 === newLines.length ? oldLines.length : Math.max(to, 0);
       const gone = oldLines.slice(from + 1, end);
       return gone.filter((old) => !stay.has(old)).length >= MIN_LINES_GONE;
@@ -127,33 +127,33 @@ function findDotsForLines(oldText: string, newText: string): string | null {
 
 const readIndent = (line: string) => line.length - line.trimStart().length;
 
-/** A line of an edit's new text that stands for lines of the old one, which would be deleted. */
+/** Finds a line of an edit's new text that stands for lines of the old text, which would be deleted. */
 export function findPlaceholder(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
   const [oldLines, newLines] = [listFilledLines(oldText), listFilledLines(newText)];
   const found = findPlaceholders(newLines, classifyDots);
   if (found.length === 0) return undefined;
   const texts = { oldLines, newLines };
-  // Of several equal lines either may be the kept one.
+  // Either of several equal lines may be the kept one.
   const isMeant = ({ at, isCertain }: FoundPlaceholder) =>
     isCertain || matchKeptLines(texts).some((kept) => standsForLines(texts, kept, at));
   const old = oldLines.map((line) => line.trim());
   return filterNew(found, old).find(isMeant)?.line;
 }
 
-/** What the lines of a body stand under. */
+/** Matches the line above a body. */
 const BLOCK_OPENING = /[:{([]$/;
 
 /**
- * Dots are content only where they can stand for nothing: no line is gone between the kept lines around them, and they
- * are the body of a new head, or not beside a line of the old text that has another one there.
+ * Whether dots stand for left-out lines. They are content only if no line is missing between the kept lines around
+ * them, and if they are the body of a new head or not next to a line that had another neighbour in the old text.
  */
 function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
   const [above = "", dots = "", below] = [newLines[at - 1], newLines[at], newLines[at + 1]];
   const isHead =
     BLOCK_OPENING.test(above) && !oldLines.includes(above) && readIndent(dots) > readIndent(above);
-  // Under the last line the file may have a body.
+  // The file may have a body after the last line.
   const isClosed = below !== undefined || (above.endsWith(":") && !BLOCK_OPENING.test(oldLines.at(-1) ?? ""));
   const isBody = isHead && isClosed;
   if (newLines.length > 1 && (at === 0 || below === undefined) && !isBody) return true;

@@ -5,18 +5,18 @@ import { hasUnpairedQuote, isBlank, readLineAround } from "./lines.ts";
 
 type EditTexts = Pick<EditRequest, "oldText" | "newText">;
 
-/** The two texts as they may be meant. */
+/** The two texts as they may have been meant. */
 export interface Reading extends EditTexts {
-  /** The mistakes that were corrected to get there. */
+  /** The mistakes that were corrected to get this reading. */
   readonly repairs: readonly string[];
 }
 
-/** A mistake that affects a whole text, and the texts without it: none, one or several versions. */
+/** The name of a mistake in a whole text, and a function that returns no, one or several texts without it. */
 type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditTexts[]];
 
 /**
- * Numbers before all lines; the new text may have none, or none before new lines. A space after them may belong to
- * them.
+ * Removes line numbers, which the old text must have before all lines. The new text may have none, or none before new
+ * lines. A space after a number may belong to it, so both versions are returned.
  */
 function removeBothNumbers(texts: EditTexts): EditTexts[] {
   const numbered = new Set(texts.oldText.split("\n"));
@@ -28,12 +28,12 @@ function removeBothNumbers(texts: EditTexts): EditTexts[] {
     const [first, fresh, own] = [texts.oldText, texts.newText, oldText].map(
       (text) => LINE_NUMBER.exec(text)?.[1],
     );
-    // Numbers that begin alike, or stay, are those of the lines, however like the old text without them the new one is.
+    // Numbers that begin alike, or that are kept, are line numbers, however much the new text resembles the old one.
     const isSame = isKept || (first === fresh && own === undefined);
     return isSame ? { oldText, newText: read(texts.newText) } : repairSigns(texts, oldText, read);
   });
   if (!spaced || !tight) return [];
-  // A new text without numbers shows which lines are its own.
+  // A new text without numbers shows which version has its lines.
   const isShown = ({ oldText, newText }: EditTexts) => {
     const had = new Set(oldText.split("\n"));
     return newText === texts.newText && newText.split("\n").some((line) => !isBlank(line) && had.has(line));
@@ -45,8 +45,9 @@ function removeBothNumbers(texts: EditTexts): EditTexts[] {
 type Read = (text: string) => string;
 
 /**
- * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it, has words
- * with backslashes as that one has them, or keeps no line with it and has characters that are there by mistake alone.
+ * Corrects a mistake in single characters. The new text has it too, unless it is more like the corrected old text,
+ * spells words with backslashes as that does, or keeps no wrong line and has characters unescaped that the old text
+ * only escapes.
  */
 function repairSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
   const isNearer = scoreAlikeness(newText, read) > scoreAlikeness(newText, oldText);
@@ -74,10 +75,10 @@ function createUnescape(signs: string): Read {
   const escapes = new RegExp(`\\\\([${signs.replace("\\", "\\\\")}])`, "g");
   const isOfLetters = /[ntr]/.test(signs);
   return (text) => {
-    // If the text has line breaks, \n is not one.
+    // In a text with several lines, `\n` is not a line break.
     if (signs.includes("n") && hasSeveralLines(text))
       return createUnescape(signs.replace(/[ntr]/g, ""))(text);
-    // A pattern is faster than a function in a text of many backslashes.
+    // In a text with many backslashes, a replacement string is faster than a function.
     return isOfLetters
       ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
       : text.replace(escapes, "$1");
@@ -85,8 +86,8 @@ function createUnescape(signs: string): Read {
 }
 
 /**
- * Backslashes before some characters are superfluous. Characters that the old text does not show may be meant in
- * the new one.
+ * Removes superfluous backslashes before some characters. Before characters that are not escaped in the old text, they
+ * may be meant in the new one.
  */
 function createEscapeRepair(signs: string): Repair {
   const read = (texts: EditTexts) => {
@@ -117,7 +118,7 @@ const FOREIGN_CHARACTERS: readonly (readonly [signs: RegExp, plain: string])[] =
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Odd spaces are a slip if the file does not have them, or the text has no others; so is another Unicode normal form. */
+/** Replaces unusual spaces that the file does not have, and adopts the file's Unicode normal form. */
 export function removeForeign(content: string, { oldText, newText }: EditTexts): Reading {
   const isAll = !/\S \S/.test(oldText);
   const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
@@ -131,10 +132,10 @@ export function removeForeign(content: string, { oldText, newText }: EditTexts):
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
 
-/** A line that begins with the marker of a diff. */
+/** Matches a line that begins with the marker for added lines in a diff. */
 const PLUS = /^\+/m;
 
-/** The texts as they are, and without each mistake that the old one has; also without two at once. */
+/** Returns the texts as they are, without each mistake that the old text has, and without two mistakes at once. */
 export function listReadings(content: string, first: Reading, leaveOut: readonly string[]): Reading[] {
   const isForeign = !PLUS.test(content);
   const plain = (one: Reading) => (leaveOut.includes("diff markers") ? one : removePluses(one, isForeign));
@@ -162,8 +163,8 @@ const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 const FENCES = /^[ \t]*(?:```|~~~)/gm;
 
 /**
- * The new text without a fence that only it has. In a text about code it may be meant: around the same lines it is,
- * next to lines that stay it is not, and around other ones either may be.
+ * Returns the new text without a fence that only it has. In a text about code the fence may be meant: it is if it
+ * surrounds the same lines, it is not if kept lines are inside, and around other lines it is unclear.
  */
 export function findNewFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
   const { content, oldText, newText } = request;
@@ -173,12 +174,12 @@ export function findNewFence(request: EditRequest): { readonly bare?: string; re
   const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(wordsOf));
   const { fileName } = request;
   const isText = fileName === undefined ? content.search(FENCES) >= 0 : MARKDOWN.test(fileName);
-  // Around a text as a whole a model puts the text's own language, or none.
+  // A model that fences a whole text names the text's own language, or none.
   const [, language = ""] = /^\s*[`~]+([\w+.-]*)/.exec(newText) ?? [];
   const isOfText = /^(?:md|mdx|markdown|te?xt)$/i.test(language);
   if (isText && !isOfText && has.join("\n") === had.join("\n")) return {};
   const above = content.slice(0, content.indexOf(oldText)).match(FENCES)?.length ?? 0;
-  // In a block of code another one cannot begin.
+  // A block of code cannot begin inside another one.
   const mayBegin = isText && above % 2 === 0;
   if (mayBegin && !isOfText && language !== "") return {};
   const isMeant = mayBegin && !has.some((line) => line !== "" && had.includes(line));
@@ -191,7 +192,7 @@ function removeFence(text: string): string | undefined {
   return inside !== undefined && isFenceClosed(inside, mark) ? inside : undefined;
 }
 
-/** A bare fence inside ends the outer one, unless one with a language has begun there. */
+/** Whether the fences inside are paired. A bare fence would end the outer one, unless one with a language is open. */
 function isFenceClosed(inside: string, mark: string): boolean {
   let isOpen = false;
   for (const line of inside.split("\n").map((line) => line.trim())) {
@@ -202,12 +203,12 @@ function isFenceClosed(inside: string, mark: string): boolean {
   return !isOpen;
 }
 
-/** A text without a fence shows whether the other one ended with a line end before it was fenced. */
+/** Removes the fence around the old text. A new text without one shows whether the old one had a last line end. */
 function removeFences({ oldText, newText }: EditTexts): EditTexts[] {
   const [old, fresh] = [removeFence(oldText), removeFence(newText)];
   if (old === undefined) return [];
   if (fresh !== undefined) return [{ oldText: `${old}\n`, newText: `${fresh}\n` }];
-  // A new text that begins with a fence, and goes on behind it, has those of the file.
+  // If the new text begins with a fence but does not end with one, its fences are the file's.
   if (/^\s*(?:```|~~~)/.test(newText)) return [];
   const endsOf = (text: string) => /\n*$/.exec(text)?.[0].length ?? 0;
   const lacksEnd = newText === "" || endsOf(newText) > endsOf(old);
@@ -216,7 +217,7 @@ function removeFences({ oldText, newText }: EditTexts): EditTexts[] {
 
 const LINE_NUMBER = /^ *L?(\d+)(?: ?[:|→]|\t|$)/;
 
-/** If all lines except blank ones have a number, or half of the lines of a new text. */
+/** Removes the line numbers if enough lines have one: `share` is the share of non-blank lines. */
 function removeNumbers(text: string, isSpaced: boolean, share: number): string | undefined {
   const lines = text.split("\n");
   let numbered = 0;
@@ -231,10 +232,10 @@ function removeNumbers(text: string, isSpaced: boolean, share: number): string |
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Only added and removed lines have a marker; all others may begin with a space for it. No text has those of the other. */
+/** Removes diff markers. Only added and removed lines have one; others may begin with a space instead. */
 function removeMarkers(texts: EditTexts): EditTexts[] {
   if (/^-/m.test(texts.newText) || PLUS.test(texts.oldText)) return [];
-  // Where lines only come, the texts were a diff from the beginning, or none.
+  // If the edit only adds lines, the texts either were a diff from the start or are none.
   const isOpen = /^-/m.test(texts.oldText) || !PLUS.test(texts.newText);
   return [...(isOpen && isSpaced(texts) ? [removeMargin(texts)] : []), removeSigns(texts, /^-/gm, /^\+/gm)];
 }
@@ -248,21 +249,21 @@ function removeSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegExp
   return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
 }
 
-/** In a list a plus would have a space behind it. */
+/** Matches an added line. In a list, a space would follow the plus. */
 const PLUS_MARKER = /^\+(?!\+| \S)/;
 
-/** Whether all lines that come, and no others, begin with the marker of a diff. Before numbers alone it may be theirs. */
+/** Whether all added lines, and no others, begin with a diff marker. Before numbers alone, it may be theirs. */
 function isMarked({ oldText, newText }: EditTexts): boolean {
   const had = new Set(oldText.split("\n").map((line) => line.trim()));
   const come = newText.split("\n").filter((line) => !isBlank(line) && !had.has(line.trim()));
-  // No list, if lines are indented by a single space.
+  // If lines are indented by a single space, this is not a list.
   const marked = /^ \S/m.test(oldText) ? /^\+(?!\+)/ : PLUS_MARKER;
   return come.every((line) => marked.test(line)) && come.some((line) => !/^\+\d/.test(line));
 }
 
 /**
- * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or only
- * what comes has a marker. If no line of the file begins with one, others may go.
+ * Removes the markers from a diff that only adds lines: all other lines are kept and begin with a space, which the file
+ * does not have, or only added lines have a marker. If no line of the file begins with a plus, lines may be removed.
  */
 function removePluses(texts: Reading, isForeign: boolean): Reading {
   const { oldText, newText, repairs } = texts;
@@ -276,7 +277,7 @@ function removePluses(texts: Reading, isForeign: boolean): Reading {
   return { oldText, newText: newText.replace(/^\+/gm, ""), repairs: [...repairs, "diff markers"] };
 }
 
-/** The new text without the markers of a diff, where only lines that come have one, and no line of the file. */
+/** Removes diff markers from the new text if only added lines have one and no line of the file begins with one. */
 export function removeNewPluses({ content, oldText, newText }: EditRequest): string {
   const at = PLUS.test(newText) ? content.indexOf(oldText) : -1;
   if (at < 0 || PLUS.test(content)) return newText;
@@ -285,7 +286,7 @@ export function removeNewPluses({ content, oldText, newText }: EditRequest): str
   return isWhole && isMarked({ oldText, newText }) ? newText.replace(/^\+/gm, "") : newText;
 }
 
-/** A line break in the middle of new text between quotes was meant as an escape. */
+/** Whether a reading has a line break in the middle of a quoted string: that line break was meant as an escape. */
 function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
   if (hasSeveralLines(said)) return false;
   const had = new Set(oldText.split("\n"));

@@ -9,7 +9,7 @@ interface FilledLine extends TextRange {
   readonly text: string;
 }
 
-/** Lines of the file and those of the old text, which may begin with the one at `first`. */
+/** The lines of the file and those of the old text, which may begin at the file's line `first`. */
 interface SlipAttempt {
   readonly lines: readonly FilledLine[];
   readonly wanted: readonly FilledLine[];
@@ -18,10 +18,10 @@ interface SlipAttempt {
 
 const MAX_STEPS = 2_000_000;
 const MIN_CHARACTERS = 12;
-/** A longer part of the file without a rare word to look for is not searched for slips. */
+/** A longer part of the file, for which no rare word was found, is not searched for slips. */
 const MAX_REGION_CHARACTERS = 200_000;
 
-/** The places that match the old text except for one slip: a mistyped word, or a line left out. */
+/** Finds the places that match the old text except for one slip: a mistyped word, or a left-out line. */
 export function findSlips(search: Search): MatchPlace[] {
   const { file, said, depth } = search;
   const text = said.oldLines.join("\n");
@@ -36,18 +36,18 @@ export function findSlips(search: Search): MatchPlace[] {
   const slips = tries.flatMap((tried) => findSlip(search, tried) ?? []);
   const isRival = (tried: SlipAttempt) => slips.some((slip) => existsElsewhere(tried, slip));
   if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
-  // Where the new text is already, the change seems to be done.
+  // If the file already has the new text, the change seems to have been made.
   const done = findPlaces({ ...search, said: { ...said, oldLines: said.newLines } });
   return tries.some(isRival) || done.length > 0 ? [] : slips;
 }
 
-/** So many lines of the file, if it has them. */
+/** Returns the range of this many lines of the file, if it has them. */
 function findRegion({ lines, first }: SlipAttempt, count: number): TextRange | undefined {
   const [from, to] = [lines[first], lines[first + count - 1]];
   return from && to && { start: from.start, end: to.end };
 }
 
-/** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
+/** Whether all lines of the text but one occur at another place: that place is as likely as the slip. */
 function existsElsewhere(tried: SlipAttempt, slip: TextRange): boolean {
   const { lines, wanted, first } = tried;
   const stretch = findRegion(tried, wanted.length);
@@ -80,38 +80,38 @@ function findSlip(search: Search, tried: SlipAttempt): MatchPlace | undefined {
   return at > 0 ? findLeftOut(search, tried, at) : undefined;
 }
 
-/** Of like lines one is left out: not the one that is written as the old text has it. */
+/** Among equal lines, finds the one that was left out: not one that is spelled exactly as in the old text. */
 function findFirstAlike({ lines, wanted, first }: SlipAttempt, at: number): number {
   let left = at;
   while (left > 0 && lines[first + left]?.text === wanted[left - 1]?.text) left -= 1;
   return left;
 }
 
-/** A slip is inside a word, and does not produce another word of the file. */
+/** A slip is inside a word, and does not result in another word of the file. */
 const WORD = /^[A-Za-z]{4,}$/;
 const MIN_WORD_LENGTH = 5;
 
 function findMistyped(search: Search, tried: SlipAttempt, at: number): MatchPlace | undefined {
   const [there, given] = [tried.lines[tried.first + at], tried.wanted[at]];
-  // One letter more or less; checked first, because it takes no time.
+  // At most one letter more or less. Checked first, because it is cheap.
   if (!there || !given || Math.abs(there.key.length - given.key.length) > 1) return undefined;
   const { file, said, depth } = search;
   const [wrong = "", correct = ""] = [given, there].map(({ text }) => new FoldedText(text, depth).text);
   const [word, right = ""] = findMistypedWord(wrong, correct);
   const stretch = findRegion(tried, tried.wanted.length);
   if (word === undefined || stretch === undefined || file.content.includes(word)) return undefined;
-  // A word that the new text has more often may be meant.
+  // A word that is in the new text more than once may be intended.
   if (said.newLines.join("\n").split(word).length > 2) return undefined;
   const spelled = (line: string) => line.replace(word, right);
   const oldLines = said.oldLines.map(spelled);
-  // The file may have the correction already.
+  // The file may already have the correction.
   const trimmed = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
   if (trimmed(oldLines) === trimmed(said.newLines)) return undefined;
   const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(spelled) } };
   return alignPlace(read, stretch, { slips: ["a typo"] });
 }
 
-/** The only word that differs, by a letter inside or by two in the wrong order. */
+/** Returns the only word that differs, in one letter inside or two swapped ones, and its correction. */
 function findMistypedWord(given: string, there: string): readonly string[] {
   const { head, tail } = countCommonEnds(given, there);
   const from = given.slice(0, head).search(/[A-Za-z]*$/);
@@ -125,7 +125,7 @@ function findMistypedWord(given: string, there: string): readonly string[] {
   return apart < 2 || isSwapped ? [word, right] : [];
 }
 
-/** The lines before the one left out, and those after it, must be the file's; so must the blank lines around it. */
+/** Returns the place with one line left out. All other lines and the blank lines around it must be as in the file. */
 function findLeftOut(search: Search, tried: SlipAttempt, at: number): MatchPlace | undefined {
   const stretch = findRegion(tried, tried.wanted.length + 1);
   if (tried.wanted.length < 3 || stretch === undefined) return undefined;
@@ -140,7 +140,7 @@ function findLeftOut(search: Search, tried: SlipAttempt, at: number): MatchPlace
   return alignPlace(search, stretch, { apart: [slip], slips: ["a line left out"] });
 }
 
-/** The index of a line, not counting blank ones. */
+/** Returns the index of the non-blank line with this number. */
 function findFilledIndex(lines: readonly string[], at: number): number {
   let left = at;
   return lines.findIndex((line) => !isBlank(line) && left-- === 0);

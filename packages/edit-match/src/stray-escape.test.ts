@@ -15,7 +15,7 @@ function edit({ fileName, content, old, fresh, ...more }: Sent) {
 
 const MARKDOWN = "# Words\n\nCounts the words.\n";
 
-/** Each escape stands where the language has none. */
+/** Escapes at places where the language has none. */
 const STRAY: readonly (readonly [where: string, fileName: string, old: string, fresh: string])[] = [
   ["between two statements", "a.ts", "one();", "one();\\n  two();"],
   ["before quotes in code", "a.ts", "one();", 'one(\\"a\\");'],
@@ -30,7 +30,7 @@ const STRAY: readonly (readonly [where: string, fileName: string, old: string, f
   ["in a text between tags", "a.tsx", "<p>one</p>", "<p>one</p>\\n<p>two</p>"],
 ];
 
-/** Each escape may be meant. */
+/** Escapes that may be intended. */
 const MEANT: readonly (readonly [
   where: string,
   fileName: string,

@@ -2,20 +2,20 @@ import type { EditRequest, Replacement } from "./edit.ts";
 import { isBlank } from "./lines.ts";
 import { applyReplacements } from "./write.ts";
 
-/** Where a language may have a backslash: all other text of it has none before these letters and signs. */
+/** Where a language may have a backslash. Anywhere else, its text has none before these letters and signs. */
 interface Language {
   readonly endings: string;
   readonly tokens: readonly string[];
-  /** Whether its templates hold code, which may hold templates. */
+  /** Whether its template strings may contain code, which may contain template strings. */
   readonly hasTemplates?: true;
 }
 
 const SLASHES = String.raw`\/\/.*|\/\*[^]*?(?:\*\/|$)`;
-/** What is not closed goes to the end of its line. */
+/** A string that is not closed ends with its line. */
 const QUOTED = String.raw`"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?`;
 const TRIPLE = `"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)`;
 const BACKTICKS = "`(?:\\\\[^]|[^`\\\\])*(?:`|$)";
-/** A slash divides behind a value, and begins a pattern behind anything else. */
+/** A slash after a value is a division; after anything else it begins a regular expression. */
 const PATTERN = String.raw`\/(?<=(?:^|[(,=:[!&|?{};+>]|\b(?:return|case|typeof))\s{0,20}\/)(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/`;
 const RAW = String.raw`\bR"([^\s()\\]*)\([^]*?\)\1"|@"(?:[^"]|"")*"`;
 const RUST = String.raw`\br(#*)"[^]*?"\1|"(?:\\[^]|[^"\\])*(?:"|$)|'(?:\\[^\n']*.|[^'\\\n])'`;
@@ -37,20 +37,20 @@ const LANGUAGES: readonly Language[] = [
 const ESCAPES: readonly string[] = ["\\n", "\\t", '\\"'];
 const STRAY = String.raw`\\[nt"]`;
 
-/** An escape of JSON that only the new text has, and that the language of the file has nowhere but in strings. */
+/** Finds a JSON escape that only the new text has, and that the file's language has only in strings. */
 export function strayEscape(request: EditRequest, replacements: readonly Replacement[]): string | undefined {
   const { oldText, newText, fileName = "" } = request;
   const fresh = ESCAPES.filter((sign) => newText.includes(sign) && !oldText.includes(sign));
   if (fresh.length === 0) return undefined;
   const ending = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase() ?? "";
   const language = LANGUAGES.find(({ endings }) => endings.split(" ").includes(ending));
-  // In a string one line may be a part of another by chance.
+  // Inside a string, one line may be a part of another by chance.
   if (joinsLines(request, language === undefined ? 1 : 2)) return "\\n";
   const outside = language && outsideStrings(request, replacements, language);
   return fresh.find((sign) => outside?.has(sign));
 }
 
-/** The escapes in what is written that stand in no string, pattern or comment. */
+/** Finds the escapes in the replacements that are not in a string, pattern or comment. */
 function outsideStrings(
   { content }: EditRequest,
   replacements: readonly Replacement[],
@@ -73,11 +73,11 @@ function outsideStrings(
 }
 
 function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<RegExpExecArray> {
-  // The escapes come last: what begins a string is none.
+  // Escapes come last: a character that begins a string is not an escape.
   const next = new RegExp([...tokens, STRAY].join("|"), "g");
-  /** The rest of a template up to its end, or to code in it. */
+  /** Matches the rest of a template up to its end, or to code in it. */
   const template = /(?:\\[\s\S]|[^`\\$]|\$(?!\{))*(?:`|\$\{|$)/y;
-  /** How many brackets are open in the code of each template. */
+  /** The number of open brackets in the code of each open template. */
   const open: number[] = [];
   for (let found = next.exec(text); found !== null; found = next.exec(text)) {
     yield found;
@@ -93,8 +93,8 @@ function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<
 }
 
 /**
- * Whether so many lines of the file stay if `\n` ends a line, and go if it does not. One does not say much in a file that
- * has such signs.
+ * Whether at least this many lines of the file are kept if `\n` means a line end, and lost if it does not. In a file
+ * that contains `\n` itself, a single line proves little.
  */
 function joinsLines({ content, oldText, newText }: EditRequest, least: number): boolean {
   if (!newText.includes("\\n") || oldText.includes("\\n")) return false;

@@ -1,6 +1,6 @@
 import { type FoldDepth, FoldedText, findPositions, type Units } from "./fold.ts";
 
-/** A part of the file. */
+/** A range of the file. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
@@ -13,11 +13,11 @@ export function areAdjacent(one: TextRange, other: TextRange): boolean {
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MAX_WORDS = 24;
 export const MAX_WORD_LENGTH = 32;
-/** A word that occurs more often says too little. */
+/** A word that occurs more often than this says too little. */
 const MAX_TWINS = 40;
 const ANCHORS = 2;
 
-/** One file with what was found in it, shared by several readings. */
+/** A file together with search results that several readings share. */
 export class SearchedFile {
   readonly content: string;
   readonly #known = new Map<string, readonly number[]>();
@@ -35,9 +35,9 @@ export class SearchedFile {
   }
 
   /**
-   * The parts of the file in which the text can be: around its rarest words, on different lines, so that one of them
-   * may be mistyped. The whole file if its words are everywhere, or if there are none. With `isNear` only around
-   * words that are there, to show the nearest text.
+   * Returns the parts of the file where the text can be: around its rarest words, taken from different lines because
+   * one may be mistyped. Returns the whole file if its words are everywhere or if there are none. With `isNear`,
+   * returns only the surroundings of words that exist, to show the most similar text.
    */
   findRegions(text: string, isNear = false): readonly TextRange[] {
     const { content } = this;
@@ -55,7 +55,7 @@ export class SearchedFile {
     return size * 2 > content.length ? whole : joined;
   }
 
-  /** Nothing when there are too few words. */
+  /** Returns the rarest words of the text; undefined if there are too few words. */
   #anchorsOf(text: string, least: number) {
     const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
       const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
@@ -88,16 +88,16 @@ function joinRanges(stretches: TextRange[]): TextRange[] {
   return joined;
 }
 
-/** The number of the line that contains `at`, from 1. */
+/** Returns the number of the line that contains `at`, counted from 1. */
 export function findLineNumber(text: string, at: number): number {
   let line = 1;
   for (let feed = text.indexOf("\n"); feed >= 0 && feed < at; feed = text.indexOf("\n", feed + 1)) line += 1;
   return line;
 }
 
-/** Where the part begins in the text, at most so many times, including overlaps. */
+/** Finds where the part begins in the text, at most `most` times, including overlaps. */
 export function findOccurrences(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
-  // The search of the engine takes the length of the part for each place where the part repeats itself.
+  // The engine's own search is slow for a part that repeats itself: it takes the part's length for each place.
   if (part.length >= 2000) return findPositions(toUnits(part), toUnits(text), most);
   const starts: number[] = [];
   for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))

@@ -4,7 +4,7 @@ import type { MergedLine } from "./merge.ts";
 import type { MatchPlace } from "./place.ts";
 import { findLineNumber } from "./windows.ts";
 
-/** The answer to an edit whose places are known; one that changes nothing is none. */
+/** Returns the result of an edit whose places are known; "no_change" if it changes nothing. */
 export function createMatch(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
   const real = replacements.filter(({ start, end, text }) => content.slice(start, end) !== text);
   if (real.length === 0) return { status: "no_change" };
@@ -22,7 +22,7 @@ export function createAmbiguous(content: string, found: number, starts: readonly
   return { status: "ambiguous", found, lines: starts.slice(0, 20).map((at) => findLineNumber(content, at)) };
 }
 
-/** The lines with their ends, without what stays as it is at either side. */
+/** Builds the replacement: the lines with their line ends, without what stays the same at either end. */
 export function buildReplacement(
   content: string,
   place: MatchPlace,
@@ -43,7 +43,7 @@ export function buildReplacement(
   return { start: start + head, end: end + close - tail, text: whole.slice(head, whole.length - tail) };
 }
 
-/** The content with the replacements made; everything outside of them is kept as it is. */
+/** Returns the content with the replacements made. Everything else stays as it is. */
 export function applyReplacements(content: string, replacements: readonly Replacement[]): string {
   let [whole, at] = ["", 0];
   for (const { start, end, text } of replacements) {
@@ -53,14 +53,14 @@ export function applyReplacements(content: string, replacements: readonly Replac
   return whole + content.slice(at);
 }
 
-/** The line end of the whole file, if it has only one kind. */
+/** Returns the line end of the file if it has only one kind. */
 export function detectLineEnd(content: string): "\n" | "\r\n" | undefined {
   if (!content.includes("\n")) return undefined;
   if (!content.includes("\r\n")) return "\n";
   return /(?<!\r)\n/.test(content) ? undefined : "\r\n";
 }
 
-/** The line end used around `at`, so that what is written there does not mix. */
+/** Returns the line end that is used near `at`, so that the new text does not mix kinds. */
 export function detectLineEndAt(content: string, at: number): string {
   const after = content.indexOf("\n", at);
   const near = after >= 0 ? after : content.lastIndexOf("\n", at);

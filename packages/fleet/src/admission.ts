@@ -3,23 +3,23 @@ import type { Pool, PoolClient } from "pg";
 import { formatQueueName, LONE_QUEUE, QUEUE } from "./engine.ts";
 import { listFirstTasks, listQueueParts, listTasksAtWork, type WaitingTask } from "./engine-tables.ts";
 
-/** How many tasks may run at the same time, on all workers together. */
+/** The most tasks that may run at the same time, on all workers together. */
 export interface Limits {
   readonly perModel?: number | undefined;
   readonly perProvider?: number | undefined;
   readonly perTenant?: number | undefined;
 }
 
-/** Tasks that are with a worker, all of the same tenant and model. */
+/** Tasks of the same tenant and model that a worker has taken. */
 export interface TasksAtWork {
   readonly queue: string;
   readonly key: string;
   readonly count: number;
 }
 
-/** Of the lock that is held while a worker takes tasks. */
+/** The key of the lock that a worker holds while it takes tasks. */
 const ADMISSION_KEY = 7_261_903_121;
-/** A worker that is stopped while it holds the lock loses it after that time. */
+/** A worker that hangs while it holds the lock loses it after this time. */
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = 5000";
 const LOCK = `select pg_try_advisory_xact_lock(${ADMISSION_KEY}) as free`;
 
@@ -29,16 +29,16 @@ export interface AdmissionOptions {
   readonly worker: string;
   readonly concurrency: number;
   readonly limits: Limits;
-  /** It takes only tasks that must run alone. */
+  /** Take only tasks that must run alone. */
   readonly isLone: boolean;
 }
 
-/** `full`: the worker has no room; `blocked`: the limits or other versions leave nothing for it. */
+/** `full`: the worker has no room. `blocked`: the limits or other versions leave no task for it. */
 export type Admission = "none" | "busy" | "full" | "taken" | "blocked";
 
 /**
- * Takes tasks that wait into the worker's own queue, as many as it has room for and the limits allow. The engine's
- * queues have one limit for each part, and the fleet has three at once: so they are counted here, one worker at a time.
+ * Takes waiting tasks into the worker's own queue: as many as it has room for and as the limits allow. The engine's
+ * queues have one limit per part, but the fleet has three at once, so they are counted here, by one worker at a time.
  */
 export async function admitTasks(needs: AdmissionOptions): Promise<Admission> {
   const queue = needs.isLone ? LONE_QUEUE : QUEUE;
@@ -50,7 +50,7 @@ export async function admitTasks(needs: AdmissionOptions): Promise<Admission> {
     await client.query(BEGIN);
     const isFree = (await client.query<{ free: boolean }>(LOCK)).rows[0]?.free === true;
     const chosen = isFree ? await chooseTasks(client, { ...needs, queue, parts }) : null;
-    // The lock is still held if this is answered.
+    // If this query succeeds, the lock is still held.
     if (chosen !== null && chosen.length > 0) {
       await client.query("select 1");
       await needs.client.resumeWorkflows(chosen, { queueName: formatQueueName(needs.worker) });
@@ -85,7 +85,7 @@ async function chooseTasks(
   return chooseWithinLimits(isLone ? {} : limits, { waiting, atWork, room });
 }
 
-/** The first of the tasks that wait for which there is room within all limits. */
+/** Chooses the first waiting tasks that fit within all limits. */
 export function chooseWithinLimits(
   limits: Limits,
   {
@@ -114,7 +114,7 @@ export function chooseWithinLimits(
   return chosen;
 }
 
-/** The limits that a task counts for, each by a name of its own. */
+/** Returns the limits that apply to a task, each with a unique name. */
 function listShares(key: string, { perTenant, perModel, perProvider }: Limits) {
   const [tenant = "", model = ""] = JSON.parse(key) as string[];
   const provider = model.slice(0, Math.max(model.indexOf("/"), 0));

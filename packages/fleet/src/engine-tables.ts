@@ -1,6 +1,7 @@
 /**
- * The only file that reads the engine's tables (https://docs.dbos.dev/explanations/system-tables). It reads what the
- * engine's calls give only row by row: lists for a page or a status, and which tasks wait for a worker. It never writes.
+ * The only file that reads the engine's tables (https://docs.dbos.dev/explanations/system-tables). The engine's own
+ * calls return single rows; this file reads lists for a page or a status, and finds the tasks that wait for a worker.
+ * It never writes.
  */
 import type { Pool, PoolClient } from "pg";
 import { LONE_QUEUE, STEPS_VERSION, WORKER_QUEUES } from "./engine.ts";
@@ -9,14 +10,14 @@ import type { Submission, TaskEnd } from "./steps.ts";
 
 export type State = "queued" | "running" | "cancelled" | "ended" | "failed";
 
-/** A task as the database has it. */
+/** The state of a task in the database. */
 export interface TaskState {
   /** `run.task`. */
   readonly id: string;
   readonly state: State;
   readonly worker?: string;
   readonly createdAt: number;
-  /** Its end, without its patch. */
+  /** The task's end, without its patch. */
   readonly end?: Omit<TaskEnd, "patch">;
   readonly error?: string;
 }
@@ -34,11 +35,11 @@ export interface Queries {
   query: Pool["query"];
 }
 
-/** A run, one task of it, or all of them. */
+/** Selects a run, one task, or all tasks. */
 const RUN_FILTER =
   "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
 const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
-/** Patches are not loaded, because a run may have thousands; values that are not plain are read here as a whole. */
+/** The loaded parts of an end. Patches are left out: a run may have thousands. Other forms are loaded as a whole. */
 const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
 const COLUMNS = KEYS.map((key) => `"${key}" json`).join(", ");
 const OBJECT = `(select row_to_json(kept)::text from json_to_record(o.output::json) kept(${COLUMNS}))`;
@@ -55,7 +56,7 @@ interface Row {
   readonly error: string | null;
 }
 
-/** The tasks of a run, of all runs, or one task by its id. */
+/** Returns the tasks of a run, of all runs, or one task by its id. */
 export async function readTaskStates(
   database: Queries,
   run: string | undefined,
@@ -79,7 +80,7 @@ function pickKnownFields(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
   return Object.fromEntries(known) as typeof end;
 }
 
-/** The engine's stored form of an error. */
+/** Returns the message from the engine's stored form of an error. */
 function readErrorMessage(error: string): string {
   try {
     const { message } = JSON.parse(error);
@@ -89,7 +90,7 @@ function readErrorMessage(error: string): string {
   }
 }
 
-/** What was submitted to a run, by the names of its tasks. */
+/** Returns what was submitted to a run, by task name. */
 export async function readSubmissions(pool: Pool, run: string): Promise<Map<string, Submission>> {
   const text = `select w.workflow_uuid as id, i.inputs from dbos.workflow_status w
     join dbos.workflow_input i using (workflow_uuid) where ${RUN_FILTER}`;
@@ -97,7 +98,7 @@ export async function readSubmissions(pool: Pool, run: string): Promise<Map<stri
   return new Map(rows.map(({ id, inputs }) => [id.slice(run.length + 1), JSON.parse(inputs)[0]]));
 }
 
-/** The number of tasks of a run in each state. */
+/** Counts the tasks of a run in each state. */
 export async function countByState(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
   const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${RUN_FILTER} group by 1`;
   const { rows } = await pool.query<{ status: string; count: number }>(text, [run]);
@@ -109,7 +110,7 @@ export async function countByState(pool: Pool, run: string): Promise<ReadonlyMap
   return counts;
 }
 
-/** The number of these tasks that workers of this version leave to others. */
+/** Counts those of these tasks that workers of this version cannot run, because they belong to another version. */
 export async function countOtherVersions(pool: Pool, ids: readonly string[]): Promise<number> {
   const text = `select count(*)::int as count from dbos.workflow_status
     where workflow_uuid = any($1) and status in ('ENQUEUED', 'PENDING') and application_version <> $2`;
@@ -117,7 +118,7 @@ export async function countOtherVersions(pool: Pool, ids: readonly string[]): Pr
   return rows[0]?.count ?? 0;
 }
 
-/** The id of a task of the run that was started last. */
+/** Returns the id of a task from the run that was started last. */
 export async function findLastTask(pool: Pool): Promise<string | undefined> {
   const text =
     "select workflow_uuid as id from dbos.workflow_status where name = 'task' order by created_at desc limit 1";
@@ -128,7 +129,7 @@ export async function findLastTask(pool: Pool): Promise<string | undefined> {
 const PATCHES = "select workflow_uuid as id, output from dbos.workflow_output where workflow_uuid = any($1)";
 const PATCHES_AT_ONCE = 20;
 
-/** The patches of ended tasks, a few at a time. */
+/** Yields the patches of ended tasks, loading a few at a time. */
 export async function* readPatches(
   pool: Pool,
   ids: readonly string[],
@@ -140,7 +141,7 @@ export async function* readPatches(
   }
 }
 
-/** The queues that have tasks: as many steps through an index as there are queues, however many tasks they have. */
+/** Finds the queues that have tasks. Takes one index step per queue, however many tasks they have. */
 const IN_FLIGHT = "dbos.workflow_status where status in ('ENQUEUED', 'PENDING')";
 const QUEUES = `place as (
     (select queue_name as queue from ${IN_FLIGHT} and queue_name is not null order by queue_name limit 1)
@@ -160,15 +161,15 @@ const SNAPSHOT_QUERY = `
       where w.status is distinct from 'PENDING' or w.executor_id <> $2) as lost`;
 
 export interface FleetSnapshot {
-  /** Workers that have tasks and hold no lock, see `SignOfLife`. */
+  /** Workers that have tasks but hold no lock; see `SignOfLife`. */
   readonly gone: readonly string[];
-  /** Whether a task waits that is to be worked on alone. */
+  /** Whether a task is waiting that must run alone. */
   readonly lone: boolean;
-  /** Of the given tasks those that are not the given worker's any more, or are cancelled. */
+  /** Those of the given tasks that are cancelled or no longer belong to the given worker. */
   readonly lost: readonly string[];
 }
 
-/** One question each time, however many workers there are. */
+/** Looks at the state of all workers, in a single query however many there are. */
 export async function readSnapshot(
   pool: Pool,
   ids: readonly string[],
@@ -178,7 +179,7 @@ export async function readSnapshot(
   return rows[0] ?? { gone: [], lone: false, lost: [] };
 }
 
-/** Tasks with the same tenant and model wait in one part of the queue. */
+/** The parts of a queue. Waiting tasks with the same tenant and model are in one part. */
 const PARTS = `
   with recursive kind as (
     (select queue_partition_key as key from dbos.workflow_status
@@ -191,7 +192,7 @@ const PARTS = `
     from kind where kind.key is not null)
   select key from kind where key is not null`;
 
-/** The first tasks of each part; the parts take turns, so that none waits for another. */
+/** The first tasks of each part. The parts take turns, so that none has to wait for another. */
 const FIRST = `
   select first.id, kind.key
   from unnest($2::text[]) with ordinality as kind(key, place)
@@ -208,7 +209,7 @@ const AT_WORK = `
   from place join dbos.workflow_status w on w.queue_name = place.queue and w.status in ('ENQUEUED', 'PENDING')
   where ${IS_WORKER_QUEUE} group by 1, 2`;
 
-/** A task that waits; `key` is the JSON of its tenant and model. */
+/** A waiting task. `key` is the JSON of its tenant and model. */
 export interface WaitingTask {
   readonly id: string;
   readonly key: string;
@@ -229,15 +230,15 @@ export async function listFirstTasks(
   return (await client.query<WaitingTask>(FIRST, [queue, parts, STEPS_VERSION, most])).rows;
 }
 
-/** The tasks of each kind that are with a worker, by its queue. */
+/** Counts the tasks that workers have taken, by queue and kind. */
 export async function listTasksAtWork(client: PoolClient) {
   return (await client.query<{ queue: string; key: string; count: number }>(AT_WORK)).rows;
 }
 
-/** For a list a text is shortened to so many characters. */
+/** The longest text in a list; longer ones are cut. */
 const LIST_CHARACTERS = 400;
 
-/** Sums what has ended since the last time into the page's own table. */
+/** Adds the tasks that have ended since the last time to the page's own table. */
 export const FOLD_ENDS = `
   insert into burin_fleet.spent
   select w.workflow_uuid, -1, w.completed_at, e.value->>'status',
@@ -250,7 +251,7 @@ export const FOLD_ENDS = `
   on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = (-1, excluded.ended,
     excluded.state, excluded.words, excluded.turns, excluded.tokens, excluded.cost)`;
 
-/** A task that continues after its end is summed again: the steps after that point have been deleted. */
+/** Selects the steps that are not summed yet. A task that continued after its end is summed again as a whole. */
 export const NEW_STEPS = `
   select w.workflow_uuid as task, o.function_id as step, burin_fleet.readable(o.output)->>'lines' as lines, s.upto,
     coalesce(s.turns, 0) as turns, coalesce(s.tokens, 0)::float8 as tokens, s.cost
@@ -260,7 +261,7 @@ export const NEW_STEPS = `
   where w.name = 'task' and w.status <> 'SUCCESS'
   order by 1, 2 limit $1`;
 
-/** The plain states of a task; any other end counts as failed. */
+/** The plain states of a task. Any other end counts as failed. */
 const PLAIN_STATES = ["queued", "running", "waiting", "success", "cancelled"];
 const KINDS = [...PLAIN_STATES, "failed"];
 

@@ -5,18 +5,18 @@ import { isAnyHeld } from "./sign-of-life.ts";
 import type { Submission, TaskEnd } from "./steps.ts";
 
 const NAME = "burin_fleet";
-/** Tasks wait here until a worker takes them into its own queue; nobody listens to it. */
+/** Tasks wait in this queue until a worker takes them into its own queue. No worker listens to it. */
 export const QUEUE = "burin_tasks";
-/** The same for tasks that may have crashed their workers: each runs in a process of its own. */
+/** The queue for tasks that may have crashed their workers. Each of them runs in its own process. */
 export const LONE_QUEUE = "burin_lone_tasks";
 const NO_QUEUE = "burin_none";
-/** Of the queues of workers; the name of the worker follows. */
+/** The beginning of the names of workers' queues. The worker's name follows. */
 export const WORKER_QUEUES = "burin_worker:";
 export const WORKFLOW = "task";
 export const STEP = "step";
-/** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
+/** The version of the recorded steps. Workers with another version of Burin continue a task if this is the same. */
 export const STEPS_VERSION = "1";
-/** A message to a task. */
+/** The topic of answers that are sent to a task. */
 export const ANSWERS = "answer";
 
 export const jsonSerializer = {
@@ -25,7 +25,7 @@ export const jsonSerializer = {
   parse: (text: string | null | undefined): unknown => (text ? JSON.parse(text) : null),
 };
 
-/** The engine's log: only what stops the work is shown to the user. */
+/** The engine's log. Only messages about problems that stop the work are shown to the user. */
 function createLogger(note: (text: string) => void) {
   let last = "";
   const tell = (entry: unknown) => {
@@ -38,13 +38,13 @@ function createLogger(note: (text: string) => void) {
   return { info: () => {}, debug: () => {}, warn: tell, error: tell };
 }
 
-/** What tasks are controlled with: the engine's calls, and the fleet's own tables. */
+/** What is needed to control tasks: the engine's calls, and the fleet's own tables. */
 interface Engine {
   readonly client: DBOSClient;
   readonly pool: Pool;
 }
 
-/** A client of the database: submits, reads and controls tasks; runs nothing. */
+/** Opens a client that submits, reads and controls tasks but runs none. */
 export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
   return DBOSClient.create({
     systemDatabaseUrl: url,
@@ -57,7 +57,7 @@ export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
 
 const RARE_INTERVAL_MS = 3_600_000;
 
-/** What every start of the engine in this process has in common. */
+/** The options that every start of the engine in this process shares. */
 export function buildConfig(url: string, note: (text: string) => void): DBOSConfig {
   return {
     name: NAME,
@@ -67,14 +67,14 @@ export function buildConfig(url: string, note: (text: string) => void): DBOSConf
     logger: createLogger(note),
     // The fleet has no schedules.
     schedulerPollingIntervalMs: RARE_INTERVAL_MS,
-    // Setting it would need a query during another one, about which the driver warns.
+    // Setting it would require a query during another one, about which the driver warns.
     systemDatabaseIdleTransactionTimeoutMs: 0,
-    // A wait for an answer polls: that saves a connection and a timer in each worker.
+    // Waiting for an answer polls instead, which saves a connection and a timer in each worker.
     useListenNotify: false,
   };
 }
 
-/** Creates the engine's tables if they are missing, as `DBOS.migrate` does, which writes to the standard output. */
+/** Creates the engine's tables if they are missing. Does the same as `DBOS.migrate`, which would write to stdout. */
 export async function prepareDatabase(url: string): Promise<void> {
   DBOS.setConfig({ ...buildConfig(url, () => {}), executorID: "migration", listenQueues: [NO_QUEUE] });
   await DBOS.launch();
@@ -85,18 +85,18 @@ export function formatQueueName(worker: string): string {
   return WORKER_QUEUES + worker;
 }
 
-/** Whether a worker runs that takes tasks, on any machine. */
+/** Whether any worker that takes tasks is running, on any machine. */
 export async function hasWorker({ client, pool }: Engine): Promise<boolean> {
   return isAnyHeld(pool, await listWorkers(client));
 }
 
-/** The workers that have a queue, also those that were killed while they had nothing to do. */
+/** Lists the workers that have a queue, including those that were killed while they had no task. */
 export async function listWorkers(client: DBOSClient): Promise<string[]> {
   const names = (await client.listQueues()).map(({ name }) => name);
   return names.flatMap((name) => (name.startsWith(WORKER_QUEUES) ? [name.slice(WORKER_QUEUES.length)] : []));
 }
 
-/** Removes the queue of a worker that is gone, unless it has tasks. */
+/** Removes the queue of a worker that is gone, unless it contains tasks. */
 export async function removeEmptyQueue(client: DBOSClient, worker: string): Promise<void> {
   const queueName = formatQueueName(worker);
   const asked = { queueName, limit: 1, loadInput: false, loadOutput: false };
@@ -105,8 +105,8 @@ export async function removeEmptyQueue(client: DBOSClient, worker: string): Prom
 }
 
 /**
- * Puts back what is in the queue of a worker that does not work any more, and removes the queue. A task that runs all
- * the same is stopped by its next step, which the engine refuses.
+ * Puts the tasks of a lost worker back into the queue and removes the worker's own queue. If such a task is still
+ * running, its next step stops it, because the engine refuses it.
  */
 export async function emptyQueue(client: DBOSClient, worker: string): Promise<void> {
   const queueName = formatQueueName(worker);
@@ -132,10 +132,10 @@ export async function submitTask(
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);
 }
 
-/** Tasks that somebody has cancelled, until they are continued. */
+/** Cancelled tasks, until they are continued. */
 export const CANCELLED_TABLE = "create table if not exists burin_fleet.cancelled (task text primary key)";
 
-/** Continues tasks from their last step: those that were cancelled, and those that ended or lost their workers too often. */
+/** Continues tasks from their last step: `cancelled` ones, and those that ended or lost their workers too often. */
 export async function resumeTasks(
   { client, pool }: Engine,
   cancelled: string[],
@@ -148,7 +148,7 @@ export async function resumeTasks(
     if (status !== "SUCCESS" && status !== "ERROR") await client.resumeWorkflow(id, { queueName: QUEUE });
     else {
       const steps = (await client.listWorkflowSteps(id)) ?? [];
-      // The last step is the end; without it the session looks as if it was cut off there.
+      // Remove the last step, which is the end; the session then looks as if it was cut off there.
       await requeueTask(client, id, Math.max(steps.at(-1)?.functionID ?? 0, 0));
     }
   }
@@ -164,7 +164,7 @@ export async function answerTaskQuestion(
   await client.send(workflowID, decision, ANSWERS);
 }
 
-/** Ends tasks; `waiting` are those that wait for an answer, which the engine takes for ended. */
+/** Cancels tasks. `waiting` are those that wait for an answer, which the engine considers ended. */
 export async function cancelTasks({ client, pool }: Engine, ids: string[], waiting: string[]): Promise<void> {
   const all = [...ids, ...waiting];
   const text = "insert into burin_fleet.cancelled select unnest($1::text[]) on conflict do nothing";
@@ -173,7 +173,7 @@ export async function cancelTasks({ client, pool }: Engine, ids: string[], waiti
   await client.cancelWorkflows(all);
 }
 
-/** A worker that takes a task at the same moment makes the engine forget that it was cancelled. */
+/** Whether a task was cancelled. The engine forgets that if a worker takes the task at the same moment. */
 export async function isCancelled(pool: Pool, id: string): Promise<boolean> {
   const { rowCount } = await pool.query("select 1 from burin_fleet.cancelled where task = $1", [id]);
   return rowCount !== 0;

@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(top, { recursive: true });
 });
 
-/** Types, modes, targets of links and contents, in the system's own words. */
+/** Lists types, modes, link targets and contents, using the system's own programs. */
 function stateOf(folder: string): string {
   const list =
     'find . -printf "%P %y %m %l\\0" | sort -z; find . -type f -print0 | sort -z | xargs -0 sha256sum';

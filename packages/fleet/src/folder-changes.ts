@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { readBytes } from "@burin/core/internal";
 
-/** The change of one path in a folder, as plain data; paths are relative and use slashes. */
+/** A change to one path in a folder, as plain data. Paths are relative and use slashes. */
 export type Change =
   | { readonly path: string; readonly gone: true }
   | { readonly path: string; readonly folder: true; readonly mode: number }
@@ -17,7 +17,7 @@ interface FileChange {
   /** This many bytes at the beginning and at the end are the same as before. */
   readonly head?: number;
   readonly tail?: number;
-  /** The bytes in between, deflated, in base64. */
+  /** The bytes in between, deflated and base64-encoded. */
   readonly data: string;
 }
 
@@ -28,13 +28,13 @@ export interface FolderChanges {
 }
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
-/** The old contents that are kept in memory; without them a changed file is stored as a whole again. */
+/** The limit for old contents that are kept in memory. A changed file without one is stored as a whole again. */
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
 
 /** Finds what has changed in a folder since the last time, whatever changed it. */
 export class WatchedFolder {
   readonly #root: string;
-  /** A folder with the same files as this one had at first; it is never changed. */
+  /** A folder with the files that this one had at first. It is never changed. */
   readonly #base: string | null;
   #entries = new Map<string, string>();
   readonly #remembered = new Map<string, Buffer>();
@@ -47,7 +47,7 @@ export class WatchedFolder {
     this.#base = base;
   }
 
-  /** Changes count from here on. */
+  /** Starts the comparison: only changes from now on count. */
   async begin(): Promise<void> {
     this.#entries = formatStamps(await readEntries(this.#root));
   }
@@ -58,7 +58,7 @@ export class WatchedFolder {
     const left: string[] = [];
     for (const path of this.#entries.keys()) {
       const folder = dirname(path);
-      // What was in a folder is gone with it.
+      // The contents of a removed folder need no change of their own.
       const isAlone = folder === "." || present.has(folder);
       if (isAlone && !present.has(path)) changes.push({ path, gone: true });
     }
@@ -85,12 +85,12 @@ export class WatchedFolder {
     return { path, mode, ...diffBytes(old, bytes) };
   }
 
-  /** The file's content at the last look; null if there was none, or it is not known any more. */
+  /** Returns the file's content at the last check; null if there was no file, or if its content is no longer known. */
   #recallContent(path: string): Buffer | null {
     if (!this.#entries.get(path)?.startsWith("file")) return null;
     const known = this.#remembered.get(path);
     if (known !== undefined) return known;
-    // A file that has changed and is not kept any more differs from the base too.
+    // A file that has changed and is no longer in memory differs from the base, too.
     if (this.#base === null || this.#changed.has(path)) return null;
     return readBytes(join(this.#base, path), MAX_FILE_BYTES);
   }
@@ -108,12 +108,12 @@ export class WatchedFolder {
   }
 }
 
-/** All of a folder, as changes to an empty one. */
+/** Returns the whole content of a folder, as changes to an empty one. */
 export async function readWholeFolder(root: string): Promise<FolderChanges> {
   return new WatchedFolder(root, null).changes();
 }
 
-/** Applies the changes to a folder that is as it was before them. */
+/** Applies changes to a folder that is in the state before them. */
 export async function applyChanges(root: string, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const place = join(root, change.path);
@@ -156,7 +156,7 @@ function diffBytes(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" |
   return { ...(head > 0 && { head }), ...(tail > 0 && { tail }), data };
 }
 
-/** Folders before their contents; no sockets or devices. */
+/** Lists a folder, with each folder before its contents. Leaves out sockets and devices. */
 async function readEntries(root: string): Promise<Map<string, Stats>> {
   const found = new Map<string, Stats>();
   const walk = async (below: string): Promise<void> => {
@@ -182,15 +182,15 @@ function formatStamps(entries: ReadonlyMap<string, Stats>): Map<string, string> 
 }
 
 /**
- * Differs for each content, because every write changes a file's ctime. That of a folder also changes, but means
- * nothing.
+ * Returns a stamp that differs for each content, because every write changes a file's ctime. The ctime of a folder also
+ * changes, but means nothing.
  */
 function formatStamp(stats: Stats): string {
   if (stats.isDirectory()) return `folder ${stats.mode}`;
   return `${stats.isFile() ? "file" : "link"} ${stats.mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
-/** A file was removed while the folder is being read. */
+/** Returns null for a file that was removed while the folder was being read; throws any other error. */
 function ignoreMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;

@@ -4,20 +4,20 @@ import type { Limits } from "./admission.ts";
 
 /** What the command line passes to the fleet. */
 export interface FleetOptions {
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder that BURIN_HOME names. */
   readonly home: string;
   /** The folder in which Burin was started. */
   readonly root: string;
   readonly out: (text: string) => void;
   /** Writes a message for the user to stderr. */
   readonly note: (text: string) => void;
-  /** Aborted when the user interrupts. */
+  /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
-  /** Returns the options of a session in that folder, by this machine's settings. Throws SettingsError. */
+  /** Returns a session's options for that folder, with this machine's settings. Throws SettingsError. */
   readonly open: (root: string, models: ModelOptions) => Promise<SessionOptions>;
-  /** Describes one record of a session; empty if it is not worth a line. */
+  /** Formats one record of a session; returns "" if it is not worth a line. */
   readonly showRecord: (record: LogRecord) => string;
-  /** Describes a question. */
+  /** Formats a question. */
   readonly showQuestion: (question: Question) => string;
 }
 
@@ -27,7 +27,7 @@ interface ModelOptions {
   readonly around: (model: ChatModel) => ChatModel;
 }
 
-/** What is wrong with a fleet command, and what to do about it. */
+/** An error in the use of a fleet command. The message says what to do about it. */
 export class FleetError extends Error {}
 
 /** The command line after `burin fleet`. */
@@ -36,25 +36,25 @@ export interface FleetRequest {
   readonly database?: string | undefined;
   readonly concurrency: number;
   readonly limits: Limits;
-  /** For all tasks of a run together. */
+  /** The budget for all tasks of a run together. */
   readonly budget?: string | undefined;
-  /** Whether to work on the run, or to show the log, until all has ended. */
+  /** Whether to work on the run, or show the log, until everything has ended. */
   readonly follow: boolean;
   readonly run?: string | undefined;
   readonly json: boolean;
   readonly patches?: string | undefined;
   readonly predictions?: string | undefined;
-  /** The port of the web page; otherwise any free one. */
+  /** The port of the web page; any free port if undefined. */
   readonly port?: number | undefined;
-  /** Where a worker says how it is: `8080` or `0.0.0.0:8080`. */
+  /** The address at which a worker reports its health, such as `8080` or `0.0.0.0:8080`. */
   readonly health?: string | undefined;
-  /** What the commands of one task may have in memory: `500M` or `2G`. */
+  /** The most memory that the commands of one task may use, such as `500M` or `2G`. */
   readonly taskMemory?: string | undefined;
-  /** Of `remove`: it is meant. */
+  /** For `remove`: the user has confirmed it. */
   readonly yes: boolean;
 }
 
-/** What every fleet command works with. */
+/** What every fleet command gets. */
 export interface Fleet {
   readonly url: string;
   readonly request: FleetRequest;

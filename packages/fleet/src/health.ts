@@ -5,11 +5,11 @@ import { FleetError } from "./ground.ts";
 import type { WorkerState } from "./worker.ts";
 
 const LOCAL = "127.0.0.1";
-/** A worker looks at its tasks every second, also when the database does not answer. */
+/** A worker checks its tasks every second, even without an answer from the database. After this time it is stuck. */
 const STUCK_MS = 60_000;
 const LATE_MS = 10_000;
 
-/** Reads `8080` or `0.0.0.0:8080`. */
+/** Parses an address such as `8080` or `0.0.0.0:8080`. */
 export function readHealthAddress(text: string): { readonly host: string; readonly port: number } {
   const at = text.lastIndexOf(":");
   const host = at < 0 ? LOCAL : text.slice(0, at).replace(/^\[(.*)\]$/, "$1");
@@ -19,7 +19,7 @@ export function readHealthAddress(text: string): { readonly host: string; readon
   return { host, port };
 }
 
-/** For service managers: `/health`, whether the worker runs, and `/ready`, whether it takes tasks. */
+/** Serves two URLs for service managers: `/health` says whether the worker runs, `/ready` whether it takes tasks. */
 export async function serveHealth(address: string, stateOf: () => WorkerState) {
   const { host, port } = readHealthAddress(address);
   const server = createServer((request, response) => {

@@ -24,14 +24,14 @@ import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetOptions, type FleetRequest, TaskError };
 
-/** How it ended: all well, or not all tasks. Throws FleetError and TaskError for what was asked wrongly. */
+/** Runs a command; resolves to whether all tasks ended well. Throws FleetError or TaskError for invalid requests. */
 type RunWork = (fleet: Fleet) => Promise<boolean>;
 
-/** What is wrong without a database is said before one is started. */
+/** Reads a command's arguments, so that mistakes in them are reported before a database is started. */
 type ReadCommand = (request: FleetRequest, ground: FleetOptions) => RunWork | Promise<RunWork>;
 
 const ANY_COUNT = Number.POSITIVE_INFINITY;
-/** Those that only look are in `task-commands.ts`: they have nothing to do before the first run. */
+/** The commands. Those marked "looks" are in `task-commands.ts`; before the first run they have nothing to do. */
 const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: ReadCommand, looks?: "looks"]>> = {
   run: [1, readRun],
   worker: [0, () => runWorker],
@@ -45,7 +45,7 @@ const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: ReadC
   serve: [0, () => servePage],
 };
 
-/** With `--follow` it also works on their runs. */
+/** Runs a command that returns runs. With `--follow`, then works on these runs. */
 function thenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): RunWork {
   return async (fleet) => {
     let runs: readonly string[] = [];
@@ -61,7 +61,8 @@ function thenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly st
 
 /** Runs one command of `burin fleet`. Resolves to whether all went well. */
 export async function runFleet(request: FleetRequest, ground: FleetOptions): Promise<boolean> {
-  // For its database, git and workers, which start programs of this machine and none of the folder it is started in.
+  // Extend PATH for the database, git and workers. They run programs of this machine, never of the folder in which
+  // Burin was started.
   process.env.PATH = buildHelperPath(process.env.PATH);
   if (process.env[LONE_MARK] !== undefined) return runWithoutDatabase(request, ground);
   const [name = "", ...words] = request.words;

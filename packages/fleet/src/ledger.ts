@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import { readRunName, type Spent } from "./steps.ts";
 import { retryUntilAvailable } from "./when-it-passes.ts";
 
-/** The pause when a service that refused a request did not say how long to wait. */
+/** The pause if a service that refused a request did not say how long to wait. */
 const PAUSE_MS = 2000;
 
 export const LEDGER_TABLES = `
@@ -29,12 +29,12 @@ const LEARN = `
 const PAUSES = `
   select model, (extract(epoch from until - now()) * 1000)::float8 as left from burin_fleet.pause where until > now()`;
 
-/** What all workers need to know about each other: what runs have spent, and which models are paused. */
+/** What all workers must know about each other: what runs have spent, and which models are paused. */
 export class Ledger {
   readonly #pool: Pool;
-  /** By this process's monotonic clock. */
+  /** When each pause ends, by this process's monotonic clock. */
   #pauses = new Map<string, number>();
-  /** For runs with a budget: why the run is over, or null. */
+  /** For each run with a budget: why it is over, or null. */
   #runs = new Map<string, string | null>();
 
   constructor(pool: Pool) {
@@ -46,7 +46,7 @@ export class Ledger {
     await this.#pool.query(text, [run, budget]);
   }
 
-  /** Loads these runs; returns those whose budget is used up, and which part of it. */
+  /** Loads these runs. Returns those with a used-up budget, and which part of it is used up. */
   async look(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const [spent, pauses] = await Promise.all([
       runs.length === 0 ? { rows: [] } : this.#pool.query(SPENT, [runs]),
@@ -57,7 +57,7 @@ export class Ledger {
     return this.#runs;
   }
 
-  /** Adds the cost of one task to its run. Returns why the run is over, if it is. */
+  /** Adds the cost of one task to its run. Returns why the run is over, or null. */
   async spend(task: string, spent: Spent, signal: AbortSignal): Promise<string | null> {
     const run = readRunName(task);
     if (!this.#runs.has(run)) return null;
@@ -73,7 +73,7 @@ export class Ledger {
     return why;
   }
 
-  /** The same model, asked only while no worker has been told to pause it. */
+  /** Wraps a model so that it is asked only while no worker has been told to pause it. */
   readonly around = (model: ChatModel): ChatModel => ({
     ...model,
     stream: (request, signal) => this.#stream(model, request, signal),
@@ -84,7 +84,7 @@ export class Ledger {
     ...[request, signal]: Parameters<ChatModel["stream"]>
   ): AsyncGenerator<ModelEvent, void, undefined> {
     const left = (this.#pauses.get(model.name) ?? 0) - performance.now();
-    // Requests that were refused together must not be repeated together.
+    // Spread the requests: those that were refused together must not be repeated together.
     if (left > 0) await pause(left * (1 + Math.random() / 4), undefined, { signal }).catch(() => {});
     for await (const event of model.stream(request, signal)) {
       const failure = event.type === "end" && event.reason === "error" ? event.error : undefined;
@@ -96,7 +96,7 @@ export class Ledger {
   async #learn(model: string, milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds;
     this.#pauses.set(model, Math.max(this.#pauses.get(model) ?? 0, until));
-    // If other workers cannot be told, the service tells them.
+    // If other workers cannot be told, the service will tell them.
     await this.#pool.query(LEARN, [model, milliseconds]).catch(() => {});
   }
 }

@@ -33,26 +33,26 @@ export interface LiveTaskOptions {
   /** `run.task`. */
   readonly id: string;
   readonly submission: Submission;
-  /** The steps so far; the caller, who records them, adds the new ones. */
+  /** The steps so far. The caller, who records new steps, appends them. */
   readonly past: readonly Step[];
   readonly worker: string;
-  /** No other task runs in this process. */
+  /** Whether no other task runs in this process. */
   readonly isAlone: boolean;
-  /** A worker only for tasks that must run alone; it returns a task that need not. */
+  /** Whether this worker is only for tasks that must run alone. It gives back tasks that need not. */
   readonly isLone: boolean;
   readonly ledger: Ledger;
   readonly places: TaskFolders;
   readonly bases: BaseFolders;
   readonly ground: Pick<FleetOptions, "open" | "note"> & {
-    /** Folders with access to the database. */
+    /** Folders that give access to the database, to be hidden from commands. */
     readonly hide: readonly string[];
   };
 }
 
-/** Resolves when the step is in the database, and one of the steps so far; rejects if the task is not this worker's. */
+/** Records a step. Resolves when it is in the database and the list; rejects if the task is not this worker's. */
 export type RecordStep = (step: Step) => Promise<unknown>;
 
-/** A running task with its session. It does nothing after a step until that is recorded. */
+/** A running task with its session. After each step it waits until the step is recorded. */
 export class LiveTask {
   readonly #needs: LiveTaskOptions;
   readonly #stop = new AbortController();
@@ -60,14 +60,14 @@ export class LiveTask {
   #isDraining = false;
   readonly #ended = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
   #record: RecordStep = async () => {};
-  /** Why a step could not be recorded. */
+  /** Why a step could not be recorded; null if all were. */
   #lost: unknown = null;
   #spent: Spent | null = null;
   #work: Promise<void> | null = null;
   #folder: WatchedFolder | null = null;
   #base: BaseFolder | null = null;
   #session: Session | null = null;
-  /** This task's own folder, when it has one. */
+  /** This task's own folder; "" until it has one. */
   #place = "";
 
   constructor(needs: LiveTaskOptions) {
@@ -78,7 +78,7 @@ export class LiveTask {
     return this.#needs.id;
   }
 
-  /** All that its commands start has it. */
+  /** The mark of all processes that the task's commands start. */
   get mark(): string {
     return `fleet:${this.#needs.worker}:${this.#needs.id}`;
   }
@@ -87,7 +87,7 @@ export class LiveTask {
     return readRunName(this.#needs.id);
   }
 
-  /** Works until the last step has the task's end or a question. `elsewhere`: it is for another process. */
+  /** Works until the last step is an end or a question. Returns "elsewhere" for a task of another process. */
   async work(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
     this.#record = record;
     this.#work = this.#run();
@@ -98,27 +98,27 @@ export class LiveTask {
     return this.#isCleared() ? "elsewhere" : "stopped";
   }
 
-  /** Ends the session now, because of what it cost together with others. */
+  /** Ends the session now, because its run as a whole has reached a limit. */
   halt(why: string): void {
     this.#halt.abort(why);
   }
 
-  /** Ends it when the step at work has ended: a call or the reply of the model. */
+  /** Ends the session after the current step: a call or a reply of the model. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Ends what is running, without a further step. */
+  /** Ends what is running, without another step. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#work;
-    // All results are in the database, and the next worker uses a folder of its own.
+    // All results are in the database, and the next worker uses its own folder.
     if (this.#place !== "") await this.#needs.places.leave(this.#place);
   }
 
   /**
-   * Any of a worker's tasks may have crashed it; only if a task ran alone is it certain. So the last try before a
-   * task is set aside is alone.
+   * Returns the task's first step here. Any task of a crashed worker may have caused the crash; only for a task that
+   * ran alone is that certain. So the last attempt, before a task is set aside, runs alone.
    */
   firstStep(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
@@ -131,7 +131,7 @@ export class LiveTask {
     return isAlone ? { worker, alone: true } : { worker };
   }
 
-  /** It has finished a call while it ran alone, so others need not avoid it. */
+  /** Whether the task has finished a call while it ran alone, so that it may again run next to others. */
   #isCleared(): boolean {
     const { isLone, past } = this.#needs;
     const begun = past.findLastIndex(({ worker }) => worker !== undefined);
@@ -154,8 +154,8 @@ export class LiveTask {
   }
 
   /**
-   * Runs the session to its end or to a question. A session that ended because a disk was full continues from the
-   * database when there is room again.
+   * Runs the session until its end or a question. If the session ended because a disk was full, continues it from the
+   * database once there is space again.
    */
   async #runSession(): Promise<void> {
     let isTold = false;
@@ -201,13 +201,13 @@ export class LiveTask {
     return this.#giveEnd("limit", "budget", message);
   }
 
-  /** An end that the session itself does not know. */
+  /** Records an end that does not come from the session. */
   #giveEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
     const end = { status, result: "", error: { type, message }, ...sumSpent(this.#needs.past), patch: "" };
     return this.#give({ end });
   }
 
-  /** Resolves to whether it waits for an answer. */
+  /** Runs the session. Resolves to whether it waits for an answer. */
   async #followSession(session: Session): Promise<boolean> {
     const { submission, past } = this.#needs;
     try {
@@ -216,7 +216,7 @@ export class LiveTask {
       let isParked = false;
       for await (const event of events) {
         const error = readError(event);
-        // A recorded end is the task's; one that could not be recorded is reported differently.
+        // A recorded end is the task's end. An end that could not be recorded is reported differently.
         if (error?.type === "not_recorded" && (event.type === "done" || isFullDisk(error.message)))
           throw new Error(error.message);
         isParked = error?.type === "parked";
@@ -227,7 +227,7 @@ export class LiveTask {
     }
   }
 
-  /** Rebuilds the folder as the steps so far left it, and a session's options for it. */
+  /** Restores the folder as the steps so far left it. Returns the session's options for it. */
   async #prepare(): Promise<SessionOptions> {
     const { id, submission, past, places, bases, ledger, ground } = this.#needs;
     if (this.#place === "") this.#place = await places.take(id);
@@ -267,7 +267,7 @@ export class LiveTask {
     }
     const changes = past.flatMap((step) => step.changes ?? []);
     await applyChanges(root, changes);
-    // If setup or earlier steps have changed files, the base is not the same any more.
+    // If setup or earlier steps have changed files, the folder no longer equals the base.
     const isBase = setup === undefined && changes.length === 0;
     this.#folder = new WatchedFolder(root, isBase ? this.#base.folder : null);
     await this.#folder.begin();
@@ -294,7 +294,7 @@ export class LiveTask {
     return createSession({ ...options, keepLog, resume, ...(answer && { answer }) });
   }
 
-  /** Resolves when these lines are in the database, with the changes in the folder until now. */
+  /** Records these lines together with the changes in the folder so far. Resolves when they are in the database. */
   async #keep(lines: string): Promise<void> {
     const records = parseRecords(lines);
     const done = records.map(({ event }) => event).findLast((event) => event.type === "done");
@@ -336,7 +336,7 @@ export class LiveTask {
     return { status, result, ...(error && { error }), ...(check && { check }), ...spent, patch };
   }
 
-  /** The result of a call that changes nothing needs no check of the folder. */
+  /** Whether the folder must be checked after this record: only calls that may change something need that. */
   readonly #mayHaveChanged = ({ event }: LogRecord): boolean => {
     if (event.type !== "tool_call" && event.type !== "subagent_call") return false;
     const { name, status } = event.call;
@@ -344,7 +344,7 @@ export class LiveTask {
     return ["success", "error", "cancelled"].includes(status) && !(kind && READING_KINDS.has(kind));
   };
 
-  /** Resolves when the step is in the database, and the task is still for this worker. */
+  /** Records a step. Resolves when it is in the database and the task still belongs to this worker. */
   async #give(step: Step): Promise<void> {
     if (this.#needs.past.at(-1)?.end !== undefined) return;
     if (!this.#stop.signal.aborted) {
@@ -363,7 +363,7 @@ function readError(event: AgentEvent) {
   return event.type === "done" ? event.error : undefined;
 }
 
-/** No call has begun that has not ended. */
+/** Whether every call that has begun has ended. */
 function isQuiescent({ lines, end }: Step): boolean {
   const calls = parseRecords(lines ?? "").flatMap(({ event }) =>
     event.type === "tool_call" ? [event.call] : [],

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-/** Has so many bytes in memory, in a process that a shell started. */
+/** Starts a process that uses this much memory, from a shell. */
 async function startWith(mark: string, megabytes: number): Promise<void> {
   const code = `const b = Buffer.alloc(${megabytes} * 1024 * 1024, 1); console.log("here"); setInterval(() => b, 1000)`;
   const child = spawn("sh", ["-c", `"$0" -e '${code}'; true`, process.execPath], {

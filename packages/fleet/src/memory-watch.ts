@@ -4,7 +4,7 @@ import { TaskProcesses } from "./task-memory.ts";
 
 const UNITS: Readonly<Record<string, number>> = { M: 1024 ** 2, G: 1024 ** 3 };
 
-/** Reads `500M` or `2G`. */
+/** Parses a size such as `500M` or `2G`. */
 export function parseMemory(text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6}(?:\.\d+)?)\s*([MG])B?$/i.exec(text.trim()) ?? [];
   const bytes = Number(count) * (UNITS[unit.toUpperCase()] ?? 0);
@@ -13,8 +13,8 @@ export function parseMemory(text: string): number {
 }
 
 /**
- * Ends the commands of a task that have more memory together than it may use. The system's own limits need control
- * groups, which are not given to everybody.
+ * Kills the commands of a task that together use more memory than allowed. The system's own limits would need control
+ * groups, which not every user may use.
  */
 export class MemoryWatch {
   readonly #most: number;
@@ -41,6 +41,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }

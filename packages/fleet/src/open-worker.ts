@@ -13,12 +13,12 @@ import { openStore, Store } from "./store.ts";
 import { TaskFolders } from "./task-folders.ts";
 import { Worker } from "./worker.ts";
 
-/** Marks the process of a lone worker, which gets the database's address from the process that started it. */
+/** Marks the process of a lone worker. It gets the database's URL from the process that started it. */
 export const LONE_MARK = "BURIN_FLEET_LONE";
-/** How long it waits for another task. */
+/** How long a lone worker waits for another task. */
 const LONE_IDLE_MS = 10_000;
 const LONE_START_MS = 3000;
-/** Service managers send SIGTERM, and SIGKILL half a minute later. */
+/** Service managers send SIGTERM, and SIGKILL half a minute later; draining must end before that. */
 const DRAIN_MS = 20_000;
 
 /** Works on tasks until the user interrupts. */
@@ -48,7 +48,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   return true;
 }
 
-/** Runs one task at a time, in a process that no other task uses, as long as there are any. */
+/** Runs tasks one at a time, in a process of their own, until there are none left. */
 export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   const idle = new AbortController();
   const store = await Store.open(fleet.url);
@@ -59,7 +59,7 @@ export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   return true;
 }
 
-/** `onIdle` is for workers of tasks that must run alone. */
+/** Opens a worker. `onIdle` makes it a worker for tasks that must run alone. */
 export async function openWorker({ url, ground: given, request }: Fleet, store: Store, onIdle?: () => void) {
   await mkdir(given.home, { recursive: true, mode: 0o700 });
   // A sandbox needs the real paths of folders.
@@ -105,7 +105,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   return { worker, close };
 }
 
-/** Starts this command in further processes, one for each task, so that a crash affects no other task. */
+/** Starts this command in additional processes, one for each task, so that a crash affects no other task. */
 class LoneProcesses {
   readonly #url: string;
   readonly #most: number;
@@ -117,7 +117,7 @@ class LoneProcesses {
     this.#most = most;
   }
 
-  /** Starts one more, unless the last one may not have had the time to take its task. */
+  /** Starts another process, unless the last one may still be about to take its task. */
   start(): void {
     const isEarly = this.#children.size > 0 && performance.now() - this.#startedAt < LONE_START_MS;
     if (isEarly || this.#children.size >= this.#most) return;
@@ -130,7 +130,7 @@ class LoneProcesses {
     this.#children.add(child);
     child.on("error", () => {});
     child.once("exit", () => this.#children.delete(child));
-    // Neither in its variables nor in its arguments, where commands of the task could look.
+    // Send the URL as a message: the task's commands could read variables and arguments.
     child.send(this.#url, () => {});
   }
 
@@ -141,7 +141,7 @@ class LoneProcesses {
   }
 }
 
-/** The message from the process that started this lone worker; aborts when that process is gone. */
+/** Waits for the message from the process that started this lone worker. `isLeft` aborts when that process is gone. */
 export async function receiveFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
   const left = new AbortController();
   process.once("disconnect", () => left.abort());

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { assertOwned, startWatch } from "./ownership.ts";
 
-/** A database that answers each question with the next of these. */
+/** A fake database that answers each query with the next of these answers. */
 function needsWith(...answers: { status: string; executorId: string; isHeld: boolean }[]) {
   let asked = 0;
   return {

@@ -2,14 +2,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type DBOSClient, DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk";
 import type { SignOfLife } from "./sign-of-life.ts";
 
-/** Others take a task when they have missed its worker at two looks, which are further apart. */
+/** Others take a task after two checks in a row without its worker, which are further apart than this. */
 const LATE_AFTER_MS = 500;
 const PAUSE_MS = 100;
 
-/** Whether much time has passed since. */
+/** Returns whether a long time has passed since the watch was created. */
 export type HasElapsed = () => boolean;
 
-/** By two clocks: one stands still while the machine sleeps, the other can be set. */
+/** Starts a watch with two clocks: one stands still while the machine sleeps, and the other can be set. */
 export function startWatch(): HasElapsed {
   const [uptime, time] = [performance.now(), Date.now()];
   return () => performance.now() - uptime > LATE_AFTER_MS || Math.abs(Date.now() - time) > LATE_AFTER_MS;
@@ -23,8 +23,9 @@ export interface OwnershipOptions {
 }
 
 /**
- * The engine refuses the step of a worker that has lost its task. But a worker that was stopped after its step was
- * recorded may have lost the task since, and what it does next would be done twice: so it asks.
+ * Throws if the task no longer belongs to this worker. The engine refuses the steps of a worker that has lost its task.
+ * But a worker that was stopped after a step was recorded may have lost the task since then, and would do the next work
+ * a second time; so it asks first.
  */
 export async function assertOwned(
   { id, worker, client, life }: OwnershipOptions,

@@ -14,13 +14,13 @@ import { listPageEntries, type PageEntry } from "./page-entries.ts";
 import { sumSpent } from "./steps.ts";
 
 const PAGE_ROWS = 50;
-/** Steps of a transcript that are sent together. */
+/** The most steps of a transcript that are sent together. */
 const MAX_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
 
 /**
- * The state and cost of each task, so that no list has to read patches or records: of an ended task from its end,
- * otherwise the sum of its steps up to `upto`.
+ * The state and cost of each task, so that no list has to read patches or records. For an ended task they come from its
+ * end, otherwise from the sum of its steps up to `upto`.
  */
 export const PAGE_TABLE = `
   create table if not exists burin_fleet.spent (
@@ -34,7 +34,7 @@ export const PAGE_TABLE = `
     cost float8
   )`;
 
-/** Another page may have stored a sum already, which is kept. */
+/** Stores a sum. If another page has already stored a newer one, that is kept. */
 const KEEP_SUM = `
   insert into burin_fleet.spent as s values ($1, $2, null, null, null, $3, $4, $5)
   on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = ($2, null, null, null, $3, $4, $5)
@@ -45,7 +45,7 @@ interface ListRequest {
   readonly offset: number;
 }
 
-/** What the page shows, loaded from the database piece by piece. */
+/** The data of the page, loaded from the database piece by piece. */
 export class PageData {
   readonly #pool: Pool;
   #folding: Promise<void> | null = null;
@@ -54,7 +54,7 @@ export class PageData {
     this.#pool = pool;
   }
 
-  /** Runs, the newest first, each with the number of its tasks in each state. */
+  /** Lists runs, the newest first, each with the number of its tasks in every state. */
   async runs({ search, offset }: ListRequest) {
     await this.#fold();
     const { rows } = await this.#pool.query(PAGE_RUNS, [buildPattern(search), PAGE_ROWS, offset]);
@@ -62,7 +62,7 @@ export class PageData {
     return { runs: rows, total, running: allRunning, waiting: allWaiting, rows: PAGE_ROWS };
   }
 
-  /** Some of the tasks of a run, in the order of submission; null when there is no such run. */
+  /** Lists some of a run's tasks in the order of submission; null if there is no such run. */
   async run(name: string, { search, offset, kind }: ListRequest & { readonly kind: string }) {
     await this.#fold();
     const [counts] = (await this.#pool.query(PAGE_COUNTS, [name])).rows;
@@ -72,7 +72,7 @@ export class PageData {
     return { name, counts, tasks: rows, total: rows[0]?.total ?? 0, rows: PAGE_ROWS };
   }
 
-  /** A task, and what has happened in it from a step on. */
+  /** Returns a task, and what has happened in it since the given step. */
   async task(id: string, from: number) {
     await this.#fold();
     const [task] = (await this.#pool.query(PAGE_TASK, [id])).rows;
@@ -80,7 +80,7 @@ export class PageData {
     return { ...task, question: addReach(task.question), ...(await this.#entries(id, from)) };
   }
 
-  /** What a task has changed, as a git patch. */
+  /** Returns the task's changes as a git patch. */
   async patch(id: string): Promise<string> {
     for await (const { patch } of readPatches(this.#pool, [id])) return patch;
     return "";
@@ -92,7 +92,7 @@ export class PageData {
     return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MAX_STEPS };
   }
 
-  /** Adds what has happened since the last time; shared by all requests at the same time. */
+  /** Adds what has happened since the last time. Simultaneous requests share one such update. */
   #fold(): Promise<void> {
     this.#folding ??= this.#foldAll().finally(() => {
       this.#folding = null;
@@ -120,12 +120,12 @@ export class PageData {
   }
 }
 
-/** For ILIKE; empty without a search. */
+/** Converts a search to a pattern for ILIKE; "" without a search. */
 function buildPattern(search: string): string {
   return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** A question with what it reaches, in words, as every face shows it. */
+/** Adds a description of what the question would allow, in the same words as in every interface. */
 function addReach(question: Question | null) {
   return question && { ...question, reach: describeEffects(question.confirmation) };
 }

@@ -2,10 +2,10 @@ import type { AgentEvent } from "@burin/core";
 import { isAnswered, type ToolCall } from "@burin/core/sessions";
 import { parseRecords, type Step } from "./steps.ts";
 
-/** For one text in a transcript. */
+/** The longest text in a transcript; longer ones are cut. */
 const MAX_CHARACTERS = 20_000;
 
-/** One piece of a transcript as the page shows it. A call is sent again with the same `id` when it has changed. */
+/** A piece of a transcript, as the page shows it. A call that has changed is sent again with the same `id`. */
 export interface PageEntry {
   readonly kind: "worker" | "said" | "thought" | "call" | "note" | "end";
   readonly text: string;
@@ -17,7 +17,7 @@ export interface PageEntry {
   readonly diff?: string;
 }
 
-/** What has happened in a step, without what nobody reads, and cut where it is too long to be shown. */
+/** Returns what happened in a step. Leaves out what nobody reads, and cuts texts that are too long to show. */
 export function listPageEntries({ worker, aside, lines }: Step): PageEntry[] {
   return [
     ...(worker ? [{ kind: "worker" as const, text: worker }] : []),

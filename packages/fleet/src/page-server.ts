@@ -14,7 +14,7 @@ const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", css: "text/css", js: "text/javascript" };
 const MAX_FILE_BYTES = 1_000_000;
-/** Greater than any step's number. */
+/** Greater than the number of any step. */
 const MAX_STEP = 2 ** 31 - 1;
 const MAX_BODY_BYTES = 100_000;
 
@@ -39,7 +39,7 @@ class HttpError extends Error {
   }
 }
 
-/** Serves the page to browsers on this computer that have the token, until the user interrupts. */
+/** Serves the page to browsers on this machine that have the token, until the user interrupts. */
 export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
   const store = await openStore(url);
@@ -122,7 +122,7 @@ class Page {
     throw new HttpError(404, "There is no such page.");
   }
 
-  /** Uses the same code as the commands with these names, with their messages. */
+  /** Runs the command with this name, using the same code and messages as the command line. */
   async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
     const way = new Map(
       Object.entries({ cancel: cancelNamedTasks, retry: retryTasks, answer: answerTask }),
@@ -139,7 +139,7 @@ class Page {
     return { told };
   }
 
-  /** A page that was left open must not answer a question that it does not show. */
+  /** Refuses an answer from a page that was left open and does not show the current question. */
   async #assertAsked(id: string, question: unknown): Promise<void> {
     const task = orNotFound(await this.#data.task(id, MAX_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
@@ -163,7 +163,7 @@ function orNotFound<T>(value: T | null): T {
   return value;
 }
 
-/** Refuses requests with another host name for this computer, and from pages of other sites. */
+/** Refuses requests that use another host name for this machine, and requests from other sites' pages. */
 function assertLocal({ headers, socket }: IncomingMessage): void {
   const hosts = [`${HOST}:${socket.localPort}`, `localhost:${socket.localPort}`];
   const { host = "", origin } = headers;
@@ -171,7 +171,7 @@ function assertLocal({ headers, socket }: IncomingMessage): void {
   if (!isHere) throw new HttpError(403, "The page is only for browsers on this computer.");
 }
 
-/** Nothing is where the address cannot be read, nor where it holds what no text in the database can. */
+/** Parses the URL. Throws a 404 if it is invalid or has a character that no text in the database can have. */
 function parseAddress({ url = "/" }: IncomingMessage): URL {
   const base = `http://${HOST}`;
   if (url.includes("%00") || !URL.canParse(url, base)) throw new HttpError(404, "There is no such page.");
@@ -190,7 +190,7 @@ async function readBody(request: IncomingMessage): Promise<Answer> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Reported below.
+    // A parse error is reported below.
   }
   throw new HttpError(400, "The body is not a JSON object.");
 }

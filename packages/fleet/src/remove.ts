@@ -7,8 +7,9 @@ import { readStanding } from "./standing.ts";
 import { formatStanding } from "./states.ts";
 
 /**
- * Removes what the fleet has on this computer: its own database with all runs and results, and the folders of workers.
- * It says first what that is. A database that was named belongs to those who run it.
+ * Removes everything that the fleet has stored on this machine: its own database with all runs and results, and the
+ * workers' folders. Says first what will be removed. A database that was named in the request belongs to those who run
+ * it, so it is not removed.
  */
 export async function removeAll(request: FleetRequest, { home, out, note }: FleetOptions): Promise<boolean> {
   if (request.words.length > 0)

@@ -7,7 +7,7 @@ import { readExitCode } from "@burin/core/internal";
 const MAX_MS = 600_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Runs a command line to its end. Throws with its output when it fails. */
+/** Runs a command line until it ends. If it fails, throws an error with its output. */
 export async function runCommand(
   command: string,
   place: ToolboxOptions,
@@ -26,7 +26,7 @@ export async function runCommand(
   }
 }
 
-/** The same for a command that Burin itself has written. */
+/** Does the same for a command that Burin itself has written. */
 export function runOwn(
   folder: string,
   command: string,
@@ -37,8 +37,9 @@ export function runOwn(
 }
 
 /**
- * Returns the output. For what each task needs and leaves nothing running: the shell tool costs many times as much.
- * The folder must not be one that a task can write: programs and libraries may be looked for where they start.
+ * Runs a git script and returns its output. It is for short commands that every task needs and that leave nothing
+ * running, for which the shell tool would cost many times as much. A task must not be able to write to the folder,
+ * because programs and libraries may be searched for there.
  */
 export async function runGit(folder: string, script: string): Promise<string> {
   const PATH = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter);

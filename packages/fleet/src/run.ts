@@ -29,7 +29,7 @@ interface RunToSubmit {
   readonly tasks: readonly Task[];
 }
 
-/** Submits the tasks of a file, and works on them with all other workers until they have ended. */
+/** Reads a file of tasks, to be submitted and worked on with all other workers until they have ended. */
 export async function readRun(request: FleetRequest, { root }: FleetOptions) {
   const [file] = request.words;
   if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
@@ -68,7 +68,7 @@ async function runTasks(fleet: Fleet, asked: RunToSubmit): Promise<boolean> {
   }
 }
 
-/** Works on a run that was submitted before, with all other workers, until its tasks have ended or wait for somebody. */
+/** Works on an already submitted run, with all other workers, until its tasks have ended or wait for a user. */
 export async function followRun(fleet: Fleet, run: string): Promise<boolean> {
   const store = await openStore(fleet.url);
   try {
@@ -78,7 +78,7 @@ export async function followRun(fleet: Fleet, run: string): Promise<boolean> {
   }
 }
 
-/** `next` is the command that continues the run when this one is interrupted. */
+/** Works on a run. `next` is the command that continues the run if this one is interrupted. */
 async function workOnRun(
   fleet: Fleet,
   store: Store,
@@ -115,7 +115,7 @@ function createRunName(): string {
   return `${time}-${randomBytes(2).toString("hex")}`;
 }
 
-/** Submits the tasks that the run does not have yet; a task that it has stays as it was submitted. */
+/** Submits the tasks that the run does not have yet. Tasks that it already has stay as they were submitted. */
 async function submitAll(
   { ground, request }: Fleet,
   store: Store,
@@ -135,7 +135,7 @@ async function submitAll(
     else if (hasOtherCode(submission, known, run)) withOtherCode.push(rest.id);
     before.delete(rest.id);
   }
-  // No task begins without it.
+  // Set the budget first: no task may start without it.
   if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
   const count = waiting.length;
   const work = async (): Promise<void> => {
@@ -151,7 +151,7 @@ async function submitAll(
     ground.note(`${formatNames([...before.keys()])} of the run are not in the file; they stay in the run`);
 }
 
-/** Whether only the content of a task's folder is different. Nothing else of a submitted task may be. */
+/** Whether the tasks differ only in the content of their folder. No other part of a submitted task may differ. */
 function hasOtherCode(
   { base, ...now }: Submission,
   { base: old, ...before }: Submission,
@@ -171,7 +171,7 @@ function formatNames(ids: readonly string[]): string {
   return ids.length > MAX_NAMES ? `${shown} and ${ids.length - MAX_NAMES} more` : shown;
 }
 
-/** A folder is kept in the database as it is now, so that every worker begins with the same. */
+/** Returns what a task starts from. A folder is stored as it is now, so that every worker starts with the same. */
 async function resolveBase(source: Source, store: Store): Promise<Submission["base"]> {
   if ("git" in source) return source;
   if ("folder" in source) return { hash: await keepFolder(source.folder, store) };
@@ -193,7 +193,7 @@ async function keepFolder(folder: string, store: Store): Promise<string> {
   return store.keepBase(changes);
 }
 
-/** The ends of all tasks of the run. */
+/** Reports the run's progress until all tasks have ended. Resolves to their states. */
 async function waitForEnds(
   pool: Pool,
   run: string,

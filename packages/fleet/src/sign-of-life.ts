@@ -1,10 +1,10 @@
 import { Client, type Pool } from "pg";
 
-/** Detects within half a minute that a server's or a worker's machine is gone. */
+/** Makes the system detect within half a minute that the machine of a server or worker is gone. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3";
 const RETRY_MS = 250;
-/** The keys of all locks of the kind that is held here, by whomever. */
+/** Selects the keys of all advisory locks that are held, by any worker. */
 export const HELD_KEYS = `
   select (classid::bigint << 32) | objid::bigint from pg_locks
   where locktype = 'advisory' and objsubid = 1 and granted
@@ -16,8 +16,8 @@ export async function isAnyHeld(pool: Pool, names: readonly string[]): Promise<b
 }
 
 /**
- * Shows that a worker is alive: a database lock on its name, which is released with the connection. A killed
- * process loses it at once, a paused one keeps it for a while.
+ * Shows that a worker is alive, by a database lock on its name that is released with the connection. A killed process
+ * loses it at once; a paused one keeps it for a while.
  */
 export class SignOfLife {
   readonly #url: string;
@@ -26,14 +26,14 @@ export class SignOfLife {
   #client: Client | null = null;
   #isClosed = false;
 
-  /** `onHold` is called each time that the lock has been taken: others may have cleared up behind the worker. */
+  /** `onHold` is called each time the lock is taken: meanwhile, others may have taken over the worker's tasks. */
   constructor(url: string, name: string, onHold: () => Promise<void>) {
     this.#url = url;
     this.#name = name;
     this.#onHold = onHold;
   }
 
-  /** Resolves when the lock is held; it is taken again whenever the connection breaks. */
+  /** Resolves when the lock is held. The lock is taken again whenever the connection breaks. */
   async hold(): Promise<void> {
     const client = new Client({
       connectionString: this.#url,
@@ -52,13 +52,13 @@ export class SignOfLife {
     await this.#onHold();
   }
 
-  /** Whether the lock is held now; only the server knows. */
+  /** Whether the lock is held now, which only the server knows. */
   async isHeld(): Promise<boolean> {
     const answer = await this.#client?.query("select 1").catch(() => undefined);
     return answer !== undefined;
   }
 
-  /** What the work gives, where nobody holds the lock on that name and nobody else does the same meanwhile; else null. */
+  /** Runs `work` if nobody holds the lock on that name or does the same; resolves to its result, otherwise to null. */
   async runIfFree<T>(name: string, work: (client: Client) => Promise<T>): Promise<T | null> {
     const client = this.#client;
     if (client === null) return null;

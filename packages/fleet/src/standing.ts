@@ -7,17 +7,17 @@ import { readRunName } from "./steps.ts";
 
 const FILE = "standing.json";
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of the newest tasks. */
+/** The most tasks that are stored, the newest first. */
 const MAX_TASKS = 5000;
 
 /**
- * How the tasks stand while the database of this computer is ended: nothing can change then, and nobody has to start
- * it to see it. `folder` is that of the database.
+ * Stores the state of the tasks when this machine's database stops. Nothing can change until it is started again, so
+ * nobody has to start it to see the state. `folder` is the database's folder.
  */
 export async function saveStanding(folder: string, database: Queries): Promise<void> {
   const all = await readTaskStates(database, undefined);
   const states = all.slice(-MAX_TASKS);
-  // A run is there as a whole or not at all.
+  // Store each run completely or not at all.
   const cut =
     all.length > states.length ? new Set([readRunName(all.at(-MAX_TASKS - 1)?.id ?? "")]) : new Set();
   const kept = states.filter(({ id }) => !cut.has(readRunName(id)));
@@ -28,7 +28,7 @@ export async function forgetStanding(folder: string): Promise<void> {
   await rm(join(folder, FILE), { force: true });
 }
 
-/** The tasks of all runs that are known; null when nothing was kept. */
+/** Returns the stored tasks of all runs; null if nothing was stored. */
 export function readStanding(folder: string): readonly TaskState[] | null {
   const path = join(folder, FILE);
   const text = existsSync(path) ? readText(path, MAX_BYTES) : null;

@@ -3,7 +3,7 @@ import { readRunName } from "./steps.ts";
 
 export const isOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
 
-/** Of tasks whose ends have not been read. */
+/** Summarises the number of tasks in each state, without reading how they ended. */
 export function formatCounts(counts: ReadonlyMap<State, number>): string {
   const parts = (["queued", "running", "ended", "cancelled", "failed"] as const).flatMap((state) => {
     const count = counts.get(state);
@@ -12,7 +12,7 @@ export function formatCounts(counts: ReadonlyMap<State, number>): string {
   return parts.length === 0 ? "no tasks" : parts.join(" · ");
 }
 
-/** How tasks stand, and what those that wait wait for: `3 done · 1 waits for you: burin fleet answer run.b yes`. */
+/** Summarises the states and what to do: `3 done · 1 waits for you: burin fleet answer run.b yes`. */
 export function formatStanding(states: readonly TaskState[]): string {
   const waiting = states.filter(isWaiting);
   const endings = states.map((state) => readStandingState(state));
@@ -41,7 +41,7 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** One row for each task; columns are as wide as their longest cell. */
+/** Formats a table with one row for each task. Columns are as wide as their longest cell. */
 export function formatTable(states: readonly TaskState[]): string {
   const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(formatRow)];
   const widths = [0, 0, 0, 0, 0];

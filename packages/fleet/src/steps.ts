@@ -5,46 +5,46 @@ import type { Task } from "./task.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "done" }>;
 
-/** A submitted task: what a worker on any machine needs. */
+/** A submitted task: everything that a worker on any machine needs. */
 export interface Submission extends Omit<Task, "source"> {
-  /** The folder it starts from, by its hash in the database; or a repository that each worker can reach. */
+  /** What the task starts from: a folder, by its hash in the database, or a repository that every worker can reach. */
   readonly base: { readonly hash: string } | { readonly git: string; readonly revision: string };
 }
 
-/** One step of a task, recorded in the database before anything after it is done. */
+/** One step of a task. It is recorded in the database before anything after it happens. */
 export interface Step extends Partial<FolderChanges> {
-  /** A worker has started the task. */
+  /** The worker that has started the task. */
   readonly worker?: string;
-  /** It works on nothing else. */
+  /** The worker runs no other task. */
   readonly alone?: true;
-  /** The commit of a branch. */
+  /** The commit that a branch pointed to. */
   readonly commit?: string;
-  /** The next lines of the session's record. */
+  /** The next lines of the session's log. */
   readonly lines?: string;
-  /** Why the task is set aside here. After a retry, the workers before that do not count. */
+  /** Why the task is set aside here. After a retry, the workers before this step no longer count. */
   readonly aside?: string;
-  /** The session has ended here, until the question is answered. */
+  /** The session has stopped here until this question is answered. */
   readonly question?: Question;
   /** The answer to the previous question. */
   readonly answer?: Decision;
   readonly end?: TaskEnd;
 }
 
-/** How a task has ended. `set_aside`: it has crashed its workers; `waiting`: it waits for an answer. */
+/** How a task ended. `set_aside`: it crashed its workers too often. `waiting`: it waits for an answer. */
 export interface TaskEnd extends Spent, Pick<RunEnd, "result" | "error" | "check"> {
   readonly status: RunEnd["status"] | "set_aside" | "waiting";
-  /** What the session has changed, as a git patch. */
+  /** The session's changes as a git patch. */
   readonly patch: string;
-  /** What it waits for. */
+  /** The question that the task waits for. */
   readonly question?: Question;
 }
 
-/** The run of a task's id. */
+/** Returns the run that a task's id belongs to. */
 export function readRunName(id: string): string {
   return id.slice(0, id.lastIndexOf("."));
 }
 
-/** The record of the session in these steps. */
+/** Returns the session's log from these steps. */
 export function joinLines(steps: readonly Step[]): string {
   return steps.map(({ lines }) => lines ?? "").join("");
 }
@@ -53,13 +53,13 @@ export function parseRecords(lines: string): LogRecord[] {
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LogRecord]));
 }
 
-/** The errors of a call that did not end but was interrupted by the loss of a worker. */
+/** The errors of calls that did not finish because a worker was lost. */
 const LOST_ERRORS = ["may_have_run", "interrupted", "not_run"];
 
-/** Since the last finished call: the number of workers that have started, and what they were doing. */
+/** Counts the workers that have started the task since its last finished call, and says what the last one was doing. */
 export function countTries(steps: readonly Step[]) {
   let tries = 0;
-  /** The last worker had no other task. */
+  /** The last worker ran no other task. */
   let wasAlone = false;
   let doing = "";
   for (const { worker, alone = false, aside, lines } of steps) {
@@ -79,16 +79,16 @@ export function countTries(steps: readonly Step[]) {
   return { tries, wasAlone, doing };
 }
 
-/** What a task has cost. */
+/** What a task has spent. */
 export interface Spent {
   readonly turns: number;
   readonly tokens: number;
   readonly calls: number;
-  /** In the currency of the prices, if they are known. */
+  /** The cost in the currency of the prices, if these are known. */
   readonly cost?: number;
 }
 
-/** What these records have cost, plus what was spent before. */
+/** Adds the cost of these records to what was spent before. */
 export function addSpent({ turns, tokens, calls, cost }: Spent, records: readonly LogRecord[]): Spent {
   for (const { event } of records) {
     if (event.type === "tool_call" && isAnswered(event.call)) calls += 1;
@@ -104,7 +104,7 @@ export function sumSpent(steps: readonly Step[]): Spent {
   return addSpent({ turns: 0, tokens: 0, calls: 0 }, parseRecords(joinLines(steps)));
 }
 
-/** The answer that the session has not received yet. */
+/** Returns an answer that the session has not received yet. */
 export function findNewAnswer(steps: readonly Step[]): Decision | undefined {
   const last = steps.findLast(({ lines, answer }) => lines !== undefined || answer !== undefined);
   return last?.answer;
@@ -115,7 +115,7 @@ export function createWaitingEnd(question: Question, steps: readonly Step[]): Ta
   return { status: "waiting", result: "", error, ...sumSpent(steps), patch: "", question };
 }
 
-/** What is left of a budget, if there is one, after these steps; null when it is used up. Time starts again for each worker. */
+/** Returns what is left of a budget; undefined without one, null if used up. Time starts again with each worker. */
 export function computeBudgetLeft(
   budget: string | undefined,
   steps: readonly Step[],

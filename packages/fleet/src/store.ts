@@ -17,14 +17,15 @@ const MAX_CONNECTIONS = 4;
 
 export function openPool(url: string): Pool {
   const pool = new Pool({ connectionString: url, max: MAX_CONNECTIONS, application_name: "burin_fleet" });
-  // A connection that breaks while it is idle is replaced with the next query.
+  // Ignore errors of idle connections: the next query replaces them.
   pool.on("error", () => {});
   return pool;
 }
 
 /**
- * PostgreSQL cannot extract anything from JSON that contains U+0000 or half a surrogate pair anywhere, as a model's
- * text may. For reading, these and other control characters are written as `/u`.
+ * SQL functions that make JSON readable. PostgreSQL cannot extract anything from JSON that contains U+0000 or half a
+ * surrogate pair, which a model's text may contain. For reading, these and other control characters are written as
+ * `/u`.
  */
 const READABLE_FUNCTIONS = `
   create or replace function burin_fleet.is_plain(given text) returns boolean language plpgsql immutable as $$
@@ -51,13 +52,13 @@ const TABLES = `
   ${CANCELLED_TABLE};
   ${PAGE_TABLE}`;
 
-/** Creates the tables if they are missing. */
+/** Opens the database, and creates the tables if they are missing. */
 export async function openStore(url: string): Promise<Store> {
   const store = await Store.open(url);
   const client = await store.pool.connect();
   try {
-    // Two processes that start at the same time would both find no tables. A waiting query would prevent the engine
-    // from creating indexes; the lock is released with the connection.
+    // Take a lock: two processes that start at the same time would both find no tables. Poll for it, because a waiting
+    // query would prevent the engine from creating indexes. The lock is released with the connection.
     const lock = `select pg_try_advisory_lock(${SCHEMA_KEY}) as free`;
     while (!(await client.query(lock)).rows[0]?.free) await pause(SCHEMA_PAUSE_MS);
     await prepareDatabase(url);
@@ -71,10 +72,10 @@ export async function openStore(url: string): Promise<Store> {
   }
 }
 
-/** The database: the engine's tasks, and what the fleet stores besides: base folders, and what runs have spent. */
+/** The database: the engine's tasks, and what the fleet itself stores, such as base folders and spending. */
 export class Store {
   readonly pool: Pool;
-  /** The engine's: submits, reads and controls tasks. */
+  /** The engine's client, which submits, reads and controls tasks. */
   readonly client: DBOSClient;
   readonly ledger: Ledger;
 
@@ -89,7 +90,7 @@ export class Store {
     return new Store(pool, await openClient(url, pool));
   }
 
-  /** Stores a folder once, however often it is submitted; returns its hash. */
+  /** Stores a folder once, however often it is submitted. Returns its hash. */
   async keepBase(changes: readonly Change[]): Promise<string> {
     const packed = deflateRawSync(JSON.stringify(changes), { level: 1 });
     const hash = createHash("sha256").update(packed).digest("hex").slice(0, 32);

@@ -20,7 +20,7 @@ import { retryUntilAvailable } from "./when-it-passes.ts";
 const LOOK_MS = 500;
 export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";
 
-/** A command that looks at tasks or changes them, and runs nothing. */
+/** Wraps a command that shows or changes tasks but runs none. */
 export function createLookCommand(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
   return async (fleet: Fleet): Promise<boolean> => {
     const store = await Store.open(fleet.url);
@@ -28,7 +28,7 @@ export function createLookCommand(command: (fleet: Fleet, store: Store) => Promi
       await command(fleet, store);
       return true;
     } catch (error) {
-      // Nothing was ever run with this database.
+      // A missing table means that nothing was ever run with this database.
       if ((error as { code?: string }).code === "42P01") throw new FleetError(NO_RUNS);
       throw error;
     } finally {
@@ -42,7 +42,7 @@ async function findLastRun(pool: Pool): Promise<string | undefined> {
   return task && readRunName(task);
 }
 
-/** The named run, or the last one. */
+/** Returns the tasks of the named run, or of the last one. */
 async function readStates({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
   const named = name ?? request.run ?? (await findLastRun(pool));
@@ -52,7 +52,7 @@ async function readStates({ request }: Fleet, pool: Pool): Promise<readonly Task
   return states;
 }
 
-/** How the tasks of a run stand; with --json each task. */
+/** Shows the state of a run's tasks; with --json, each task. */
 export async function showStatus(fleet: Fleet, { pool }: Store): Promise<void> {
   const states = await readStates(fleet, pool);
   showStates(fleet, states);
@@ -63,7 +63,7 @@ export async function showStatus(fleet: Fleet, { pool }: Store): Promise<void> {
     );
 }
 
-/** The same of what is known while the database of this computer is ended. */
+/** Shows the stored state while this machine's database is stopped. */
 export function showKeptStatus(
   request: FleetRequest,
   ground: FleetOptions,
@@ -101,7 +101,7 @@ function toPlainState({ id, state, worker, createdAt, end, error }: TaskState) {
   return { id, state, worker, createdAt: new Date(createdAt).toISOString(), ...(end && { end }), error };
 }
 
-/** The results of a run's tasks, in one of several formats. */
+/** Shows the results of a run's tasks, in one of several formats. */
 export async function showRunResults(fleet: Fleet, { pool }: Store): Promise<void> {
   const { request, ground } = fleet;
   const states = await readStates(fleet, pool);
@@ -127,7 +127,7 @@ async function writePatches({ request, ground }: Fleet, patches: Patches): Promi
   ground.note(`${formatCount(count, "patch", "patches")} in ${folder}`);
 }
 
-/** In the format of SWE-bench-like evaluations. */
+/** Writes the patches in the format of evaluations such as SWE-bench. */
 async function writePredictions({ request, ground }: Fleet, patches: Patches): Promise<void> {
   const path = resolve(ground.root, request.predictions ?? "");
   let lines = "";
@@ -148,7 +148,7 @@ async function showResults({ ground }: Fleet, states: readonly TaskState[], patc
   ground.out(`${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** What has happened in a task; with -f also what happens until it ends. */
+/** Shows what has happened in a task; with -f, also what happens until it ends. */
 export async function showLogs(fleet: Fleet, { client, pool }: Store): Promise<void> {
   const { ground, request } = fleet;
   const [named, second] = await findNamedTasks(fleet, pool, "logs");
@@ -169,7 +169,7 @@ export async function showLogs(fleet: Fleet, { client, pool }: Store): Promise<v
 
 function showStep(step: Step | null, { ground, request }: Fleet): void {
   if (step?.worker !== undefined && !request.json) ground.out(`--- worker ${step.worker}\n`);
-  // What went wrong around the session is not in its record.
+  // The session's log does not contain errors outside of the session.
   if (step?.end?.error && step.lines === undefined && !request.json)
     ground.out(`${step.end.status}: ${step.end.error.message}\n`);
   for (const record of parseRecords(step?.lines ?? "")) {
@@ -178,7 +178,7 @@ function showStep(step: Step | null, { ground, request }: Fleet): void {
   }
 }
 
-/** Resolves names: each is a task's id, the name of a task in the last run, or a whole run. */
+/** Finds tasks by name. A name is a task's id, the name of a task in the last run, or a whole run. */
 async function findNamedTasks(
   { request }: Fleet,
   pool: Pool,
@@ -198,7 +198,7 @@ async function findNamedTasks(
   return found;
 }
 
-/** Ends tasks as they are, including a running call and a question. */
+/** Cancels tasks at once, including a running call or an open question. */
 export async function cancelNamedTasks(fleet: Fleet, store: Store): Promise<void> {
   const states = await findNamedTasks(fleet, store.pool, "cancel");
   const open = listIds(states.filter((state) => !isOver(state)));
@@ -220,13 +220,13 @@ export async function retryTasks(fleet: Fleet, store: Store): Promise<readonly s
   return [...new Set(again.map(readRunName))];
 }
 
-/** Somebody must work on what is in the queue. */
+/** Tells the user if no worker is running, because a worker must continue the queued tasks. */
 async function noteWhoContinues({ request, ground }: Fleet, store: Store): Promise<void> {
   if (request.follow || (await hasWorker(store))) return;
   ground.note("no worker runs; to continue: burin fleet worker, or the same with --follow");
 }
 
-/** What tasks of a run wait for. */
+/** Shows the questions for which a run's tasks wait. */
 export async function showQuestions(fleet: Fleet, { pool }: Store): Promise<void> {
   const { request, ground } = fleet;
   const waiting = (await readStates(fleet, pool)).flatMap(({ id, end }) =>
@@ -237,7 +237,7 @@ export async function showQuestions(fleet: Fleet, { pool }: Store): Promise<void
   if (waiting.length === 0) ground.note("no task waits for an answer");
 }
 
-/** Answers what a task waits for; a worker then continues it. */
+/** Answers a task's question. A worker then continues the task. */
 export async function answerTask(fleet: Fleet, store: Store): Promise<readonly string[]> {
   const [id, word, ...rest] = fleet.request.words;
   const decision = parseDecision(word, rest.join(" "));

@@ -5,13 +5,13 @@ import { createToolbox } from "@burin/core";
 import { readText } from "@burin/core/internal";
 
 const OWNER = "worker";
-/** The `~/.burin` of the session that works on the task. */
+/** The session's `~/.burin` while it works on the task. */
 export const SESSION_HOME = "home";
 const MAX_OWNER_BYTES = 100;
 
 /**
- * One folder for each task. A worker that was considered lost may still be running in one, on this machine: then
- * the next worker uses another folder for the task.
+ * Gives each task a folder. A worker that was considered lost may still be running in one on this machine; the next
+ * worker then uses another folder for the task.
  */
 export class TaskFolders {
   readonly #folder: string;
@@ -43,7 +43,7 @@ export class TaskFolders {
     this.#own.delete(place);
   }
 
-  /** Removes the folders of workers that are gone; all results are in the database. */
+  /** Removes the folders of workers that are gone. All results are in the database. */
   async clear(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
@@ -52,7 +52,7 @@ export class TaskFolders {
     }
   }
 
-  /** Only the home in it knows what a worker that is gone has left running: that is ended first. */
+  /** Removes a folder. Only the home in it records what a lost worker has left running, so that is ended first. */
   async #remove(place: string): Promise<void> {
     const home = join(place, SESSION_HOME);
     if (existsSync(home)) {
@@ -67,7 +67,7 @@ export class TaskFolders {
     return pid > 0 && pid !== process.pid && isAlive(pid);
   }
 
-  /** 0 if there is none yet. */
+  /** Returns the process id of a folder's owner; 0 if it has none yet. */
   #ownerOf(place: string): number {
     return Number(readText(join(place, OWNER), MAX_OWNER_BYTES) ?? 0);
   }

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a session is started with is handed down to all that its commands start, whatever they do. */
+/** The variable that marks the processes of a session. Everything that its commands start inherits it. */
 export const MARK_VARIABLE = "BURIN_RUN_ID";
 const KILOBYTE = 1024;
 
-/** What the processes of one task have in memory together, without what they share with others. */
+/** The memory that the processes of one task use together, without memory that they share with others. */
 export interface TaskMemory {
   readonly bytes: number;
   readonly pids: readonly number[];
 }
 
-/** Knows which processes belong to which task, on Linux; elsewhere none is found. */
+/** Knows which processes belong to which task. Works only on Linux; elsewhere it finds none. */
 export class TaskProcesses {
-  /** The mark of each process that was seen, by its id and start. */
+  /** The mark of each process that was seen, by its id and start time. */
   #marks = new Map<string, string>();
 
-  /** By the marks of tasks: the first word of `MARK_VARIABLE` that is one of them. */
+  /** Measures memory by task. A process belongs to the task whose mark is the first in its `MARK_VARIABLE`. */
   measure(tasks: ReadonlySet<string>): ReadonlyMap<string, TaskMemory> {
     const found = new Map<string, { bytes: number; pids: number[] }>();
     const marks = new Map<string, string>();
@@ -59,7 +59,7 @@ function readOwnBytes(pid: number): number {
   return kilobytes.reduce((sum, count) => sum + count, 0) * KILOBYTE;
 }
 
-/** null for one that has ended, or is not this user's. */
+/** Returns null for a process that has ended or belongs to another user. */
 function tryRead(path: string): string | null {
   try {
     return readFileSync(path, "latin1");

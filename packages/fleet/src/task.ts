@@ -17,7 +17,7 @@ export interface Task {
   readonly model?: string;
   /** The owner of the task, for `--per-tenant`. */
   readonly tenant?: string;
-  /** Like `--budget`: `200k, $2, 10m, 50 calls`. */
+  /** Has the same format as `--budget`: `200k, $2, 10m, 50 calls`. */
   readonly budget?: string;
   readonly maxTurns?: number;
   readonly approvalMode: ApprovalMode;
@@ -25,13 +25,13 @@ export interface Task {
   readonly deny: readonly string[];
   /** A command that runs in the folder before the session begins. */
   readonly setup?: string;
-  /** A command that must pass before the session can end successfully. */
+  /** A command that must succeed before the session can end successfully. */
   readonly check?: string;
-  /** How many workers may be lost in a row without a finished call, before the task is set aside. */
+  /** How many workers in a row may be lost without a finished call before the task is set aside. */
   readonly tries: number;
 }
 
-/** What is wrong in a task file, with the number of the line. */
+/** An error in a task file. The message gives the line number. */
 export class TaskError extends Error {}
 
 const DEFAULT_TRIES = 3;
@@ -56,7 +56,7 @@ const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
   tries: checkCount,
 };
 
-/** Reads JSON Lines, one task per line; folders and tarballs are relative to `from`. Throws TaskError. */
+/** Parses JSON Lines with one task per line. Folders and tarballs are relative to `from`. Throws TaskError. */
 export function readTasks(text: string, from: string): Task[] {
   const ids = new Set<string>();
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n/);
@@ -109,18 +109,18 @@ function readSource({ folder, git, revision, tarball }: Record<string, unknown>,
     throw new Error(
       `"git" has a password, which would be kept in the database. Write a variable in its place, as in https://user:\${BURIN_GIT_PASSWORD}@host/, and give it to each worker.`,
     );
-  // A path is a repository on this machine.
+  // A relative path is a repository on this machine.
   const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);
   return { git: isHere ? resolve(from, url) : url, revision: String(revision ?? "HEAD") };
 }
 
-/** `${BURIN_GIT_NAME}` stands for a variable of the worker; a long user name with digits is a token. */
+/** Whether a URL contains a secret. `${BURIN_GIT_NAME}` is none; a long user name with digits is a token. */
 function hasSecret({ username, password }: URL): boolean {
   const isToken = /^(?=.*\d)[\w-]{20,}$/.test(username);
   return isToken || (password !== "" && !/^\$\{BURIN_GIT_\w+\}$/.test(decodeURIComponent(password)));
 }
 
-/** Names of runs and tasks become parts of the names of folders. */
+/** Returns what is wrong with the name of a run or task, or null. Such names become parts of folder names. */
 export function findNameFault(name: unknown): string | null {
   const isName = typeof name !== "object" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(String(name));
   return isName ? null : "must be letters, digits, - and _, at most 80 of them";

@@ -4,22 +4,22 @@ import { describeError } from "@burin/core/internal";
 const PAUSE_MS = 1000;
 
 /**
- * No connection, no disk space or memory, ended by an administrator, a system failure; or the system's own error
- * codes.
+ * Matches errors that pass: no connection, no disk space or memory, a stop by an administrator, a system failure, or
+ * the operating system's own error codes.
  */
 const PASSING_CODE = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
-/** Whether nothing was written because a disk is full, this computer's or the database's. Git does not always know why. */
+/** Whether writing failed because a disk is full, here or at the database. Git does not always know why. */
 export function isFullDisk(error: unknown): boolean {
   return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(
     describeError(error),
   );
 }
 
-/** Whether the database did not answer, or had no room: the same will work later. */
+/** Whether the database did not answer or had no room, so that the same query will work later. */
 export function isTemporary(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  // The driver has no code for a connection that breaks.
+  // The driver reports a broken connection without a code.
   return typeof code === "string" ? PASSING_CODE.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
 }
 

@@ -28,22 +28,21 @@ import type { Store } from "./store.ts";
 import { isTemporary, retryUntilAvailable } from "./when-it-passes.ts";
 
 /**
- * The tries of a task are counted by its progress, see `LiveTask`; this limit is for a task that never gets that
- * far.
+ * The attempts at a task are counted by its progress; see `LiveTask`. This limit is for tasks that never get that far.
  */
 const MAX_RECOVERIES = 1000;
-/** Answering puts the task into the queue again and sends the answer directly after that. */
+/** How long a task that was put back waits for its answer, which is sent directly afterwards. */
 const ANSWER_TIMEOUT = { timeoutSeconds: 10, pollingIntervalMs: 500 };
 const NO_TIMEOUT = { timeoutSeconds: 0 };
-/** Longer than a worker can be late and not notice, see `ownership.ts`. */
+/** Longer than a worker can be late without noticing; see `ownership.ts`. */
 const CHECK_INTERVAL_MS = 600;
 const POLL_MS = 250;
-/** How long until the next look for tasks, after each kind of answer. */
+/** The pause before taking tasks again, after each kind of result. */
 const ADMIT_MS = { none: 300, busy: 30, full: 100, taken: 250, blocked: 500 };
-/** The engine records an end a moment after the task has left its worker. */
+/** The engine records an end shortly after the task has left its worker. */
 const END_DELAY_MS = 30;
 const DRAIN_LOOK_MS = 50;
-/** Beside one for each task at work: to take tasks, and to look at what others do. */
+/** Connections in addition to one for each running task: for taking tasks, and for checking on other workers. */
 const CONNECTIONS = 4;
 const MAX_CONNECTIONS = 40;
 
@@ -55,23 +54,23 @@ export interface WorkerOptions {
   /** Works only on tasks that may have crashed other workers. */
   readonly isLone: boolean;
   readonly begin: (id: string, submission: Submission, past: readonly Step[]) => LiveTask;
-  /** Called every second, with whether a task waits that must run alone. */
+  /** Called after each check of the tasks, with whether a task is waiting that must run alone. */
   readonly look: (hasLone: boolean, atWork: ReadonlySet<LiveTask>) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
-/** How a worker is, for those who watch over it. */
+/** The state of a worker, for health checks. */
 export interface WorkerState {
   readonly worker: string;
   readonly tasks: number;
   readonly concurrency: number;
   readonly isDraining: boolean;
-  /** Since it last tried to look at the tasks, and since the database last answered. */
+  /** The time since the worker last tried to check its tasks, and since the database last answered. */
   readonly triedMsAgo: number;
   readonly lookedMsAgo: number;
 }
 
-/** Takes tasks from the queue and works on them until it is closed, also on those of lost workers. */
+/** Takes tasks from the queue and works on them until it is closed. Also takes over the tasks of lost workers. */
 export class Worker {
   readonly name = `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
   readonly #options: WorkerOptions;
@@ -84,7 +83,7 @@ export class Worker {
   #triedAt = performance.now();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #fault = "";
-  /** They were already gone at the last look: a worker may be about to connect again. */
+  /** Workers that were missing at the last check. They get another chance, as they may be about to reconnect. */
   #missing = new Set<string>();
 
   constructor(options: WorkerOptions) {
@@ -97,7 +96,7 @@ export class Worker {
     DBOS.setConfig({
       ...buildConfig(url, note),
       executorID: this.name,
-      // The fleet has made the tables.
+      // The fleet has created the tables.
       runMigrations: false,
       listenQueues: [formatQueueName(this.name)],
       systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MAX_CONNECTIONS),
@@ -126,7 +125,7 @@ export class Worker {
     };
   }
 
-  /** Takes no more tasks, and puts each one back when its step has ended; resolves when none is left or the time is up. */
+  /** Takes no more tasks, and puts each back after its current step. Resolves when none is left or time is up. */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
     clearTimeout(this.#admission);
@@ -135,7 +134,7 @@ export class Worker {
     while (this.#atWork.size > 0 && performance.now() - began < milliseconds) await pause(DRAIN_LOOK_MS);
   }
 
-  /** Running tasks are put back as they are, for another worker. */
+  /** Stops at once. Running tasks are put back as they are, for another worker. */
   async close(): Promise<void> {
     const { pool, client } = this.#options.store;
     this.#isClosed = true;
@@ -143,7 +142,7 @@ export class Worker {
     clearTimeout(this.#admission);
     await Promise.allSettled([...this.#atWork].map((task) => task.stop()));
     await DBOS.shutdown().catch(() => {});
-    // If the database is away, others will notice that this worker is gone.
+    // If the database is unreachable, other workers will notice that this one is gone.
     await pool
       .query("select 1")
       .then(() => emptyQueue(client, this.name))
@@ -156,10 +155,10 @@ export class Worker {
     await this.#options.store.client.registerQueue(formatQueueName(this.name), limits);
   }
 
-  /** Only steps: known ones are returned again, and the task continues behind the last of them. */
+  /** Works on a task step by step. Recorded steps are returned again, and the task continues after the last. */
   async #work(submission: Submission): Promise<TaskEnd> {
     const id = DBOS.workflowID ?? "";
-    // A task that was cancelled and retried continues when its earlier execution has ended.
+    // A task that was cancelled and retried continues only after its earlier execution has ended.
     await Promise.all([...this.#atWork].filter((other) => other.id === id).map((other) => other.stop()));
     const past: Step[] = [];
     const task = this.#options.begin(id, submission, past);
@@ -169,7 +168,7 @@ export class Worker {
       await this.#refuseCancelled(id);
       return await this.#workOn(task, past);
     } catch (error) {
-      // It could not be recorded for a reason that has nothing to do with the task.
+      // The step could not be recorded for a reason that has nothing to do with the task.
       if (isTemporary(error)) return await this.#leave(id, QUEUE);
       throw error;
     } finally {
@@ -181,7 +180,7 @@ export class Worker {
 
   async #workOn(task: LiveTask, past: Step[]): Promise<TaskEnd> {
     let isNew = false;
-    // The session records its steps from wherever it is called.
+    // Bind the context: the session records its steps from wherever it is called.
     const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
       const time = startWatch();
       const step = async () => {
@@ -202,7 +201,7 @@ export class Worker {
       if (step.end !== undefined) return step.end;
       if (step.question === undefined) continue;
       const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIMEOUT : ANSWER_TIMEOUT);
-      // No worker has to wait: `answer` makes the task continue from here.
+      // Do not keep a worker waiting: `answer` makes the task continue from here.
       if (answer === null) return createWaitingEnd(step.question, past);
       past.push({ answer });
     }
@@ -219,7 +218,7 @@ export class Worker {
     throw new DBOSWorkflowConflictError(id);
   }
 
-  /** Puts it into the queue for those who must run alone, or back. */
+  /** Puts the task into the queue for tasks that must run alone, or back into the normal one. */
   #leaveLone(id: string): Promise<never> {
     return this.#leave(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
   }
@@ -229,7 +228,7 @@ export class Worker {
     throw new DBOSWorkflowConflictError(id);
   }
 
-  /** It was cancelled, or this worker is being closed: then nothing more is done with it. */
+  /** Stops working on a task that was cancelled, or because this worker is being closed. */
   #abandon(id: string): Promise<never> {
     return this.#isClosed ? new Promise(() => {}) : Promise.reject(new DBOSWorkflowConflictError(id));
   }
@@ -244,7 +243,7 @@ export class Worker {
     }, milliseconds);
   }
 
-  /** Whatever it is, the next look asks again. */
+  /** Reports an error in checking the tasks. The next check tries again in any case. */
   #tellFault(error: unknown): number {
     const words = describeError(error);
     if (!isTemporary(error) && words !== this.#fault)
@@ -270,7 +269,7 @@ export class Worker {
     }, wait);
   }
 
-  /** Stops what is not this worker's any more, and returns the tasks of lost workers to the queue. */
+  /** Stops tasks that no longer belong to this worker, and puts the tasks of lost workers back into the queue. */
   async #look(): Promise<void> {
     this.#triedAt = performance.now();
     const atWork = [...this.#atWork];

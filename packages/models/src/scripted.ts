@@ -11,7 +11,7 @@ export interface ScriptedCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** One reply of a scripted model: first the thought, then the text, then the calls, or a failure after these. */
+/** One reply of a scripted model: the thought, then the text, then the calls, and last a failure if there is one. */
 export interface ScriptLine {
   readonly thought?: string;
   readonly text?: string;
@@ -23,11 +23,14 @@ export interface ScriptLine {
 
 /** A model that plays a script. */
 export interface ScriptedModel extends ChatModel {
-  /** The lines that no request has used yet; empty after a run that played the whole script. */
+  /** Returns the lines that no request has used yet; none after a run that played the whole script. */
   unusedLines(): readonly ScriptLine[];
 }
 
-/** Strict: a call not answered exactly once, an answer without a call and a request after the last line are errors. */
+/**
+ * Creates a model that plays a script. It is strict: a call that is not answered exactly once, an answer without a call
+ * and a request after the last line are errors.
+ */
 export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   const lines = [...script];
   let played = 0;
@@ -45,7 +48,7 @@ export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for (const event of signal.aborted ? [] : nextReply(request)) {
-      // A real model never answers in the same turn of the event loop; this gives an abort its chance.
+      // Wait one turn of the event loop, as with a real model, so that an abort can take effect.
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) break;
       yield event;
@@ -103,7 +106,7 @@ function checkHistory(history: readonly Message[]): void {
   checkAnswered();
 }
 
-/** Reads a script: JSON Lines, one reply per line. Throws with the number of the line and what is wrong in it. */
+/** Parses a script in JSON Lines, one reply per line. Throws an error that names the line and what is wrong in it. */
 export function parseScript(text: string): ScriptLine[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
   return lines.flatMap((line, index) => (line.trim() === "" ? [] : [readLine(line, index + 1)]));

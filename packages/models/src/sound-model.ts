@@ -4,10 +4,10 @@ import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
 import { describeError } from "@burin/contract/text/error-message";
 import { ReplyLimit } from "./replies/reply-limit.ts";
 
-/** A model that ignores the abort is abandoned after this time. */
+/** A model that ignores an abort is abandoned after this time. */
 const GRACE_MS = 1000;
 
-/** Makes sure that any model's reply follows the contract: it never throws, and ends with one `end`. */
+/** Makes any model's reply follow the contract: it never throws, and it ends with exactly one `end`. */
 export async function* checkEvents(
   model: ChatModel,
   request: ModelRequest,
@@ -41,7 +41,7 @@ export async function* checkEvents(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", loseIt);
-    // Its result is not used any more.
+    // The iterator's result is no longer used.
     (async () => iterator?.return?.())().catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** Returns the address of the file itself that a code host's page shows; null for any other page. */
+/** Returns the URL of the raw file that a code host's page shows; null for any other page. */
 export function findRawFileUrl(url: URL): URL | null {
   const raw = findRawAddress(url);
   if (raw === null) return null;
@@ -24,7 +24,7 @@ function findRawAddress({ hostname, origin, pathname }: URL): string | null {
       return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
     default:
   }
-  // GitLab runs on hosts of any name; its paths to files are unmistakable.
+  // GitLab may be on a host of any name, but its paths to files are unmistakable.
   const file = /^(\/[^/].*?)\/-\/blob\/(.+[^/])$/.exec(pathname);
   return file ? `${origin}${file[1]}/-/raw/${file[2]}` : null;
 }

@@ -9,7 +9,7 @@ export interface ExchangeLimits {
   readonly totalMs: number;
   /** How long the server may send nothing. */
   readonly silenceMs: number;
-  /** Of the decompressed content; the rest is left out. */
+  /** The most bytes of decompressed content; the rest is left out. */
   readonly mostBytes: number;
 }
 
@@ -18,7 +18,7 @@ export interface WebExchange extends Body {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Who is asked, in words, and for how long. */
+/** The name of who is asked, for messages, and the limits. */
 interface ExchangeOptions {
   readonly who: string;
   readonly limits: ExchangeLimits;
@@ -31,7 +31,7 @@ export function isRedirect({ status, headers }: Pick<WebExchange, "status" | "he
   return REDIRECT_STATUSES.has(status) && headers.location !== undefined;
 }
 
-/** Asks within the limit for all of it. Throws a WebError that names who was asked, or the signal's reason. */
+/** Runs `ask` within the total time limit. Throws a WebError that names who was asked, or the signal's reason. */
 export async function runWithinTime<T>(
   { who, limits: { totalMs } }: ExchangeOptions,
   ask: (signal: AbortSignal) => Promise<T>,
@@ -39,7 +39,7 @@ export async function runWithinTime<T>(
 ): Promise<T> {
   const late = () => createTimeoutError(who, `it did not finish within ${totalMs / 1000} s`);
   try {
-    // A name lookup cannot be aborted, so it is not waited for.
+    // Do not wait for a name lookup, because it cannot be aborted.
     return await runWithTimeout({ milliseconds: totalMs, late }, ask, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -53,7 +53,7 @@ export async function runWithinTime<T>(
   }
 }
 
-/** One request and the content of its response; a redirect has none. */
+/** Sends one request and reads the content of its response. A redirect has no content. */
 export async function exchangeRequest(
   request: HttpRequest,
   { who, limits }: ExchangeOptions,
@@ -67,7 +67,7 @@ export async function exchangeRequest(
     if (isRedirect(answer)) return { status, headers, ...NO_BODY };
     const encoding = headers["content-encoding"] ?? "";
     const content = await readBody(watch.listen(answer.body), encoding, limits.mostBytes).catch((error) => {
-      // Servers name a compression also for pages of errors, which have none.
+      // Servers also name a compression for error pages without content.
       if (status < 400 || !(error instanceof WebError)) throw error;
       return NO_BODY;
     });

@@ -43,13 +43,13 @@ function get(url: string, { named = [], resolve, limits = {}, signal, environmen
   );
 }
 
-/** A server of one answer, named, with what came of asking it. */
+/** Starts a server that gives one answer, and returns the result of asking it. */
 async function answered(listener: RequestListener, more: Asked = {}) {
   const port = await serve(listener);
   return get(`http://127.0.0.1:${port}/`, { named: [`127.0.0.1:${port}`], ...more });
 }
 
-/** A process of its own, which answers while the one that asks is stopped. */
+/** The code of a separate process that answers while the asking process is stopped. */
 const LATE_PAGE = `const note = (name) => require("node:fs").writeFileSync(process.argv[1] + "/" + name, "");
 const server = require("node:http").createServer((_, answer) => {
   note("asked");
@@ -111,7 +111,7 @@ describe("P37 internal hosts", () => {
     const looked: string[] = [];
     const resolve = async (host: string) => {
       looked.push(host);
-      // A second answer would be another one.
+      // A second lookup would return another address.
       return looked.length === 1 ? ["127.0.0.1"] : ["93.184.215.14"];
     };
     const answer = await get(`http://site.test:${port}/`, { resolve, named: [`site.test:${port}`] });

@@ -31,15 +31,15 @@ export interface WebRequest {
 }
 
 export interface WebResponse extends WebExchange {
-  /** The address of the content, after redirects within the host. */
+  /** The URL of the content, after redirects within the host. */
   readonly url: URL;
 }
 
 const USER_AGENT = "Mozilla/5.0 (compatible; Burin)";
 
 /**
- * Fetches one web page. Each address is checked before the connection, and exactly the checked address is used;
- * redirects are followed within the host only. Throws a WebError, or the signal's reason.
+ * Fetches a web page. Checks each address before it connects, and uses exactly the checked address. Follows redirects
+ * only within the host. Throws a WebError or the signal's reason.
  */
 export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebResponse> {
   const limits = { ...WEB_LIMITS, ...request.limits };
@@ -53,7 +53,7 @@ async function fetchFollowing(
   signal: AbortSignal,
 ): Promise<WebResponse> {
   let { url } = request;
-  // Some pages lead to themselves until a request has the cookie that they set.
+  // Some pages redirect to themselves until a request has the cookie that they set.
   const cookies = new Map<string, string>();
   for (let hops = 0; ; hops += 1) {
     const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
@@ -75,7 +75,7 @@ async function fetchFollowing(
   }
 }
 
-/** Another host needs another question to the user, and so does another port. */
+/** Throws for a redirect to another host or port, because the user was not asked about that. */
 function assertRedirectAllowed(from: URL, to: URL): void {
   if (to.protocol !== "http:" && to.protocol !== "https:") {
     throw new WebError(
@@ -92,7 +92,7 @@ function assertRedirectAllowed(from: URL, to: URL): void {
   );
 }
 
-/** One request to the checked addresses; a proxy looks the host up again by itself. */
+/** Sends one request to the checked addresses. A proxy looks the host up again by itself. */
 async function fetchOnce(
   request: WebRequest & { readonly cookie: string },
   limits: WebLimits,
@@ -109,7 +109,7 @@ async function fetchOnce(
 }
 
 function readRedirect({ url, headers }: WebResponse): URL {
-  // Servers also send characters beyond ASCII as they are; Node reads each byte as one.
+  // Servers also send unescaped characters beyond ASCII, of which Node reads each byte as one character.
   const said = Buffer.from(headers.location ?? "", "latin1");
   const location = said.toString(isUtf8(said) ? "utf8" : "latin1");
   if (!URL.canParse(location, url.href)) {

@@ -2,7 +2,7 @@ const KEEP_MS = 15 * 60_000;
 const MAX_PAGES = 32;
 const MAX_CHARACTERS = 20_000_000;
 
-/** Pages that were read recently, so that reading on needs no request. The oldest are removed first. */
+/** Stores recently read pages, so that reading the next part needs no request. Removes the oldest ones first. */
 export class PageCache<Page> {
   readonly #pages = new Map<string, { readonly page: Page; readonly size: number; readonly until: number }>();
   readonly #now: () => number;

@@ -18,7 +18,7 @@ afterEach(() => {
   }
 });
 
-/** What web_fetch makes of such an answer, and how often the main thread had its turn meanwhile. */
+/** Returns what web_fetch makes of such an answer, and how often the main thread ran in the meantime. */
 async function fetched(type: string, body: Buffer | string) {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": type });
@@ -38,7 +38,7 @@ async function fetched(type: string, body: Buffer | string) {
   return { text: String(llmContent), error, turns };
 }
 
-/** A PDF of one page, drawn by this stream. */
+/** Returns a PDF with one page, drawn by this stream. */
 function pdf(packed: Buffer): Buffer {
   const objects = [
     "<</Type/Catalog/Pages 2 0 R>>",
@@ -61,7 +61,7 @@ describe("P7 what comes from outside is parsed beside the main thread", () => {
   });
 
   it("refuses a PDF that unpacks to far more than it is, and says why", async () => {
-    // Piece by piece: memory of this process that is given back while the PDF is read hides what the PDF takes.
+    // Create it piece by piece: memory that this process frees while the PDF is read would hide what the PDF needs.
     const piece = Buffer.alloc(1024 * 1024, "BT /F1 12 Tf (bomb) Tj ET\n");
     const packed = await buffer(Readable.from(Array(700).fill(piece)).pipe(createDeflate()));
     const { error, turns } = await fetched("application/pdf", pdf(packed));

@@ -9,7 +9,7 @@ const PARSERS: Parsers = {
   notebook: async (text) => (await import("@burin/files/parsing/notebook")).renderNotebook(text),
 };
 
-/** The thread of one parse: it answers and ends. */
+/** The thread of a single parse. It sends the answer and ends. */
 async function answer({ name, input }: ParseRequest): Promise<ParseResponse> {
   const parse = PARSERS[name] as (input: unknown) => Promise<unknown>;
   try {

@@ -7,7 +7,7 @@ import { WebError } from "@burin/net/web-error";
 import type { WebResponse } from "./fetch-web.ts";
 
 export interface Page {
-  /** The address after redirects. */
+  /** The URL after redirects. */
   readonly url: string;
   readonly status: number;
   readonly mimeType: string;
@@ -15,14 +15,14 @@ export interface Page {
   readonly text: string;
   /** An image or document that a model can read itself. */
   readonly media?: { readonly mimeType: string; readonly data: string };
-  /** What the reader should know about the text. */
+  /** Notes for the reader about the text. */
   readonly notes: readonly string[];
 }
 
-/** Text of this size is read in a few milliseconds, whatever it contains. */
+/** Text up to this size is read in a few milliseconds, whatever it contains. */
 const MAX_INLINE_CHARACTERS = 64 * 1024;
 
-/** The content of a response in a form that a model can read. Throws a WebError when there is none. */
+/** Converts a response to a form that a model can read. Throws a WebError if there is none. */
 export async function readPage(answer: WebResponse, format: PageFormat, signal: AbortSignal): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
   // From the server, and outside the marks around untrusted text, so only a media type is accepted.
@@ -44,13 +44,13 @@ export async function readPage(answer: WebResponse, format: PageFormat, signal: 
     const { notes, ...shaped } = await shapeText({ raw, url: url.href, mimeType, format }, signal);
     return { ...base, ...shaped, notes: [...notes, ...base.notes] };
   } catch (error) {
-    // Of an error, its number matters more than its page.
+    // For an error response, the status matters more than its content.
     if (status >= 400 && error instanceof WebError) return base;
     throw error;
   }
 }
 
-/** What of the content is missing. */
+/** Returns notes about missing content. */
 function listNotes({ status, bytes, isCut, isBroken }: WebResponse): string[] {
   if (isBroken) return ["The connection broke off: this is what came before."];
   if (isCut) return [`Only the first ${formatMb(bytes)} were read.`];
@@ -58,7 +58,7 @@ function listNotes({ status, bytes, isCut, isBroken }: WebResponse): string[] {
   return status === 206 ? ["The server sent only a part of it."] : [];
 }
 
-/** Some servers write a mark, an empty line or a warning before a PDF. */
+/** Removes what some servers write before a PDF: a mark, an empty line or a warning. */
 function trimBeforePdf(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.subarray(0, 1024).indexOf("%PDF-")));
 }
@@ -88,7 +88,7 @@ async function shapeText(page: RawPage, signal: AbortSignal): Promise<ShapedPage
   return (await import("./shape-page.ts")).shapePage(page);
 }
 
-/** Even a short PDF may expand to any size. Empty when it contains only images, or cannot be read here. */
+/** Parses a PDF aside, because it may expand to any size. Returns "" for only images, or if that is impossible here. */
 async function tryExtractPdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
   const { hasParseWorker, parseInWorker } = await import("@burin/files/parsing/parse-aside");
   return hasParseWorker() ? parseInWorker("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
@@ -98,14 +98,14 @@ function formatMb(bytes: Buffer): string {
   return `${Math.round(bytes.length / 1024 / 1024)} MB`;
 }
 
-/** A page declares its encoding in its first bytes. */
+/** How much of a page's beginning is searched for its encoding. */
 const HEAD_BYTES = 4096;
 const DECLARED_CHARSET =
   /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})|@charset\s+"([\w.:-]{2,40})"/i;
-/** Servers name these by default, whatever they send. */
+/** Encodings that servers name by default, whatever they send. */
 const DEFAULT_CHARSETS = new Set(["windows-1252", "iso-8859-1"]);
 
-/** By its byte order mark, by what the page or its server declares, or by its bytes; null when it is not text. */
+/** Decodes text by its byte order mark, its declared encoding, or its bytes; null if it is not text. */
 export function decodeText(bytes: Uint8Array, contentType: string): string | null {
   const seen = detectFormat(bytes);
   if (seen === null) return null;
@@ -114,7 +114,7 @@ export function decodeText(bytes: Uint8Array, contentType: string): string | nul
   return decodeBytes(bytes.subarray(seen.markBytes), encoding);
 }
 
-/** The declared encoding, unless the bytes show that it is impossible or it is only the server's default. */
+/** Returns the declared encoding, unless the bytes show that it is impossible or it is only the server's default. */
 function chooseEncoding(bytes: Uint8Array, contentType: string, seen: string): string {
   const served = normalizeEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
   const isVague = served === null || DEFAULT_CHARSETS.has(served) || (served === "utf-8" && seen !== served);
@@ -124,7 +124,7 @@ function chooseEncoding(bytes: Uint8Array, contentType: string, seen: string): s
   return seen === "utf-8" || isMostlyBeyondAscii(bytes) ? seen : said;
 }
 
-/** Western text has a few letters beyond ASCII; if most are, it is not Western. */
+/** Whether most letters are beyond ASCII. Western text has only a few such letters. */
 function isMostlyBeyondAscii(bytes: Uint8Array): boolean {
   let beyond = 0;
   let letters = 0;

@@ -8,10 +8,10 @@ import { readPageTree } from "./html/page-tree.ts";
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
 const HTML_START = /^\ufeff?\s*(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype html|html|head|body)[\s>]/i;
-/** If the main part is a smaller share of the page than this, it was not found. */
+/** If the main part is a smaller share of the page than this, it was probably not found. */
 const MIN_MAIN_SHARE = 0.1;
 
-/** A page as a model reads it, by its type and the requested format. */
+/** Converts a page to what a model reads, according to its type and the requested format. */
 export function shapePage(page: RawPage): ShapedPage {
   const { title, text, notes } = shapeByType(page);
   return { title: removeInvisible(title), text: removeInvisible(text).trim(), notes };
@@ -19,7 +19,7 @@ export function shapePage(page: RawPage): ShapedPage {
 
 function shapeByType({ raw, url, mimeType, format }: RawPage): ShapedPage {
   if (format === "html") return { title: "", text: raw, notes: [] };
-  // A page that asks for a login comes under the type of what it stands for.
+  // A login page arrives with the media type of the file that it replaces.
   if (!HTML_TYPE.test(mimeType) && !HTML_START.test(raw))
     return { title: "", text: JSON_TYPE.test(mimeType) ? indentJson(raw) : raw, notes: [] };
   const { title, text, isMainPart } = readHtmlPage(raw, new URL(url), format === "text");
@@ -31,7 +31,7 @@ function shapeByType({ raw, url, mimeType, format }: RawPage): ShapedPage {
   return { title, text, notes };
 }
 
-/** The main content of a page as Markdown or as plain text, or the whole page if it has no main part. */
+/** Returns a page's main content as Markdown or plain text; the whole page if it has no main part. */
 export function readHtmlPage(html: string, url: URL, isPlain: boolean) {
   const { body, title, base: ownBase } = readPageTree(html);
   const base = URL.canParse(ownBase, url.href) ? new URL(ownBase, url.href) : url;
@@ -47,7 +47,7 @@ export function readHtmlPage(html: string, url: URL, isPlain: boolean) {
 const INDENT = "  ";
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 
-/** One line per entry; unchanged when it is not JSON. Long numbers, and the order and number of keys, stay. */
+/** Formats JSON with one entry per line; other text stays. Keeps long numbers, and the order and number of keys. */
 export function indentJson(text: string): string {
   if (parseJson(text) === undefined) return text;
   const parts: string[] = [];
@@ -76,9 +76,9 @@ export function indentJson(text: string): string {
   return parts.join("") + pieces.join("");
 }
 
-/** With more nesting most of the text would be spaces. */
+/** With deeper indentation, most of the text would be spaces. */
 const MAX_DEPTH = 50;
-/** Single pieces take many times the memory of their text. */
+/** How many pieces are collected before they are joined: single pieces take many times the memory of their text. */
 const MAX_PIECES = 10_000;
-/** With more spaces than this it is not easier to read. */
+/** If more spaces than this were needed, the text would not be easier to read. */
 const MAX_BLANKS = 20_000_000;

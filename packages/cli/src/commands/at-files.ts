@@ -4,20 +4,20 @@ import type { PartListUnion, Session } from "@burin/core";
 import { findNearNames, withFallback } from "@burin/core/internal";
 import { FILES_MARK } from "../state/transcript.ts";
 
-/** `@path`, `@"a path"` or `@a\ path` at the start of a word. */
+/** Matches `@path`, `@"a path"` or `@a\ path` at the start of a word. */
 const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
 const MAX_MENTIONS = 50;
 
 interface MentionFolder {
   readonly session: Pick<Session, "call">;
-  /** The root, and the other folders that may be used. */
+  /** The project folder, and the other folders that may be used. */
   readonly folders: readonly [root: string, ...more: string[]];
   readonly tell: (fault: string) => void;
-  /** Text that came from a pipe: it goes along, and nothing in it is a mention. */
+  /** Text from a pipe. It is sent along, and nothing in it counts as a mention. */
   readonly piped?: string;
 }
 
-/** Adds the content of files, and the lists of folders, mentioned by `@path`; images and PDF come last. */
+/** Adds the contents of the files and the listings of the folders that the prompt mentions. Media come last. */
 export async function expandMentions(
   prompt: string,
   { session, folders: places, tell, piped = "" }: MentionFolder,
@@ -34,7 +34,7 @@ export async function expandMentions(
   return [prompt + piped + FILES_MARK + read.map(readContentText).join("\n\n"), ...media];
 }
 
-/** A word that is not a file, folder or glob is not a mention and stays plain text; some of them are faults. */
+/** Finds mentioned files and folders. Other words stay text; `faults` reports mistyped and forbidden paths. */
 function findMentions(prompt: string, places: MentionFolder["folders"]) {
   const [root] = places;
   const files = new Set<string>();
@@ -54,7 +54,7 @@ function findMentions(prompt: string, places: MentionFolder["folders"]) {
   return { files: [...files], folders: [...folders], faults: [...faults] };
 }
 
-/** null for a word that hardly means a file: `@server:uri`, or, in a pasted text, `@param` or the `@@` of a diff. */
+/** Returns why a word names no file; null if it was hardly meant as one, such as `@server:uri` or pasted `@param`. */
 function describeMissing(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
@@ -73,7 +73,7 @@ function isOutside(path: string, places: MentionFolder["folders"]): boolean {
   });
 }
 
-/** A path may be followed directly by the end of a sentence. */
+/** Finds the longest existing path, because punctuation may directly follow it. */
 function findExistingPath(word: string, root: string): string | null {
   for (let path = word; path !== ""; path = path.slice(0, -1)) {
     if (existsSync(resolve(root, path)) || isGlob(path)) return path;
@@ -90,7 +90,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Media follow the whole text. */
+/** Returns the prompt as one text. Media are replaced by a note, because they follow the text. */
 function readContentText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? "\n[shown below]\n"))).join("");

@@ -21,9 +21,9 @@ import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
-/** Of what an undo changed. */
+/** The most files of an undo that are named. */
 const MAX_NAMED = 8;
-/** No model has an empty name. */
+/** Stands for "another service" in the list of models: no model has an empty name. */
 const ANOTHER_SERVICE = "";
 
 /** Commands that change the session or how it is shown. */
@@ -50,7 +50,7 @@ interface WordChoice<Word> extends Pick<Parameters<typeof openChoicePanel>[1], "
   readonly chosen: (value: Word) => void;
 }
 
-/** Chooses by the word after a command; without a word, lets the user choose. */
+/** Chooses the option that follows the command; if none was given, lets the user choose. */
 function chooseWord<Word extends string>(desk: CommandDesk, word: string, choosing: WordChoice<Word>): void {
   const { choices } = choosing;
   const take = (value: string): void => {
@@ -82,7 +82,7 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
   });
 }
 
-/** A service may have more models than it lists, so that it is asked all the same. */
+/** Says that a service does not list this model. It is used all the same: services may have more than they list. */
 function describeUnlisted(name: string, known: readonly string[]): string {
   const near = findNearNames(name, known).join(", ");
   return near === "" ? say("model.unlisted", { name }) : say("model.near", { name, near });
@@ -106,7 +106,7 @@ export async function switchSession(
   }
 }
 
-/** What follows the mode is a prompt. */
+/** Changes the approval mode. Any words after the mode are sent as a prompt. */
 function changeMode(desk: CommandDesk, words: string): void {
   const { session } = desk;
   if (session === null) return;
@@ -136,7 +136,7 @@ function changeTheme(desk: CommandDesk, word: string): void {
   chooseWord(desk, word, { ...shown, chosen, moved: use, none, preview });
 }
 
-/** A piece of everything that a theme colours. */
+/** Shows a sample of everything that a theme colours. */
 function drawThemeSample(width: number): Line[] {
   const diff = ["@@ -1,2 +1,2 @@", " {", "-  total = sum(prices);", "+  total = round(sum(prices));"];
   const call: Line = [
@@ -153,7 +153,7 @@ function drawThemeSample(width: number): Line[] {
   return [[], ...drawDiff(diff.join("\n"), width), call, states, []];
 }
 
-/** How much a model thinks: words that most services know. */
+/** The levels of reasoning effort that most services know. */
 const EFFORTS = ["off", "low", "medium", "high"] as const;
 
 function changeEffort(desk: CommandDesk, word: string): void {
@@ -163,7 +163,7 @@ function changeEffort(desk: CommandDesk, word: string): void {
     desk.useEffort(effort);
     desk.note(say("effort.now", { effort }));
   };
-  // Services know more words than these.
+  // Accept other words too: some services know more levels.
   if (/^[a-z]+$|^\d+$/i.test(word)) chosen(word.toLowerCase());
   else chooseWord(desk, word, { title: say("effort.title"), choices, current, chosen });
 }
@@ -216,7 +216,7 @@ async function clear(desk: CommandDesk): Promise<void> {
   desk.clearScreen();
 }
 
-/** As `burin undo --list` and notices print it. */
+/** The id of a change, as `burin undo --list` and notices print it. */
 const CHANGE_ID = /^[0-9a-z]{9}00-[0-9a-f]{6}$/;
 
 async function undoLast(desk: CommandDesk, words: string): Promise<void> {
@@ -261,10 +261,10 @@ function rename(desk: CommandDesk, words: string): void {
   }
 }
 
-/** Reading a longer log would hold up the key that moved to it. */
+/** Larger logs get no preview: reading one would delay the key that selected it. */
 const MAX_PREVIEW_BYTES = 8 * 1024 * 1024;
 
-/** The first and the last words of a session, how many prompts it has, and whether it ended by itself. */
+/** Summarises a session: its first and last words, its number of prompts, and whether it ended normally. */
 function previewSession(path: string): (readonly [TextKey, string])[] {
   if (statSync(path).size > MAX_PREVIEW_BYTES) return [];
   const prompts: string[] = [];
@@ -301,7 +301,7 @@ const UNITS = [
   ["second", 1000],
 ] as const;
 
-/** "2 hours ago" in the user's language; the date of what is older than a month. */
+/** Formats a time as "2 hours ago" in the user's language, or as a date if it is more than 30 days ago. */
 function formatTimeAgo(time: number): string {
   const past = Math.max(Date.now() - time, 0);
   if (past > 30 * 86_400_000)

@@ -27,11 +27,11 @@ async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   const texts = history.map(formatMarkdown).filter((text) => text !== "");
   const document = /\.html?$/i.test(file) ? await renderHtml(desk) : `${texts.join("\n\n")}\n`;
   try {
-    // An existing file may contain somebody's work.
+    // Do not overwrite: an existing file may contain somebody's work.
     writeFileSync(file, document, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {
-    // A full disk leaves the beginning.
+    // On a full disk, remove the incomplete file.
     if (/^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? ""))
       rmSync(file, { force: true });
     desk.note(say("export.failed", { file, why: describeError(error) }), true);
@@ -63,20 +63,20 @@ function formatMarkdown(message: Message): string {
   return [said, ...calls].filter((part) => part !== "").join("\n\n");
 }
 
-/** What was said; without what Burin itself tells the model in the user's place. */
+/** Returns what was said, without the texts that Burin itself sent to the model in the user's name. */
 function listTexts({ role, parts }: Message): string[] {
   const texts = parts.flatMap(({ text, thought }) => (text === undefined || thought ? [] : [text]));
   return role === "user" ? texts.filter((text) => !isForModel(text.trim())) : texts;
 }
 
-/** A fence longer than any in the text. */
+/** Wraps the text in a fence that is longer than any run of backticks in it. */
 function wrapInFence(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}json\n${text}\n${fence}`;
 }
 
-/** The session as its log has it: what the user typed, what the model said, and each call with its result. */
+/** Returns the session from its log: what the user typed, what the model said, and each call with its result. */
 async function buildBlocks(desk: CommandDesk): Promise<PageBlock[]> {
   const { session, options } = desk;
   if (session === null) return [];
@@ -111,7 +111,7 @@ function buildMessageBlocks(message: Message): PageBlock[] {
   return [message.role === "user" ? { kind: "user", text: readPromptWords(text) } : { kind: "model", text }];
 }
 
-/** Notes of Burin itself stand in brackets in the user's place. */
+/** Whether Burin wrote this text itself: such notes are in brackets in a user message. */
 function isForModel(text: string): boolean {
   return text.startsWith("[") && text.endsWith("]");
 }

@@ -14,12 +14,12 @@ function fill(): void {
     try {
       for (;;) appendFileSync(join(disk, "filler"), Buffer.alloc(bytes));
     } catch {
-      // As full as it gets with pieces of this size.
+      // The disk is as full as pieces of this size can make it.
     }
   }
 }
 
-// A small disk can only be mounted by the system's administrator.
+// Only an administrator can mount a small disk.
 describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("on a full disk", () => {
   beforeEach(() => {
     disk = join(createTemporaryFolder(), "disk");

@@ -15,11 +15,11 @@ export const backCommands: readonly ScreenCommand[] = [{ name: "back", opensPane
 
 interface Prompt {
   readonly text: string;
-  /** The last turn of the model before it. */
+  /** The model's last turn before this prompt. */
   readonly turn: number;
 }
 
-/** Goes back to before an earlier prompt: the conversation in a new session, the files, or both. */
+/** Returns to the state before an earlier prompt: the conversation (in a new session), the files, or both. */
 async function goBack(desk: CommandDesk): Promise<void> {
   const { home, root } = resolveSessionLocation(desk.options);
   const { session } = desk;
@@ -40,7 +40,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
 const PARTS = ["both", "conversation", "files"] as const;
 type Part = (typeof PARTS)[number];
 
-/** With what each choice would change, before it happens. */
+/** Lets the user choose what to restore, with a preview of what each choice would change. */
 function chooseWhat(desk: CommandDesk, prompt: Prompt, plan: readonly UndoEntry[]): void {
   const preview = (value: string, width: number): Line[] => {
     const copy = value === "files" ? [] : [say("back.copy")];
@@ -68,7 +68,7 @@ async function goBackTo(desk: CommandDesk, { text, turn }: Prompt, part: Part): 
   const { home, root } = resolveSessionLocation(desk.options);
   const id = desk.session?.id;
   if (id === undefined) return;
-  // While this is the open session, so that the files are those of its calls.
+  // Do this before the session changes, so that the undo applies to this session's calls.
   if (part !== "conversation") await switchBack(desk, { afterTurn: turn });
   if (part === "files") return;
   if (turn === 0) await switchSession(desk, { kind: "new" });

@@ -26,7 +26,7 @@ export const reviewCommands: readonly ScreenCommand[] = [
   },
 ];
 
-/** Shows everything that the session's calls changed; each place of an edit can be undone separately. */
+/** Shows everything that the session's calls changed. Each hunk of an edit can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await listChanges(desk);
   if (changes.length === 0) return void desk.note(say("changes.none"));
@@ -42,7 +42,7 @@ async function listChanges(desk: CommandDesk): Promise<Change[]> {
     const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
     const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
-    // What a file holds now shows which changes are still in effect.
+    // The file's current content shows which changes are still in effect.
     const now = withFallback(null, () => readText(resolve(root, file), MAX_BYTES));
     const text = now?.replaceAll("\r\n", "\n") ?? "";
     for (const hunk of findHunks(diff)) {
@@ -56,7 +56,7 @@ async function listChanges(desk: CommandDesk): Promise<Change[]> {
     .map(({ change }) => change);
 }
 
-/** What the session's commands, MCP tools, hooks and checks changed. */
+/** Returns what the session's commands, MCP tools, hooks and checks changed; these changes are undone as a whole. */
 async function listWholeCalls({ session, options }: CommandDesk) {
   const entries = await listUndoEntries(resolveSessionLocation(options));
   return entries.flatMap(({ id, at, kind, writer, maker, call, files, isInForce }) => {
@@ -66,7 +66,7 @@ async function listWholeCalls({ session, options }: CommandDesk) {
   });
 }
 
-/** The calls in its log; without a log, the last ones, which the screen still has. */
+/** Returns the calls in the session's log. If there is no log, returns the latest calls, which the screen still has. */
 async function listCalls(
   { session, options, transcript }: CommandDesk,
   root: string,
@@ -79,7 +79,7 @@ async function listCalls(
   );
 }
 
-/** Latest first, so that what a call changed after an edit is out of the way. */
+/** Undoes the latest change first, so that a later call's change does not stand in the way of an earlier edit. */
 async function undoChosen(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
@@ -95,7 +95,7 @@ async function undoCall(desk: CommandDesk, change: WholeCall): Promise<void> {
   desk.view.soon();
 }
 
-/** A separate edit for each place: one that has changed since is not found, and is left alone. */
+/** Undoes each hunk with a separate edit. A hunk that has changed since then is not found and is left alone. */
 async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Promise<void> {
   const place = resolveSessionLocation(desk.options);
   const [last] = await listUndoEntries(place);
@@ -116,14 +116,14 @@ async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Pr
   const own = (await listUndoEntries(place)).filter(({ id, writer, files: its }) => {
     return writer === session && id > (last?.id ?? "") && its.every((file) => files.has(file));
   });
-  // So that /redo puts it back.
+  // Record the undo, so that /redo can restore the changes.
   await recordTakenBack(
     { ...place, session },
     own.map(({ id }) => id),
   );
 }
 
-/** The text before and after the change. */
+/** Returns the hunk's text before and after the change. */
 function splitHunkSides(hunk: string): { before: string; after: string } {
   const lines = hunk.split("\n").slice(1);
   const side = (other: string) =>

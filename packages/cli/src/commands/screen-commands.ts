@@ -12,7 +12,7 @@ import { showTasks } from "./show-tasks.ts";
 import { findOwnCommand } from "./slash-commands.ts";
 import { buildAgentPrompt, buildSkillPrompt, INIT_PROMPT, REVIEW_PROMPT } from "./words-for-models.ts";
 
-/** Commands that give work to the model or its subagents. */
+/** Commands that give work to the model or to subagents. */
 const workCommands: readonly ScreenCommand[] = [
   { name: "init", opensPanel: true, run: (desk) => ask(desk, INIT_PROMPT, "/init") },
   {
@@ -44,26 +44,26 @@ export function listScreenChoices(): readonly Choice[] {
   }));
 }
 
-/** The command that a prompt names, and the words after its name; null when it names none. */
+/** Finds the command that a prompt starts with, and the words after it; null if it starts with none. */
 export function parseScreenCommand(prompt: string): { command: ScreenCommand; words: string } | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/.exec(prompt.trim()) ?? [];
   const command = SCREEN_COMMANDS.find((known) => known.name === name);
   return command === undefined ? null : { command, words: words.trim() };
 }
 
-/** The command that this word names here or elsewhere. */
+/** Finds the command with this name here or in other agents. */
 export function findCommand(word: string): string | undefined {
   return parseScreenCommand(findOwnCommand(word) ?? `/${word}`)?.command.name;
 }
 
-/** The model gets the whole prompt; what the user typed is shown. */
+/** Sends the whole prompt to the model, but shows only what the user typed. */
 function ask(desk: CommandDesk, prompt: string, typed: string): void {
   const words = typed.replace(/^\/\S+\s*/, "");
   const whole = [prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n");
   void desk.work.submit(whole + formatCommandMark(typed));
 }
 
-/** The chosen subagent starts the next prompt. */
+/** Lets the user choose a subagent, and starts the next prompt with it. */
 async function showAgents(desk: CommandDesk): Promise<void> {
   const choices = buildChoices(await desk.session?.agents());
   openChoicePanel(desk, {

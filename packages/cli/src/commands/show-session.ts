@@ -19,7 +19,7 @@ import { createTextPanel } from "../ui/panel.ts";
 import { showSettings } from "./change-settings.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-/** The approximate length of a token in a request. */
+/** The approximate number of characters in a token. */
 const CHARACTERS_PER_TOKEN = 4;
 const MAX_BYTES = 1024 * 1024;
 
@@ -61,13 +61,13 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
 
 type TableRow = readonly [left: string, right: string];
 
-/** The share of the window that the left column may take. */
+/** The largest share of the window's width for the left column. */
 const MAX_LEFT = 0.4;
 const MIN_LEFT = 16;
 
 /**
- * Two columns, in which long texts are wrapped; in a narrow window one below the other. Names of tools are in it, also
- * such as only a model made up, so that each text is made safe to show.
+ * Formats rows as two columns with wrapped texts; in a narrow window, puts the second column below the first. A row may
+ * contain a tool name that a model made up, so every text is made safe to show.
  */
 function formatTable(all: readonly TableRow[], width: number): Line[] {
   const rows = all.map(([left, right]): TableRow => [formatText(left), formatText(right)]);
@@ -104,7 +104,7 @@ function showKeys(desk: CommandDesk): void {
   showPage(desk, say("help.keys"), (width) => formatKeyLines(desk, width, false));
 }
 
-/** Something to read that closes and leaves nothing behind. */
+/** Shows text in a panel that leaves nothing in the transcript when it closes. */
 function showPage(desk: CommandDesk, title: string, lines: (width: number) => readonly Line[]): void {
   desk.show(createTextPanel({ title, lines, from: "top", close: () => desk.show(null) }));
 }
@@ -113,7 +113,7 @@ function formatSection(heading: TextKey, rows: readonly TableRow[], width: numbe
   return [[{ text: say(heading), style: "heading" }], ...formatTable(rows, width)];
 }
 
-/** The keys, the user's own first. */
+/** Lists the keys. The user's own bindings come first. */
 function formatKeyLines({ keys }: CommandDesk, width: number, hasHeading: boolean): Line[] {
   const own = [...keys.own].map(
     ([key, use]): TableRow => [key, use === null ? say("keys.off") : describeKeyUse(use)],
@@ -135,12 +135,12 @@ function describeKeyUse(use: string): string {
   return `${use}  ${describe(/^\/(\S+)/.exec(use)?.[1] ?? "")}`;
 }
 
-/** A command with the words that may follow it. */
+/** Formats a command with the words that may follow it. */
 export function formatLabel({ name, words }: ScreenCommand): string {
   return `/${name}${words === undefined ? "" : ` ${words}`}`;
 }
 
-/** What a command does, in the user's language. */
+/** Returns the command's description in the user's language. */
 export function describe(name: string): string {
   return say(`command.${name}` as Parameters<typeof say>[0]);
 }
@@ -166,7 +166,7 @@ function buildCostRows({ transcript, work }: CommandDesk): TableRow[] {
   ];
 }
 
-/** An estimate of what fills the window. */
+/** Estimates what fills the context window. */
 function buildContextRows({ session }: CommandDesk): TableRow[] {
   const sizes = new Map<string, number>();
   for (const message of session?.history ?? []) {
@@ -209,7 +209,7 @@ function measureParts({ role, parts }: Message): [string, number][] {
   });
 }
 
-/** What `burin grants` prints, with what was allowed for this session behind it; `revoke` takes back either. */
+/** Shows what `burin grants` prints, followed by the grants of this session. `revoke` removes grants of both kinds. */
 async function formatPermissions(desk: CommandDesk, words: string): Promise<string> {
   const [, chosen] = /^\s*revoke\s+(.*\S)\s*$/s.exec(words) ?? [];
   const own = desk.session?.grants;

@@ -8,17 +8,17 @@ import type { CommandDesk } from "./command-desk.ts";
 
 const LOOK_MS = 500;
 
-/** A background command, or a subagent in the background. */
+/** A background command or a background subagent. */
 interface Task {
   readonly id: string;
   readonly what: string;
-  /** The end of its output so far; the last steps of a subagent. */
+  /** Returns the latest output of a command, or the last steps of a subagent. */
   read(): Promise<string>;
   isRunning(): Promise<boolean>;
   end(): Promise<boolean>;
 }
 
-/** Lists what runs in the background; the chosen one is looked at, and ends only when the user says so twice. */
+/** Lists the background tasks. The chosen one is shown; it is stopped only after the user confirms. */
 export async function showTasks(desk: CommandDesk): Promise<void> {
   const { session } = desk;
   const tasks = session === null ? [] : await listRunningTasks(session);
@@ -61,10 +61,10 @@ class TaskPanel implements Panel {
   #text = "";
   #isOver = false;
   #isAsking = false;
-  /** Whether it was drawn since the last look: another panel may have taken its place. */
+  /** Whether the panel was drawn since the last check: another panel may have replaced it. */
   #isShown = true;
   #isFollowing = false;
-  /** The user has not scrolled away from the end. */
+  /** Whether the view follows the end of the output: the user has not scrolled away. */
   #isAtEnd = true;
 
   constructor(desk: CommandDesk, task: Task) {

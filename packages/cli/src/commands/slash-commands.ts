@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type CustomCommand, findNearNames } from "@burin/core/internal";
 
-/** Commands of the screen, or what is typed in place of a command, and how other agents call that. */
+/** What to type here, and the names that other agents use for it. */
 const ELSEWHERE = Object.entries({
   "/approval": "approval-mode approvals",
   "/approval plan": "plan ask",
@@ -35,17 +35,17 @@ const ELSEWHERE = Object.entries({
   "ctrl+v": "paste",
 });
 
-/** What is typed here for what only other agents have. */
+/** Returns what to type here for another agent's command. */
 export function findOwnCommand(name: string, elsewhere = ELSEWHERE): string | undefined {
   return elsewhere.find(([, names]) => names.split(" ").includes(name))?.[0];
 }
 
-/** The name in a prompt that begins with `/name`. */
+/** Returns the name from a prompt that begins with `/name`. */
 export function parseSlashName(prompt: string): string | undefined {
   return /^\/([\w?-]+)(?=\s|$)/.exec(prompt)?.[1];
 }
 
-/** What is wrong with a prompt that begins with `/name`; null when it is a command, a path or plain text. */
+/** Says why the `/name` at a prompt's start is unknown. Returns null if it is a command, a path or plain text. */
 export function findSlashFault(prompt: string, commands: readonly CustomCommand[]): string | null {
   const name = parseSlashName(prompt);
   const names = commands.map((command) => command.name);

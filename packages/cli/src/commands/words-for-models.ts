@@ -1,4 +1,4 @@
-// Models get English, whatever language the user reads.
+// These texts are English in every language of the app: models read them.
 
 export const INIT_PROMPT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
 coding agents: what the project is, how it is laid out, the commands to build, check and test it, and the rules
@@ -13,7 +13,7 @@ say why it is a fault and how to put it right, the worst first. Change nothing.`
 export const TEST_SYSTEM = "You are being tested.";
 export const TEST_PROMPT = "Answer with the word ok.";
 
-/** The start of a prompt for a subagent or for a skill. */
+/** Returns the start of a prompt that asks for a subagent. */
 export function buildAgentPrompt(name: string): string {
   return `Let the subagent ${name} do this: `;
 }
@@ -22,19 +22,19 @@ export function buildSkillPrompt(name: string): string {
   return `Use the skill ${name}: `;
 }
 
-/** Reports a command that the user has run, with its output. */
+/** Tells the model which command the user has run, and its output. */
 export function describeUserCommand(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }
 
 interface PartOfChange {
-  /** Where it begins in the new content. */
+  /** The first line of the part in the new content. */
   readonly line: number;
   readonly isTaken: boolean;
   readonly note: string;
 }
 
-/** Says which parts of a change the user took and left, and what they said to them. */
+/** Tells the model which parts of a change the user accepted and left out, and what the user said about them. */
 export function describeReviewedParts(parts: readonly PartOfChange[]): string {
   const taken = parts.filter(({ isTaken }) => isTaken).length;
   const each = parts.map(({ line, isTaken, note }, index) => {

@@ -1,4 +1,4 @@
-/** The texts of questions and their answers, in English. */
+/** The English texts of questions and their answers. */
 export const enQuestions = {
   "question.edit": "Make this change?",
   "question.exec": "Run this command?",

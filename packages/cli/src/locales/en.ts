@@ -1,7 +1,7 @@
 import { enQuestions } from "./en-questions.ts";
 import { enStart } from "./en-start.ts";
 
-/** Every text of the screen, in English; the other languages have the same keys. */
+/** All English texts of the screen. The other languages have the same keys. */
 export const en = {
   ...enQuestions,
   ...enStart,

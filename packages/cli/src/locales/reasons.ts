@@ -2,8 +2,8 @@ import type { TextKey } from "./en.ts";
 import { say } from "./say.ts";
 
 /**
- * The reasons of questions as the engine writes them, for logs and for other programs, and the text of the screen for
- * each. A `{value}` stands for any text; the first row that fits counts.
+ * The reasons for questions in the engine's words, which also go to logs and other programs, and the key of the
+ * translated text for each. A `{value}` matches any text; the first matching row wins.
  */
 const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
   ["`{part}` needs an approval: {why}", "reason.part"],
@@ -36,10 +36,10 @@ const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
   ["the rule ask {rule} demands it", "reason.demands"],
 ];
 
-/** What a question adds about protected files after its reason. */
+/** Matches the note about protected files that may follow a question's reason. */
 const ADDED = /^([\s\S]+); (it writes protected files: [\s\S]+)$/;
 
-/** The reason of a question in the user's language; one that has no text here stays as it is. */
+/** Translates the reason for a question into the user's language. A reason without a translation stays unchanged. */
 export function translateReason(reason: string): string {
   const [, first, added] = ADDED.exec(reason) ?? [];
   if (first !== undefined && added !== undefined)

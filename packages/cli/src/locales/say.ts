@@ -2,7 +2,7 @@ import { en, type TextKey } from "./en.ts";
 
 type Texts = Readonly<Record<TextKey, string>>;
 
-/** The languages of the screen, by their own names. */
+/** The languages of the screen, each under its own name. */
 export const LANGUAGES = {
   en: "English",
   zh: "中文",
@@ -20,15 +20,15 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<Texts>>> = {
   ru: async () => (await import("./ru.json", { with: { type: "json" } })).default,
 };
 
-/** Shared by sessions: one user reads the screen of this process. */
+/** The current language. Shared by sessions: all of them appear on one screen, to one user. */
 let shown: { readonly language: Language; readonly texts: Texts } = { language: "en", texts: en };
 
-/** A text in the user's language, with its values filled in. */
+/** Returns a text in the user's language, with its values filled in. */
 export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
   return shown.texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
-/** A number with its digits grouped as in the current language. By hand: V8 takes 80 ms to load its number formats. */
+/** Groups a number's digits as in the current language. By hand, because V8 takes 80 ms to load its formats. */
 export function formatNumber(count: number): string {
   const mark = shown.language === "fr" || shown.language === "ru" ? "\u00a0" : ",";
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
@@ -42,13 +42,13 @@ export function currentLanguage(): Language {
   return shown.language;
 }
 
-/** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English for any other. */
+/** Returns the language for a name such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English for an unknown one. */
 export function parseLanguage(name: string): Language {
   const code = name.toLowerCase().split(/[-_.@]/)[0] ?? "";
   return Object.hasOwn(LANGUAGES, code) ? (code as Language) : "en";
 }
 
-/** The language that the environment asks for. */
+/** Returns the language that the environment variables ask for. */
 export function detectLanguage({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
   return parseLanguage(LC_ALL || LC_MESSAGES || LANG || "");
 }

@@ -14,7 +14,7 @@ import { type Output, visible } from "../terminal/output.ts";
 import { formatQuestion } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 
-/** Runs one tool through the whole flow, with no model. */
+/** Runs one tool with all its checks, without a model. */
 export async function run({ words, options }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [name, args = "{}", tooMuch] = words;
   if (name === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
@@ -27,7 +27,8 @@ export async function run({ words, options }: SubcommandRequest, io: Io): Promis
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, io.output);
   const { root, includeDirectories, approvalMode } = options;
-  // The user has chosen the file and its content; there is no earlier call that could have read it.
+  // Skip the check that the file was read before: the user has chosen the file and its content, and no earlier call
+  // could have read it.
   const toolbox = createToolbox({
     root,
     includeDirectories,
@@ -88,7 +89,7 @@ function printText(answer: AnsweredCall, output: Output): void {
   output.note(`burin: ${visible(text)}`);
 }
 
-/** What the model would read, with media named instead of shown. */
+/** Returns what the model would read. Media are named instead of shown. */
 function formatReadable(content: PartListUnion): string {
   const list = Array.isArray(content) ? content : [content];
   return list.map((part) => (typeof part === "string" ? part : formatPart(part))).join("\n");

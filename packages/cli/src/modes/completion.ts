@@ -5,7 +5,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { listCompletedWords } from "../request/usages.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 
-/** The values of options that accept only a few words. */
+/** The options that accept only certain values, with those values. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   "--output-format": OUTPUT_FORMATS,
   "--approval-mode": APPROVAL_MODES,
@@ -14,7 +14,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 };
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 
-/** Prints a script for the named shell, for use in the shell's own start file. */
+/** Prints a completion script for a shell, to be used in that shell's startup file. */
 export async function run({ words }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [shell = "", more] = words;
   const script = more === undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
@@ -61,7 +61,7 @@ complete -o default -F _burin burin
 `;
 }
 
-/** Returns null for an option without a value; free text is not completed. */
+/** Returns the bash code that completes an option's value: null if it takes none. Free text is not completed. */
 function formatBashValue({ long, value }: Option): string | null {
   if (value === undefined) return null;
   const choices = CHOICES[long];
@@ -129,7 +129,7 @@ function buildFishScript(): string {
   return `${[head, ...names, ...flags, ...after].join("\n")}\n`;
 }
 
-/** What follows each command, in the syntax of bash and zsh. */
+/** Lists what can follow each command, in a syntax that bash and zsh share. */
 function listFollowingWords(): string {
   const { commands } = listCompletedWords();
   return commands
@@ -145,7 +145,7 @@ function quoteWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Brackets and colons have a meaning in descriptions of zsh. */
+/** Escapes brackets and colons, which have a meaning in zsh descriptions. */
 function stripBackticks(text: string): string {
   return text.replace(/[[\]:\\]/g, "\\$&");
 }

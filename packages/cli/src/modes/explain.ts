@@ -21,7 +21,8 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 
 export async function explainCommand(command: string, options: CommonOptions) {
   const { settings, isTrusted, notices } = await openSettings(options);
-  // Whether a call could be taken back decides in the mode `auto`.
+  // In the mode `auto`, the verdict depends on whether a call could be undone, and so on whether the session is
+  // recorded.
   const record = options.session.kind !== "unrecorded";
   const toolbox = createToolbox({ ...buildSessionOptions(options, { settings, isTrusted }), record });
   const verdict = await toolbox.explain(command);
@@ -29,7 +30,7 @@ export async function explainCommand(command: string, options: CommonOptions) {
   return { verdict, notices };
 }
 
-/** The first row has the reason of the whole. */
+/** Formats a verdict. The first row has the overall reason. */
 export function formatRows({ verdict, reason, parts = [], grants = [] }: Verdict): string[] {
   const rows = [`${verdict}: ${formatReason(reason)}`];
   if (parts.length > 1)

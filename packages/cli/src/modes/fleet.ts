@@ -10,7 +10,7 @@ import { formatRecord } from "./sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 
-/** Many sessions over many machines: a separate package, which may not be installed. */
+/** Runs many sessions on many machines, with a separate package that may not be installed. */
 export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { runFleet, FleetError, TaskError } = await loadFleet();
   try {
@@ -34,9 +34,9 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
 
 function buildFleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
   const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
-  // Hidden from the commands that a task runs.
+  // Hide it from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
-  // An empty one is as good as none.
+  // Treat an empty value as missing.
   const named = ["database", "port", "run", "patches", "predictions", "health", "task-memory"].map(
     (name) => readText(own[name]) || undefined,
   );
@@ -47,7 +47,7 @@ function buildFleetRequest({ words, options, own }: SubcommandRequest): FleetReq
   return {
     words,
     concurrency: readCount(own, "concurrency") ?? DEFAULT_CONCURRENCY,
-    // A run is followed unless the user opts out, a log only on request.
+    // A run is followed by default; a log is followed only on request.
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
     limits: { perModel, perProvider, perTenant },
@@ -78,7 +78,7 @@ function resolveFleetOptions(options: CommonOptions, { output, signal }: Io): Fl
     showQuestion: ({ confirmation }) => formatQuestion(confirmation),
     showRecord: (record) => visible(formatRecord(record)),
     open: async (root, { model, around }) => {
-      // The budget on the command line applies to a whole run.
+      // The budget on the command line is for the whole run, so it must not apply to each session.
       const there = { ...options, budget: undefined, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);
       const { findModels } = await import("./print/find-model.ts");

@@ -41,7 +41,7 @@ function describeScope({ project }: StoredGrant): string {
   return project === undefined ? "everywhere" : `project ${project}`;
 }
 
-/** A number refers to the list; a rule is revoked in every place where it applies. */
+/** Revokes a rule in every place where it applies. A number refers to the list. */
 async function revoke(store: GrantStore, chosen: string): Promise<readonly StoredGrant[]> {
   const all = await store.all();
   const named = /^\d+$/.test(chosen) ? all[Number(chosen) - 1] : undefined;

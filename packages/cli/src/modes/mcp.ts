@@ -54,7 +54,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     output.note("burin: servers of a project only start in a trusted folder. Run: burin trust");
     return EXIT.done;
   }
-  // Its tools are then known from the first session on, and problems are reported now.
+  // Test the server now: problems are reported at once, and its tools are known from the first session on.
   const { settings } = await openSettings(options);
   const server = { alias, settings, options };
   try {
@@ -65,7 +65,8 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     });
     return EXIT.done;
   } catch (error) {
-    // A login is the next step, and no failure. What fails may only need a key, or a network that is there later.
+    // If a login is needed, that is the next step and not a failure. Any other failure may be fixed by a key, or when
+    // the network is back.
     const needsLogin = error instanceof Error && "code" in error && error.code === "mcp_needs_login";
     const way = needsLogin
       ? ""
@@ -121,7 +122,7 @@ async function remove({ words, own, options }: SubcommandRequest, { output }: Io
   return EXIT.done;
 }
 
-/** A server that takes longer to start is not waited for. */
+/** A server that takes longer than this to start is not waited for. */
 const MAX_START_MS = 10_000;
 
 async function list({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
@@ -133,7 +134,7 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const aliases = servers.map(([alias]) => alias);
   const states = await readServerStates(aliases, { root: options.root, settings }, signal);
   const found = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
-  // What a server says when it fails may hold what it was given.
+  // A server's error message may contain secrets that it was given.
   const shown = await redactSecrets(found, { environment: process.env, servers: settings.mcpServers });
   const document = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
     ...{ alias, type, command, args, url, trust },
@@ -153,7 +154,7 @@ interface McpLocation {
   readonly settings: Settings;
 }
 
-/** Whether servers can be reached now; a program is started for each and ended again. */
+/** Checks whether servers can be reached now. Programs are started for this and stopped again. */
 export function readServerStates(aliases: readonly string[], place: McpLocation, signal: AbortSignal) {
   return useDoor(place, (door) => Promise.all(aliases.map((alias) => readServerState(door, alias, signal))));
 }
@@ -239,7 +240,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
   return reportResult(output, () => useServer({ alias, settings, options }, logIn));
 }
 
-/** The final URL of a login, when the user pastes it; never resolves when there is no input. */
+/** Waits for the user to paste the final URL of a login. Without input, the promise never resolves. */
 function readFinalUrl(onOther: () => void) {
   const lines = openStdinLines();
   let state: string | null = null;
@@ -267,7 +268,7 @@ interface NamedServer {
   readonly options: CommonOptions;
 }
 
-/** Does something with one server alone. Throws UsageError when there is none of that name. */
+/** Connects only the named server for the duration of `work`. Throws UsageError if there is no such server. */
 async function useServer(
   { alias, settings, options: { root } }: NamedServer,
   work: (door: McpDoor) => Promise<void>,
@@ -276,7 +277,7 @@ async function useServer(
   await useDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
 }
 
-/** Tells what failed in the work with a server. */
+/** Runs `work`, and prints its error if it fails. */
 async function reportResult(output: Output, work: () => Promise<void>): Promise<ExitCode> {
   try {
     await work();

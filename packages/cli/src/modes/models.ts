@@ -15,10 +15,10 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { report, visible } from "../terminal/output.ts";
 import { isListed, removeLogin } from "./doctor/examine.ts";
 
-/** A model, and with --online what its service says about it. */
+/** A row about a model. With --online, `online` is what its service says about it. */
 type Listed = ReturnType<typeof buildRow> & { readonly online?: string | undefined };
 
-/** The models of settings, environment and this machine, and with --online what their services offer. */
+/** Lists the models of settings, environment and this machine; with --online, also those that services offer. */
 export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings } = await openSettings(options);
   const rows: Listed[] = [];
@@ -45,7 +45,7 @@ export async function run({ options, own }: SubcommandRequest, { output, signal 
   return EXIT.done;
 }
 
-/** The main model under the empty name, and those of `models` that have a service. */
+/** Returns the main model, under an empty name, and the entries of `models` that have a service. */
 function listNamedModels(settings: Settings): [string, ModelChoice][] {
   const { models } = settings;
   const main = { ...settings, name: "" };
@@ -56,7 +56,7 @@ function listNamedModels(settings: Settings): [string, ModelChoice][] {
   });
 }
 
-/** Other models of a service; window and price set in settings do not apply to them. */
+/** Returns the other models that a service offers. The configured window and prices are not theirs. */
 function listOffered(
   { provider, service, baseUrl, name: own }: ModelChoice,
   reached: ReachResult | undefined,
@@ -66,7 +66,7 @@ function listOffered(
   return models.filter((name) => name !== own).map((name) => buildRow(name, { ...place, name }));
 }
 
-/** `name` is the value for -m or `model.name`, `model` the service's name for it. */
+/** `name` is the value for -m or `model.name`; `model` is the name that the service uses. */
 function buildRow(name: string, choice: ModelChoice) {
   const { name: model, provider, service = provider, baseUrl } = choice;
   const known = findKnownModel(model);

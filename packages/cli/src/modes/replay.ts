@@ -30,12 +30,12 @@ interface Divergence {
 interface Report {
   readonly id: string;
   calls: number;
-  /** Answered from the record although --tools was given. */
+  /** How many calls were answered from the recording although --tools was given. */
   fromRecord: number;
   readonly divergences: Divergence[];
 }
 
-/** Runs a session again without its model, or makes a new session from its beginning. */
+/** Replays a session without its model, or starts a new session from its beginning. */
 export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { words, options, own } = request;
   const [id, ...prompt] = words;
@@ -75,7 +75,7 @@ async function fork(request: ForkOptions, prompt: string, { options, io }: Surro
   return runPrint(createPromptInput(prompt === "" ? null : prompt), { ...options, session }, io);
 }
 
-/** Copies the folder and restores what the session found there, as far as undo can. */
+/** Copies the folder and restores in the copy what the session found there, as far as undo can. */
 async function replayInCopy(
   { recorded, id, home }: { recorded: RecordedSession; id: string; home: string },
   report: Report,
@@ -105,7 +105,7 @@ async function replayInCopy(
   }
 }
 
-/** Whether a call is run: not if it never ran, or if it reaches beyond the folder. */
+/** Whether a replay runs this call again. Calls that did not run or that reach beyond the folder are not. */
 function isRun(tool: Tool | undefined, { status, error }: AnsweredCall): boolean {
   if (tool === undefined || tool.kind === "fetch" || tool.kind === "plan" || tool.name === "save_memory")
     return false;
@@ -115,7 +115,7 @@ function isRun(tool: Tool | undefined, { status, error }: AnsweredCall): boolean
 
 const NEVER_RAN = new Set("denied needs_approval not_run may_have_run interrupted not_recorded".split(" "));
 
-/** Returns the value with one path replaced by another in all its texts. */
+/** Replaces one path with another in all strings of the value. */
 function replacePaths<T>(value: T, from: string, to: string): T {
   return JSON.parse(
     JSON.stringify(value).replaceAll(JSON.stringify(from).slice(1, -1), JSON.stringify(to).slice(1, -1)),
@@ -128,7 +128,7 @@ type Answer = (
   recorded: AnsweredCall,
 ) => Promise<AnsweredCall>;
 
-/** Runs the real agent and the real flow; only the model's replies and the tools' answers are replayed. */
+/** Runs the real agent with all its checks. Only the model's replies and the tools' results come from the recording. */
 async function play(
   recorded: RecordedSession,
   report: Report,
@@ -158,7 +158,7 @@ async function play(
   }
 }
 
-/** Stands for a tool of the session, under its name. */
+/** Replaces one of the session's tools under the same name. */
 function createReplayTool(name: string, { answers }: RecordedSession, answer: Answer): Tool {
   return defineTool<{ callId: string; args: Record<string, unknown> }>({
     name,
@@ -184,7 +184,7 @@ function compare(event: AgentEvent, recorded: RecordedSession, report: Report): 
   if (before !== now) report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
 }
 
-/** Times in the text are masked, because they differ each time. */
+/** Formats a result for comparison. Masks times, because they differ each time. */
 function formatAnswer({ status, llmContent }: AnsweredCall): string {
   const text = typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent);
   return `${status}: ${text.replace(/^Time: .*$/gm, "Time: -")}`;

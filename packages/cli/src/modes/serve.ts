@@ -21,7 +21,7 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(addModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {
-    // A problem with the settings is reported now, not at the first call.
+    // Open it now, so that problems with the settings are reported at once and not at the first call.
     await ground.open();
     await (await import("@burin/serve/mcp")).serveMcp(ground);
   }
@@ -33,13 +33,13 @@ async function serveHttp(
   port: SubcommandRequest["own"][string] = "0",
 ) {
   const { BURIN_SERVE_TOKEN: token } = process.env;
-  // Hidden from the commands that a client runs.
+  // Hide it from the commands that a client runs.
   delete process.env.BURIN_SERVE_TOKEN;
   const { serveMcpOverHttp } = await import("@burin/serve/mcp-http");
   await serveMcpOverHttp(ground, { port: readPort(String(port)), ...(token ? { token } : {}) });
 }
 
-/** The same with a model: throws UsageError, with what to set, when none is named. */
+/** Adds a model to what is served. If none is configured, throws a UsageError that says what to set. */
 function addModel({ open, ...ground }: ReturnType<typeof resolveServeOptions>) {
   return {
     ...ground,

@@ -41,7 +41,7 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
   return EXIT.done;
 }
 
-/** Answers the question that a session was parked with, and continues the session. */
+/** Answers the question with which a session was parked, then continues the session. */
 async function answer(words: readonly string[], options: CommonOptions, io: Io): Promise<ExitCode> {
   const [id, decision, ...rest] = words;
   if (id === undefined || decision === undefined)
@@ -56,7 +56,7 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   return runPrint(createPromptInput(null), { ...options, session, park: true }, io);
 }
 
-/** Questions of the model are answered in words, one after the other. */
+/** Builds the decision from the words of the command line. The model's own questions get one answer each, in order. */
 function buildDecision({ confirmation }: Question, [word = "", ...rest]: readonly string[]): Decision {
   const asked = confirmation.kind === "form" ? confirmation.questions : undefined;
   if (asked === undefined || word === "no") return parseDecision(word, rest);
@@ -135,7 +135,7 @@ function show({ id, path }: SessionFile, { outputFormat }: CommonOptions, output
   output.out(`${addLabel("parked", `${formatQuestion(question.confirmation)}\n${answering}`)}\n`);
 }
 
-/** One record in words; empty if it is not worth a line. */
+/** Formats one record; returns "" if it is not worth a line. */
 export function formatRecord({ at, event }: LogRecord): string {
   const when = `${formatLocalTime(at, 19)} `;
   switch (event.type) {

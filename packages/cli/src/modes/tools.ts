@@ -9,7 +9,7 @@ import { fitRows } from "../terminal/styled-line.ts";
 const TOLD_AFTER_MS = 500;
 const MAX_START_MS = 10_000;
 
-/** Lists the tools that the model gets, and for each other tool what it is missing. */
+/** Lists the tools that the model gets, and says for every other tool what it is missing. */
 export async function run({ options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, output);
@@ -34,7 +34,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => {
     return { name, description, parameters, source: registry.sourceOf(name) ?? "", missing };
   });
-  // Does not wait again for a server that does not start.
+  // Do not wait for a server that does not start.
   await Promise.race([toolbox.close(), limit]);
   clearTimeout(timer);
   const rows = tools.flatMap(({ name, source, description, missing }) => [

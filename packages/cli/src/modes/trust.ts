@@ -12,13 +12,13 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { formatLocalTime, joinLines, type Output, report } from "../terminal/output.ts";
 
-/** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
+/** Shows what the folder's own settings would run, and stores whether the user trusts it. Runs nothing. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "show", folder, tooMuch] = words;
   if (tooMuch !== undefined)
     throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);
   const home = resolveBurinHome(process.env);
-  // A folder that is gone can still be forgotten.
+  // Users can also forget a folder that no longer exists.
   const named = action === "forget" ? resolve : readFolder;
   const root = folder === undefined ? options.root : named(folder);
   switch (action) {
@@ -50,7 +50,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
   }
 }
 
-/** The answer is stored with the printed list, not with what the file contains a moment later. */
+/** Stores the decision together with the printed list, because the file may change in the meantime. */
 async function answer(
   place: Parameters<typeof readFolderTrust>[0],
   trusted: boolean,
@@ -98,7 +98,7 @@ function formatTrust(found: FolderTrust | null, root: string): string[] {
   return rows;
 }
 
-/** New ones are marked with a plus. */
+/** Formats a list; new entries are marked with a plus. */
 function formatItems(effects: readonly string[], added: readonly string[] = []): string[] {
   return effects.map((effect) => `  ${added.includes(effect) ? "+" : "-"} ${effect}`);
 }

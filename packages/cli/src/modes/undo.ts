@@ -15,7 +15,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { formatLocalTime, joinLines, report, visible } from "../terminal/output.ts";
 
-/** Undoes what calls did to files, or redoes it. */
+/** Undoes or redoes what calls did to files. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { options, own } = request;
   const place = resolveSessionLocation(options);
@@ -72,12 +72,12 @@ async function parseChoice(
   if (own.redo === true) return { redo: true };
   if (typeof own.to === "string") return { afterTurn: parseTurn(own.to) };
   if (typeof own.session !== "string") return counted;
-  // A call outside of sessions has a name in the list, but no log.
+  // A call outside of a session has an id in the list, but no log.
   const session = /^call-./.test(own.session) ? own.session : (await findSession(home, root, own.session)).id;
   return { session, ...counted };
 }
 
-/** Of a file that may be gone by now. */
+/** Returns the real path of a file that may no longer exist. */
 function realPath(path: string): string {
   return withFallback(path, () => join(realpathSync(dirname(path)), basename(path)));
 }
@@ -88,7 +88,7 @@ function parseTurn(word: string): number {
   return Number(word);
 }
 
-/** What else there is, and how to take that back. */
+/** Says that there is nothing to undo here, and how to undo the last change elsewhere. */
 function describeNothing(only: string | undefined, elsewhere: UndoEntry | undefined): string {
   if (elsewhere === undefined) return NOTHING;
   const { at, files, writer } = elsewhere;

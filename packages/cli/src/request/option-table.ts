@@ -1,9 +1,9 @@
-/** One option of the command line, as the help shows it. */
+/** One command-line option, as the help shows it. */
 export interface Option {
-  /** `--model`, and its short form. */
+  /** The long form, such as `--model`. */
   readonly long: string;
   readonly short: string | undefined;
-  /** What its value is called; undefined if it takes none. */
+  /** The name of the option's value in the help; undefined if it takes none. */
   readonly value: string | undefined;
   readonly meaning: string;
   readonly isRepeatable: boolean;
@@ -11,7 +11,7 @@ export interface Option {
 
 type Row = readonly [form: string, meaning: string, isRepeatable?: "may be repeated"];
 
-/** All options of the command line: what is parsed, completed and told about them is read from here. */
+/** All options of the command line. Parsing, shell completion and the help use this table. */
 const ROWS: readonly Row[] = [
   ["-p, --print", "run one prompt and print the answer"],
   ["--output-format FORMAT", "text (default), json (one document) or stream-json (one event a line)"],
@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
   ["--version", "the version"],
 ];
 
-/** A short form, the long one, and the name of the value. */
+/** Matches an optional short form, the long form, and the optional name of the value. */
 const FORM = /^(?:(-\w), )?(--[a-z-]+)(?: (.+))?$/;
 
 export const OPTIONS: readonly Option[] = ROWS.map(([form, meaning, repeated]) => {
@@ -56,7 +56,7 @@ export const OPTIONS: readonly Option[] = ROWS.map(([form, meaning, repeated]) =
   return { long, short, value, meaning: isRepeatable ? `${meaning}; ${repeated}` : meaning, isRepeatable };
 });
 
-/** The part of the help about some options, in their order. */
+/** Formats the help for these options, in the given order. */
 export function formatOptionsHelp(options: readonly Option[]): string {
   const lines = options.map(({ short, long, value, meaning }) => {
     const form = `${short === undefined ? "   " : `${short},`} ${long}${value === undefined ? "" : ` ${value}`}`;

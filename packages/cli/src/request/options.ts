@@ -29,14 +29,14 @@ const INPUT_FORMATS = ["text", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 export type CommonOptions = Readonly<ReturnType<typeof readCommonOptions>> & {
-  /** Where sessions are kept instead of `~/.burin`. */
+  /** Where sessions are stored, if not in `~/.burin`. */
   readonly home?: string;
 };
 
 export type SessionChoice =
-  /** "choose": the screen lists the recorded ones. */
+  /** "choose" lists the recorded sessions on the screen. */
   | { readonly kind: "new" | "unrecorded" | "choose" }
-  /** Without an id, the session that was used last in this folder. */
+  /** Without an id, this is the session that was used last in this folder. */
   | {
       readonly kind: "resume";
       readonly id?: string | undefined;
@@ -44,13 +44,13 @@ export type SessionChoice =
       readonly answer?: Decision;
     };
 
-/** What every command is told by the options that all have in common. */
+/** Reads the options that all commands share. */
 export function readCommonOptions(values: OptionValues) {
   const [budget, turns] = [readText(values.budget), readText(values["max-turns"])];
   if (budget !== undefined) rethrowAsUsage("--budget", () => parseBudget(budget));
   return {
     root: readFolder(readText(values.root) ?? "."),
-    /** Given explicitly, instead of being the current folder. */
+    /** The folder was named explicitly, instead of being the current folder. */
     isRootNamed: values.root !== undefined,
     includeDirectories: splitDirectories(readTexts(values["include-directories"])),
     /** The name of the work tree to work in; "" for a new one. */
@@ -61,22 +61,22 @@ export function readCommonOptions(values: OptionValues) {
     allow: readTexts(values.allow),
     deny: readTexts(values.deny),
     noColor: values["no-color"] === true,
-    /** Only the answer, errors and notices are shown. */
+    /** Show only the answer, errors and notices. */
     isQuiet: values.quiet === true,
     session: readSessionChoice(values),
-    /** Questions are stored, to be answered later. */
+    /** Store questions, so that they can be answered later. */
     park: values.park === true,
     ...readInput(values),
     /** The schema that the final answer must match. */
     jsonSchemaFile: readText(values["json-schema"]),
     settingsFile: readText(values.settings),
-    /** For the app's texts. */
+    /** The language of the app's texts. */
     language: readOneOf(values, "lang", LANGUAGE_CODES),
-    /** A command that must pass before a run ends with success. */
+    /** A command that must succeed before a run counts as successful. */
     check: readText(values.check),
     model: readText(values.model),
     maxTurns: turns === undefined ? undefined : readWholeNumber("--max-turns", turns),
-    /** What the run may spend, in the format of `parseBudget`. */
+    /** The most that the run may spend, in the format of `parseBudget`. */
     budget,
   };
 }
@@ -91,9 +91,9 @@ function readInput(values: OptionValues) {
   }
   if (asksOnStdin && values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
   return {
-    /** Prompts come on stdin, one JSON object per line. */
+    /** Prompts arrive on stdin, one JSON object per line. */
     isStreamInput,
-    /** Questions go to the program that sends the prompts. */
+    /** Questions are sent to the program that sends the prompts. */
     asksOnStdin,
   };
 }
@@ -111,7 +111,7 @@ function readSessionChoice(values: OptionValues): SessionChoice {
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }
 
-/** Folders separated by commas; if the whole text is an existing folder, it is that folder. */
+/** Splits comma-separated folders. If the whole text is an existing folder, it is not split. */
 function splitDirectories(given: readonly string[]): string[] {
   return given
     .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
@@ -123,7 +123,7 @@ function readOutputFormat(values: OptionValues): OutputFormat {
   return readOneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
 }
 
-/** Undefined: as the settings say. */
+/** Returns the approval mode that the command line sets; undefined leaves it to the settings. */
 function readApprovalMode(values: OptionValues): ApprovalMode | undefined {
   const mode = readOneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
   if (values.yes && mode !== "yolo")
@@ -137,7 +137,7 @@ export interface Opened {
   readonly notices: readonly string[];
 }
 
-/** Where the sessions of this folder are kept: by its real path. */
+/** Returns where this folder's sessions are stored; they are listed under its real path. */
 export function resolveSessionLocation({
   root,
   home = resolveBurinHome(process.env),
@@ -145,14 +145,14 @@ export function resolveSessionLocation({
   return { home, root: realpathSync.native(root) };
 }
 
-/** The settings with the command line's options applied, for the one folder that this process works in. */
+/** Loads the settings with the command line's options, and sets variables for this process's only folder. */
 export async function openSettings(options: CommonOptions): Promise<Opened> {
   const { variables, ...opened } = await readSettings(options);
   Object.assign(process.env, variables);
   return opened;
 }
 
-/** The same for one of several folders: none may affect another one's model. */
+/** Loads settings for one of several folders, without setting variables that would affect the others. */
 export async function readSettings(
   options: CommonOptions,
 ): Promise<Opened & Pick<LoadedSettings, "variables">> {
@@ -185,7 +185,7 @@ export async function readSettings(
   return { settings, isTrusted, notices, variables: { ...kept, ...loaded.variables } };
 }
 
-/** What fails in the work is a mistake of the user in that option. */
+/** Runs `work` and reports its error as a usage error of that option. */
 function rethrowAsUsage(option: string, work: () => unknown): void {
   try {
     work();

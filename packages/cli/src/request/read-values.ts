@@ -2,19 +2,19 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../terminal/exit-code.ts";
 
-/** The options of a command line by their names, as given. */
+/** The parsed options by name, as given on the command line. */
 export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
 export function readText(value: OptionValues[string]): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The values of an option that may be repeated. */
+/** Returns the values of a repeatable option. */
 export function readTexts(value: OptionValues[string]): string[] {
   return [value ?? []].flat().filter((one) => typeof one === "string");
 }
 
-/** The value of an option that accepts only a few words; undefined when it was not given. */
+/** Returns the value of an option that accepts only certain words; undefined if it was not given. */
 export function readOneOf<T extends string>(
   values: OptionValues,
   option: string,
@@ -27,7 +27,7 @@ export function readOneOf<T extends string>(
   return found;
 }
 
-/** The whole path of a folder that the command line names. */
+/** Returns the absolute path of a folder that the command line names. */
 export function readFolder(path: string): string {
   const folder = resolvePath(path);
   const found = path === "" ? undefined : statSync(folder, { throwIfNoEntry: false });
@@ -51,7 +51,7 @@ export function readWholeNumber(option: string, text: string): number {
 
 const MAX_PORT = 65_535;
 
-/** The port that `--port` names. */
+/** Parses the value of `--port`. */
 export function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
   throw new UsageError(`--port must be a whole number up to ${MAX_PORT}, not "${text}".`);

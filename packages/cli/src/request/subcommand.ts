@@ -24,7 +24,7 @@ export interface PrintedRun {
   isOver: boolean;
 }
 
-/** The words after the name of a subcommand, and the options around it. */
+/** A subcommand's words, and the options around it. */
 export interface SubcommandRequest {
   readonly words: readonly string[];
   readonly options: CommonOptions;
@@ -32,12 +32,12 @@ export interface SubcommandRequest {
   readonly own: OptionValues;
 }
 
-/** One subcommand: `burin <name> ...`. Its code is loaded when it is called. */
+/** A subcommand, `burin <name> ...`. Its code is loaded only when it is used. */
 export interface Subcommand {
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
-  /** False: only options can follow its name. */
+  /** false if only options may follow the name. */
   readonly takesWords?: false;
-  /** How many words come before the command line of another program, which is kept literally with its options. */
+  /** Returns how many words precede another program's command line, which is kept unchanged with its options. */
   readonly ownWords?: (words: readonly string[]) => number;
   load(): Promise<{ run(request: SubcommandRequest, io: Io): Promise<ExitCode> }>;
 }

@@ -1,6 +1,6 @@
 import { formatOptionsHelp, OPTIONS } from "./option-table.ts";
 
-/** The variables that count in addition. */
+/** The help about environment variables and exit codes. */
 export const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted (SIGTERM 143, SIGHUP 129, SIGQUIT 131).
 `;
@@ -12,7 +12,7 @@ const PLACE = ["root", "settings"];
 const RULES = ["include-directories", "approval-mode", "yes", "sandbox", "allow", "deny"];
 const RUN = ["model", "max-turns", "budget", "check", "quiet"];
 
-/** Of each command its options, beside those of every command, and its forms with what they do. */
+/** For each command: its own options besides the common ones, and its forms with a description of each. */
 const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ...forms: Usage]>> = {
   call: [
     [...OUTPUT, ...PLACE, ...RULES],
@@ -142,17 +142,17 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
   ],
 };
 
-/** The forms of all commands. */
+/** The forms of all commands, for the help. */
 export const FORMS: Usage = Object.values(COMMANDS).flatMap(([, ...forms]) => forms);
 
-/** What the help says about one command. */
+/** Returns what the help says about one command. */
 export function findHelp(command: string): { readonly forms: Usage; readonly options: string } {
   const [options, ...forms] = COMMANDS[command] ?? [[]];
   const counts = new Set([...options, "no-color", "help"]);
   return { forms, options: formatOptionsHelp(OPTIONS.filter(({ long }) => counts.has(long.slice(2)))) };
 }
 
-/** The commands and options of the help, for shell completion, and what can follow a command's name. */
+/** Returns the commands and options for shell completion, with the words that can follow each command. */
 export function listCompletedWords() {
   const commands = Object.entries(COMMANDS).map(([name, [, ...forms]]) => {
     const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));

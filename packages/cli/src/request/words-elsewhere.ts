@@ -89,7 +89,7 @@ export const FOREIGN_COMMANDS = Object.entries({
   "npm i -g burin@latest": "update upgrade --upgrade",
 });
 
-/** Commands of others that are followed by what to do with the things they name; no prompt begins so. */
+/** Commands of other agents that take an action on what they name. A prompt never begins with these two words. */
 export const COMMANDS_WITH_ACTIONS =
   "agent auth config extension extensions features github list permissions plugin project projects provider providers recipe schedule settings skill thread threads".split(
     " ",
@@ -97,7 +97,7 @@ export const COMMANDS_WITH_ACTIONS =
 const ACTION =
   /^(?:add|create|delete|disable|edit|enable|export|get|import|info|install|link|list|login|logout|ls|new|open|remove|rename|rm|run|run-now|search|set|share|show|status|test|uninstall|unset|update|use|validate)$/;
 
-/** Whether words that are no prompt were meant as a command: of others, it stands alone, before one word or before an action. */
+/** Whether these are probably another agent's command: it stands alone, with one word, or with an action. */
 export function isForeignCommand(word: string, more: readonly string[]): boolean {
   return more.length < 2 || (COMMANDS_WITH_ACTIONS.includes(word) && ACTION.test(more[0] ?? ""));
 }

@@ -1,10 +1,10 @@
 const MAX_FOUND = 50;
-/** No system opens a longer one, and a pattern for many more letters is refused. */
+/** No system opens a longer path, and a regular expression for many more letters is rejected. */
 const LONGEST_PATH = 4096;
 
 /**
- * Finds paths with the given letters in this order, best first. All paths are one text, the shortest first, so that
- * a search is a few passes of the engine's own matcher over it, and ends with the first paths that it shows.
+ * Finds the paths that contain the given letters in this order, best first. All paths are one text, the shortest first,
+ * so a search takes a few passes of a regular expression and can stop once it has enough paths.
  */
 export class FileNames {
   readonly #given: readonly string[];
@@ -16,7 +16,7 @@ export class FileNames {
   constructor(paths: readonly string[]) {
     this.#given = paths;
     this.#shortFirst = paths.toSorted((one, other) => one.length - other.length);
-    // The one letter that is longer in lower case would move what follows it.
+    // This is the only letter that becomes longer in lower case; it would shift what follows.
     this.#text = `\n/${this.#shortFirst.join("\n/")}\n`.replaceAll("\u0130", "i").toLowerCase();
     this.#starts = new Uint32Array(paths.length);
     let start = 0;
@@ -51,7 +51,7 @@ export class FileNames {
   }
 }
 
-/** The folders above these paths, each with `/` at its end. */
+/** Returns the parent folders of these paths, each with a trailing `/`. */
 export function listFolders(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths)
@@ -63,7 +63,7 @@ export function listFolders(paths: readonly string[]): string[] {
   return [...found];
 }
 
-/** What a path may match, the best first. Where no path has the letters as a whole, only the last can match. */
+/** Returns the patterns to try, best first. If no path contains the letters in one piece, only the last can match. */
 function buildPatterns(wanted: string, isWhole: boolean): RegExp[] {
   const letters = wanted
     .split("")

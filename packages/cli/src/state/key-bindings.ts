@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describeError, readText, resolveBurinHome, withFallback } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 
-/** What a key can do beside editing, and the key that does it unless the user says otherwise. */
+/** The actions that a key can have besides editing, with the default key of each. */
 export const ACTION_KEYS = {
   palette: "ctrl+p",
   results: "ctrl+o",
@@ -18,12 +18,12 @@ export const ACTION_KEYS = {
   stop: "ctrl+z",
 } as const;
 
-/** What the user's own file may say. */
+/** An example of the user's key bindings file. */
 export const EXAMPLE = '{ "ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null }';
 
 export type KeyAction = keyof typeof ACTION_KEYS;
 
-/** An action, a command such as `/resume`, or null: the key does nothing. */
+/** What a key does: an action, a command such as `/resume`, or nothing (null). */
 export type KeyUse = KeyAction | `/${string}` | null;
 
 const DEFAULT_USES = new Map(
@@ -32,10 +32,10 @@ const DEFAULT_USES = new Map(
 const NAMED = "tab|up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|space|enter|escape";
 const KEY = new RegExp(`^(?:ctrl\\+)?(?:alt\\+)?(?:shift\\+)?(?:${NAMED}|[!-*,-~])$`);
 const MAX_BYTES = 64 * 1024;
-/** Keys that must always lead out, and those that terminals send for them. */
+/** Keys that cannot be rebound because they must always lead out, and the keys that terminals send for them. */
 const KEPT = new Set(["enter", "escape", "tab", "ctrl+c", "ctrl+i", "ctrl+j", "ctrl+m", "ctrl+["]);
 
-/** What keys do: the defaults, and what the user's own file changes. */
+/** What each key does: the defaults, changed by the user's own file. */
 export class KeyBindings {
   readonly own: ReadonlyMap<string, KeyUse>;
 
@@ -43,12 +43,12 @@ export class KeyBindings {
     this.own = own;
   }
 
-  /** undefined for a key that edits the prompt or means nothing. */
+  /** Returns what a key does; undefined for a key that edits the prompt or means nothing. */
   useOf(key: string): KeyUse | undefined {
     return this.own.has(key) ? this.own.get(key) : DEFAULT_USES.get(key);
   }
 
-  /** The keys that do this, the user's own first. */
+  /** Returns the keys with this use, the user's own first. */
   keysOf(use: string): string[] {
     const own = [...this.own].flatMap(([key, its]) => (its === use ? [key] : []));
     const usual = [...DEFAULT_USES].flatMap(([key, its]) => (its === use && !this.own.has(key) ? [key] : []));
@@ -56,7 +56,7 @@ export class KeyBindings {
   }
 }
 
-/** The user's own keys, which may stand for these commands; each fault names the file. */
+/** Reads the user's own key bindings, which may run these commands. Each error names the file. */
 export async function readOwnKeys(
   commands: () => Promise<readonly string[]>,
 ): Promise<ReturnType<typeof readKeyBindings>> {
@@ -67,7 +67,7 @@ export async function readOwnKeys(
   return { bindings, faults: faults.map((fault) => `${file}: ${fault}`) };
 }
 
-/** Reads a file of key bindings, `{"ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null}`; what is wrong is left out and named. */
+/** Parses `{"ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null}`. Leaves out and reports invalid entries. */
 export function readKeyBindings(text: string, commands: readonly string[]) {
   const own = new Map<string, KeyUse>();
   const faults: string[] = [];
@@ -99,7 +99,7 @@ function isUse(use: unknown, commands: readonly string[]): use is KeyUse {
   return Object.hasOwn(ACTION_KEYS, use) || commands.includes(/^\/(\S+)/.exec(use)?.[1] ?? "");
 }
 
-/** In lower case, with the modifiers in the order in which the terminal's keys have them. */
+/** Normalises a key's name: lower case, with the modifiers in the order that the terminal's keys use. */
 function normalizeKey(written: string): string {
   const parts = written.trim().toLowerCase().split("+");
   const key = parts.pop() ?? "";

@@ -3,16 +3,16 @@ import { appendLine, makeFolders, readText, withFallback } from "@burin/core/int
 
 const MAX_KEPT = 1000;
 const MAX_BYTES = 32 * 1024 * 1024;
-/** A longer prompt is not worth storing. */
+/** Longer prompts are not stored. */
 const LONGEST_KEPT = 20_000;
 
-/** The user's earlier prompts in this project and in this run; one JSON string per line. */
+/** The user's earlier prompts in this project, including those of this run. The file has one JSON string per line. */
 export class PromptHistory {
   readonly #file: string;
   #entries: string[] | null = null;
-  /** The user's position in the history; its length means the prompt that is being written. */
+  /** The user's position in the history. A position equal to its length is the new prompt. */
   #at = 0;
-  /** What the user has written at a position of the history, until a prompt is sent. */
+  /** What the user has changed at a position of the history, kept until a prompt is sent. */
   readonly #written = new Map<number, string>();
 
   constructor(home: string) {
@@ -31,7 +31,7 @@ export class PromptHistory {
     if (this.putAside(prompt)) keep(this.#file, prompt);
   }
 
-  /** For one that was not sent: it can be gone back to in this run. */
+  /** Adds a prompt that was not sent, so that the user can return to it during this run. */
   putAside(prompt: string): boolean {
     const known = this.#known;
     const isNew = prompt.trim() !== "" && known.at(-1) !== prompt;
@@ -41,7 +41,7 @@ export class PromptHistory {
     return isNew;
   }
 
-  /** The prompt before or after the one that is shown; null when there is none. */
+  /** Returns the prompt before or after the current one; null if there is none. */
   step(by: -1 | 1, current: string): string | null {
     const known = this.#known;
     this.#written.set(this.#at, current);
@@ -51,7 +51,7 @@ export class PromptHistory {
     return this.#written.get(at) ?? known[at] ?? "";
   }
 
-  /** The prompts that contain the text, latest first. */
+  /** Returns the prompts that contain the text, latest first. */
   search(text: string): string[] {
     const wanted = text.toLowerCase();
     const found = this.#known.filter((prompt) => prompt.toLowerCase().includes(wanted));
@@ -67,7 +67,7 @@ function readEntries(file: string): string[] {
 
 function keep(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
-  // A history that cannot be stored still works for this run.
+  // Ignore errors: a history that cannot be stored still works during this run.
   withFallback(null, () => {
     makeFolders(dirname(file));
     appendLine(file, prompt);

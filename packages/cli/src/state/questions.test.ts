@@ -20,7 +20,7 @@ function asked(id: string, from: From): AgentEvent {
   return { type: "question", id, parentCallId: null, confirmation, reason: "", ...from };
 }
 
-/** The ids that were answered, and those that wait for the user. */
+/** Returns the ids that were answered, and those that are still open. */
 async function askedMeanwhile(isModelAtWork: boolean, ...from: From[]) {
   const answered: string[] = [];
   const questions = new Questions({ answer: (id) => answered.push(id), onChange: () => {} });

@@ -5,18 +5,18 @@ interface QuestionOptions {
   readonly onChange: () => void;
 }
 
-/** The questions of a session and its subagents that wait for the user, as a fold over its events. */
+/** The open questions of a session and its subagents, computed from its events. */
 export class Questions {
   readonly #needs: QuestionOptions;
   open: readonly Question[] = [];
-  /** Whether the user has just typed the call, which then needs no question. Covers one question of that call only. */
+  /** Whether the user has just typed a call, which then needs no question. This covers one question of that call. */
   #isOwn = false;
 
   constructor(needs: QuestionOptions) {
     this.#needs = needs;
   }
 
-  /** Runs what the user has just typed. If the model is working too, questions are asked as usual. */
+  /** Runs a call that the user has just typed, without asking. Asks as usual if the model is working too. */
   async asOwn<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
     this.#isOwn = !isModelAtWork;
     try {
@@ -29,14 +29,14 @@ export class Questions {
   hear(event: AgentEvent): void {
     if (event.type === "question_answered") this.#set(this.open.filter(({ id }) => id !== event.id));
     if (event.type !== "question") return;
-    // A background subagent, or an MCP server, may ask at the same moment.
+    // Check that it is this call's question: a background subagent or an MCP server may ask at the same moment.
     if (this.#isOwn && event.agent === null && event.callId !== null) {
       this.#isOwn = false;
       this.#needs.answer(event.id, { outcome: "once" });
     } else this.#set([...this.open, event]);
   }
 
-  /** Called when the session is closed: answers are not needed any more. */
+  /** Removes all questions: their session has been closed. */
   clear(): void {
     this.#set([]);
   }

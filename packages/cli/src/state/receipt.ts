@@ -3,17 +3,17 @@ import type { RunEnd } from "@burin/core/sessions";
 
 export type WorkProof = NonNullable<RunEnd["proof"]>;
 
-/** What a run has changed, and what is known of it: the end of a task in a few lines. */
+/** The summary at the end of a task: what a run changed, and what is known about it. */
 export interface Receipt {
   readonly proof: WorkProof;
   readonly addedLines: number;
   readonly removedLines: number;
-  /** Edits that the user refused, and edits of which they made something else. */
+  /** How many edits the user refused, and how many they changed before accepting. */
   readonly refused: number;
   readonly edited: number;
 }
 
-/** Counts what a run does, as a fold over its events. */
+/** Counts what a run does, from its events. */
 export class ReceiptCounter {
   #addedLines = 0;
   #removedLines = 0;
@@ -21,7 +21,7 @@ export class ReceiptCounter {
   #edited = 0;
   readonly #edits = new Set<string>();
 
-  /** The receipt at the end of a run that changed something; null at any other event. */
+  /** Handles an event. Returns the receipt at the end of a run that changed something, otherwise null. */
   hear(event: AgentEvent): Receipt | null {
     if (event.type === "tool_call") this.#hearCall(event);
     else if (event.type === "question" && event.confirmation.kind === "edit") this.#edits.add(event.id);

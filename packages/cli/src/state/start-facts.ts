@@ -12,31 +12,31 @@ const LOCKS = [
   ["bun.lock", "bun run test"],
 ] as const;
 
-/** What is known at a start. What is not known yet is absent, and its place stays empty. */
+/** The facts on the start card. A fact that is not known yet is absent, and its place stays empty. */
 export interface StartFacts {
   readonly version: string;
   readonly folder: string;
   readonly branch?: string | undefined;
-  /** How many files differ from the last commit. */
+  /** The number of files that differ from the last commit. */
   readonly changes?: number | undefined;
   /** The command that runs the tests. */
   readonly tests?: string | undefined;
-  /** The file of instructions; null when there is none. */
+  /** The project's instructions file; null if there is none. */
   readonly context?: string | null | undefined;
   readonly model?: string | undefined;
   readonly mode?: string | undefined;
-  /** Prompts that fit this project; their numbers send them. */
+  /** Prompts that fit this project. Typing a prompt's number sends it. */
   readonly suggestions?: readonly string[] | undefined;
 }
 
-/** What of the app tells it. */
+/** What the app knows for the start card. */
 interface FactsOptions {
   readonly options: CommonOptions;
   readonly settings: Settings | null;
   readonly modelName: string | null;
 }
 
-/** What is known without asking git: of the settings, and of the project's own files. Nothing is run. */
+/** Returns the facts that need no git: from the settings and the project's own files. Runs nothing. */
 export function collectKnownFacts({
   options,
   settings,
@@ -54,7 +54,7 @@ export function collectKnownFacts({
   };
 }
 
-/** The prompts to begin with, the most fitting first. */
+/** Suggests prompts to start with, the best first. */
 export function listSuggestions({ changes = 0, tests, context }: StartFacts): string[] {
   const all = [
     changes > 0 && say("suggest.review"),
@@ -66,13 +66,13 @@ export function listSuggestions({ changes = 0, tests, context }: StartFacts): st
   return all.filter((text) => text !== false).slice(0, 3);
 }
 
-/** As users write it: with ~ for their home. */
+/** Shortens a path as users write it, with ~ for their home. */
 function shortenFolder(root: string): string {
   const below = relative(homedir(), root);
   return below !== "" && !below.startsWith("..") && !below.includes(":") ? join("~", below) : root;
 }
 
-/** How many files git names; undefined when it does not say. The last line may count those that were left out. */
+/** Counts the files that git lists; undefined if not known. The last line may count files that were left out. */
 export function countLines(text: string | null): number | undefined {
   const lines = text?.split("\n").filter((line) => line !== "");
   const [, more] = /^and (\d+|many) more$/.exec(lines?.at(-1) ?? "") ?? [];
@@ -80,7 +80,7 @@ export function countLines(text: string | null): number | undefined {
   return more === undefined ? lines.length : lines.length - 1 + Number(more);
 }
 
-/** The command that runs a project's tests, as its own files say. */
+/** Returns the command that runs the project's tests, according to its own files. */
 function findTestCommand(root: string): string | undefined {
   const text = withFallback(null, () => readText(join(root, "package.json"), MAX_BYTES)) ?? "{}";
   const script: unknown = withFallback(undefined, () => JSON.parse(text).scripts?.test);

@@ -5,7 +5,7 @@ interface Snapshot {
   readonly caret: number;
 }
 
-/** Where a caret between two texts may go, and up to where they may be cut. */
+/** The places to which the caret can move, and up to which text can be cut. */
 const PLACES = {
   left: (before) => before.length - (splitGraphemes(findLineEnd(before)).at(-1)?.length ?? 0),
   right: (before, after) => before.length + (splitGraphemes(after.slice(0, 60))[0]?.length ?? 0),
@@ -23,15 +23,15 @@ type Change = "type" | "kill" | "yank" | "";
 
 const MAX_SNAPSHOTS = 200;
 const MAX_KILLED = 20;
-/** A longer paste is shown as one mark in the text. */
+/** A longer paste is folded: the text shows one mark for it. */
 const LONGEST_SHOWN_PASTE = 1000;
 const MAX_SHOWN_LINES = 8;
-/** Marks of folded pastes are characters of a plane that no text uses. */
+/** The marks of folded pastes are characters from a plane that no text uses. */
 const FIRST_MARK = 0xf0000;
 const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
 const WORD = /[\p{L}\p{M}\p{N}_]/u;
 
-/** Editable text with a caret, undo and cut text. The caret is between two characters as users see them. */
+/** Editable text with a caret, undo and cut text. The caret is always between two characters as users see them. */
 export class TextBuffer {
   #text = "";
   #caret = 0;
@@ -39,7 +39,7 @@ export class TextBuffer {
   #redo: Snapshot[] = [];
   #killed: string[] = [];
   #folded: string[] = [];
-  /** The kind of the last change: consecutive typing is one undo step, consecutive cuts are pasted as one. */
+  /** The kind of the last change. Consecutive typing is one undo step; consecutive cuts are pasted as one. */
   #last: Change = "";
   #yanked = { from: 0, index: 0 };
 
@@ -55,12 +55,12 @@ export class TextBuffer {
     return this.#text === "";
   }
 
-  /** The text with folded pastes in full. */
+  /** The text with all folded pastes expanded. */
   get content(): string {
     return this.#text.replace(MARKS, (mark) => this.foldedBy(mark) ?? "");
   }
 
-  /** The paste that a mark stands for. */
+  /** Returns the paste that a mark stands for. */
   foldedBy(mark: string): string | undefined {
     return this.#folded[(mark.codePointAt(0) ?? 0) - FIRST_MARK];
   }
@@ -88,7 +88,7 @@ export class TextBuffer {
     this.#replace([this.#caret, this.#caret], shown);
   }
 
-  /** Replaces the text from that place to the caret. */
+  /** Replaces the text between that place and the caret. */
   replaceFrom(from: number, text: string): void {
     this.#remember();
     this.#replace([from, this.#caret], text);
@@ -121,7 +121,7 @@ export class TextBuffer {
     this.#replace(range, "", "type");
   }
 
-  /** Cuts up to that place; `yank` pastes it. */
+  /** Cuts the text between the caret and that place; `yank` pastes it. */
   kill(to: Place): void {
     const isAtEnd = to === "lineEnd" && this.#place(to) === this.#caret;
     const [from, end] = this.#range(isAtEnd ? "right" : to);
@@ -142,7 +142,7 @@ export class TextBuffer {
     this.#replace([this.#caret, this.#caret], text, "yank");
   }
 
-  /** Replaces the text just pasted by an earlier cut. */
+  /** Replaces the text that was just pasted with the cut before it. */
   yankBefore(): void {
     if (this.#last !== "yank") return;
     const { from, index } = this.#yanked;
@@ -159,7 +159,7 @@ export class TextBuffer {
     this.#swap(this.#redo, this.#undo);
   }
 
-  /** Text that comes back, a draft or what was cut, still has its pastes. */
+  /** Removes marks that stand for no paste. Drafts and cut text that return keep their pastes. */
   #withOwnMarks(text: string): string {
     return text.replace(MARKS, (mark) => (this.foldedBy(mark) === undefined ? "" : mark));
   }
@@ -195,14 +195,14 @@ export class TextBuffer {
   }
 }
 
-/** Enough of the end to find its last character. */
+/** Returns enough of the text's end to find its last character. */
 function findLineEnd(before: string): string {
-  // If the first line is empty, there is no line before.
+  // If the first line is empty, there is no line before it.
   const line = before.length < 2 ? before : before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return line.length > 60 ? line.slice(-60) : line;
 }
 
-/** Behind the first word of a text, or before its last. */
+/** Returns the position after the first word of the text or, if `by` is negative, before the last word. */
 function findWordEnd(text: string, by: -1 | 1, letter: RegExp): number {
   let at = by < 0 ? text.length : 0;
   const next = () => text[by < 0 ? at - 1 : at] ?? "";

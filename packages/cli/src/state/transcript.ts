@@ -14,23 +14,23 @@ import { type Receipt, ReceiptCounter } from "./receipt.ts";
 /** One entry of the transcript in its current state. */
 export type Item =
   | { readonly kind: "user"; readonly text: string; readonly media: readonly InlineData[] }
-  /** `text` is what has not been drawn permanently yet. */
+  /** `text` is the part that has not been drawn permanently yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
   | { readonly kind: "thought"; readonly since: number; text: string; isWhole: boolean }
   | CallItem
-  /** The output of a command of the screen, drawn for the current width. */
+  /** The output of a screen command, drawn for the current width. */
   | LinesItem
   | { readonly kind: "receipt"; readonly receipt: Receipt }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
 
-/** While it is open, what it draws may still change. */
+/** Lines that may still change while `isOpen`. */
 interface LinesItem {
   readonly kind: "lines";
   readonly draw: (width: number, isOpen: boolean) => readonly Line[];
   isOpen: boolean;
 }
 
-/** A call. With `isPlan` its question was a plan: then its result is that plan, in Markdown. */
+/** A tool call. With `isPlan`, its question was a plan, and its result is that plan in Markdown. */
 export type ShownCall = ToolCall & { readonly isPlan?: boolean };
 
 interface CallItem {
@@ -38,24 +38,24 @@ interface CallItem {
   call: ShownCall;
   since: number;
   milliseconds: number;
-  /** The session ended while it ran; the model's view of it is only known with the next prompt. */
+  /** The session ended while the call was running. How the model sees it is known only with the next prompt. */
   isLeft: boolean;
 }
 
 const MAX_KEPT_CALLS = 50;
 const MAX_KEPT_THOUGHTS = 20;
-/** In a prompt, this precedes the content of mentioned files, which is for the model. */
+/** Separates the text of a prompt from the contents of mentioned files, which are only for the model. */
 export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
 
 /**
- * The events of a session as entries to draw, in order. What is drawn permanently is removed from the front, so
- * that a long session keeps no more in memory than a short one.
+ * A session's events as entries to draw, in order. Entries that are drawn permanently are removed from the front, so a
+ * long session needs no more memory than a short one.
  */
 export class Transcript {
   readonly items: Item[] = [];
-  /** The unfinished calls, by id. */
+  /** The unfinished calls by id. */
   readonly #open = new Map<string, CallItem>();
-  /** The latest finished calls, for viewing them again. */
+  /** The latest finished calls, kept so that the user can view them again. */
   readonly calls: ShownCall[] = [];
   readonly spent = {
     inputTokens: 0,
@@ -63,15 +63,15 @@ export class Transcript {
     cachedTokens: 0,
     cacheMisses: [] as CacheMiss[],
     calls: 0,
-    /** In the currency of `model.prices`. */
+    /** The cost in the currency of `model.prices`. */
     money: 0,
   };
   /** How full the model's window is; null before the first request. */
   fill: ContextFill | null = null;
   readonly #receipt = new ReceiptCounter();
-  /** The latest thoughts, for reading them again. */
+  /** The latest thoughts, kept so that the user can read them again. */
   readonly thoughts: string[] = [];
-  /** When the last event came. */
+  /** When the last event arrived. */
   heardAt = 0;
   /** When the request is sent again, while that is waited for. */
   retryAt = 0;
@@ -79,7 +79,7 @@ export class Transcript {
   sessionId = "";
   name = "";
 
-  /** Another session or another model starts here. */
+  /** Starts another session or another model. */
   begin(model: string): void {
     this.model = model;
     this.fill = null;
@@ -94,25 +94,25 @@ export class Transcript {
     this.#add({ kind: "lines", draw, isOpen: false });
   }
 
-  /** The same, but it may change until something follows it. */
+  /** Prints lines that may change until something follows them. */
   printOpen(draw: LinesItem["draw"]): void {
     this.#add({ kind: "lines", draw, isOpen: true });
   }
 
-  /** Nothing has followed what was printed open at the start. */
+  /** Whether nothing has followed the lines that were printed at the start and may still change. */
   get isAtStart(): boolean {
     const [first, ...others] = this.items;
     return others.length === 0 && first?.kind === "lines" && first.isOpen;
   }
 
-  /** The task of the subagent that works for this call, as the call describes it; "" if not known. */
+  /** Returns the task of the subagent that this call started, as the call describes it; "" if it is not known. */
   taskOf(callId: string | null): string {
     const call = this.#open.get(callId ?? "")?.call ?? this.calls.find((one) => one.callId === callId);
     const words = call?.args.description;
     return typeof words === "string" ? words : "";
   }
 
-  /** Called when the events are from a session that has ended: nothing in it runs any more. */
+  /** Marks the unfinished calls as left behind: the session of these events has ended, so nothing in it runs. */
   leaveOpenCalls(): void {
     for (const item of this.#open.values()) item.isLeft = item.call.status === "executing";
   }
@@ -149,7 +149,7 @@ export class Transcript {
     this.#close();
     if (receipt !== null) this.#add({ kind: "receipt", receipt });
     if (status === "cancelled") this.note(say("end.cancelled"));
-    // The refused call shows this itself.
+    // A refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
   }
 
@@ -185,7 +185,7 @@ export class Transcript {
       this.#add(item);
       this.#open.set(call.callId, item);
     } else {
-      // Time spent waiting for the user is not the call's.
+      // Time spent waiting for the user does not count as the call's.
       const { status } = known.call;
       if (status === "awaiting_approval" || status === "validating") known.since = now;
       known.call = call;
@@ -224,12 +224,12 @@ export class Transcript {
   }
 }
 
-/** The end of a prompt that a command of the screen stands for. */
+/** Returns the ending of a prompt that a screen command stands for. */
 export function formatCommandMark(command: string): string {
   return `\n\n(The user asked for this with ${command.replace(/\s+/g, " ")})`;
 }
 
-/** The part of a prompt that the user typed. */
+/** Returns the part of a prompt that the user typed. */
 export function readPromptWords(prompt: string): string {
   const [words = ""] = prompt.split(FILES_MARK, 1);
   return /\n\n\(The user asked for this with (\/[^\n]*)\)$/.exec(words)?.[1] ?? words;

@@ -4,7 +4,7 @@ import { VimKeys } from "./vim-keys.ts";
 
 const ESCAPE = { name: "escape", text: "" };
 
-/** The text behind these keys, with a bar where the caret stands. */
+/** Returns the text after these keys, with a bar at the caret. */
 function pressed(text: string, keys: string): { shown: string; passed: string[]; isNormal: boolean } {
   const buffer = new TextBuffer();
   const vim = new VimKeys();
@@ -88,7 +88,7 @@ describe("the keys of vi", () => {
   it("leave to the screen what it does itself", () => {
     expect(pressed("|one", "jk/").passed).toEqual(["down", "up", "ctrl+r"]);
     const vim = new VimKeys();
-    // In an empty prompt there is nothing to leave: the key interrupts.
+    // In an empty prompt, escape has nothing to leave, so it interrupts.
     expect(vim.press(new TextBuffer(), ESCAPE)).toBe(ESCAPE);
   });
 });

@@ -2,14 +2,14 @@ import { splitGraphemes } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import type { TextBuffer } from "./text-buffer.ts";
 
-/** `3dw`: a count, an operator, a count, and a key or a motion. */
+/** Matches commands such as `3dw`: a count, an operator, another count, and a key or motion. */
 const COMMAND = /^([1-9]\d*)?(?:([dcy])([1-9]\d*)?)?([\s\S]*)$/;
 const TOKEN = /[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+/gu;
 const MAX_TIMES = 1000;
 
-/** Keys that the rest of the screen knows by another name. */
+/** Keys that other parts of the screen know by another name. */
 const PASSED: Readonly<Record<string, string>> = { j: "down", k: "up", "/": "ctrl+r" };
-/** Short forms of other keys. */
+/** Keys that are short for others. */
 const SHORT: Readonly<Record<string, string>> = {
   x: "dl",
   X: "dh",
@@ -20,7 +20,7 @@ const SHORT: Readonly<Record<string, string>> = {
   Y: "yy",
 };
 
-/** Keys that enter insert mode, and where. */
+/** Keys that enter insert mode; each first moves the caret. */
 const BEGIN: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
   i: () => {},
   a: (buffer) => isAtLineEnd(buffer) || buffer.move("right"),
@@ -37,13 +37,13 @@ const BEGIN: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
   },
 };
 
-/** The keys of vi, as far as a prompt needs them. */
+/** Implements the vi keys that are useful in a prompt. */
 export class VimKeys {
   isNormal = false;
   #typed = "";
   #register = "";
 
-  /** Returns the key as the rest of the screen should handle it; null when it has been handled. */
+  /** Handles a key. Returns the key that the rest of the screen should handle, or null if it is done. */
   press(buffer: TextBuffer, key: Key): Key | null {
     if (!this.isNormal) {
       if (key.name !== "escape" || buffer.isEmpty) return key;
@@ -63,7 +63,7 @@ export class VimKeys {
     if (key.name !== "text") return key;
     let passed: Key | null = null;
     for (const [index, character] of [...key.text].entries()) {
-      // After `i` the rest is text.
+      // After `i`, the rest is inserted as text.
       if (!this.isNormal) return { name: "text", text: [...key.text].slice(index).join("") };
       passed = this.#take(buffer, character);
     }
@@ -84,7 +84,7 @@ export class VimKeys {
     return null;
   }
 
-  /** Handles keys that enter insert mode or change the text at the caret; false for others. */
+  /** Handles keys that enter insert mode or change the text at the caret. Returns false for other keys. */
   #insert(buffer: TextBuffer, key: string): boolean {
     if (key in BEGIN) {
       this.isNormal = false;
@@ -96,7 +96,7 @@ export class VimKeys {
     return true;
   }
 
-  /** Pastes the last cut, as lines of its own if it was lines. */
+  /** Pastes the last cut; cut lines are pasted as whole lines. */
   #put(buffer: TextBuffer, isBehind: boolean): void {
     const cut = this.#register;
     if (cut.endsWith("\n")) {
@@ -148,7 +148,7 @@ function findLines({ text, caret }: TextBuffer, count: number): [number, number]
   return [from, end];
 }
 
-/** The range between the caret and a place, including the character there if the place is the end of a word. */
+/** Returns the range between the caret and a place, including the character there if the place is a word's end. */
 function findRange(buffer: TextBuffer, key: string, count: number): [number, number] | null {
   if (key === "iw" || key === "aw") return findWord(buffer, key === "aw");
   const place = findPosition(buffer, key, count);
@@ -157,7 +157,7 @@ function findRange(buffer: TextBuffer, key: string, count: number): [number, num
   return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
 }
 
-/** The word at the caret, perhaps with the spaces behind it. */
+/** Returns the range of the word at the caret, optionally with the spaces after it. */
 function findWord({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, number] | null {
   const found = [...text.matchAll(TOKEN)].find(({ 0: word, index }) => index + word.length > caret);
   if (found === undefined || found.index > caret) return null;
@@ -165,12 +165,12 @@ function findWord({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, 
   return [found.index, end + (isWithSpaces ? (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0) : 0)];
 }
 
-/** Of so many of its first characters, as users see them, or of all but so many of its last. */
+/** Returns the length of the first `count` characters as users see them; if negative, of all but the last `-count`. */
 function measureCharacters(text: string, count: number): number {
   return splitGraphemes(text).slice(0, count).join("").length;
 }
 
-/** Where a motion leads; null when it leads nowhere. */
+/** Returns the place that a motion leads to; null if it leads nowhere. */
 function findPosition({ text, caret }: TextBuffer, key: string, count: number): number | null {
   const line = findLineStart(text, caret);
   const next = text.indexOf("\n", caret);

@@ -10,7 +10,7 @@ describe("the width of a text", () => {
     for (let code = 0x20; code < 0x10000; code += code > 0x4e00 && code < 0xd700 ? 97 : 1) {
       if (code >= 0xd800 && code < 0xe000) continue;
       const character = String.fromCodePoint(code);
-      // Behind a letter it may belong to that letter.
+      // After a letter, the character may combine with that letter.
       const text = `a${character}`;
       const parts = Array.from(segmenter.segment(text), ({ segment }) => segment);
       const width = parts.reduce((sum, part) => sum + measureGrapheme(part), 0);

@@ -1,21 +1,21 @@
 import { once } from "@burin/core/internal";
 
 /**
- * Widths that differ between terminals. These values are the most common; `screen.ts` asks the terminal once such
- * a character is about to be shown. Shared by sessions: they have one terminal.
+ * Character widths that differ between terminals. These values are the most common ones; `screen.ts` asks the terminal
+ * before it first shows such a character. Shared by sessions: all use the same terminal.
  */
 export const terminalWidths = {
-  /** Cells of one emoji. */
+  /** The width of one emoji in cells. */
   emoji: 2,
-  /** Cells of several emoji that are joined into one picture. */
+  /** The width of several emoji that are joined into one picture. */
   joined: 2,
-  /** Cells of a character that becomes an emoji only by a variation selector. */
+  /** The width of a character that only a variation selector turns into an emoji. */
   selected: 2,
   /** A text with such characters was measured since the terminal was last asked. */
   isDoubtful: false,
 };
 
-/** Characters that take two cells: East Asian wide and full width. Pairs of first and last. */
+/** Characters that take two cells (East Asian wide and fullwidth), as pairs of first and last. */
 const WIDE: readonly number[] = [
   0x1100, 0x115f, 0x2e80, 0x303e, 0x3041, 0x33ff, 0x3400, 0x4dbf, 0x4e00, 0x9fff, 0xa000, 0xa4cf, 0xa960,
   0xa97f, 0xac00, 0xd7a3, 0xf900, 0xfaff, 0xfe10, 0xfe19, 0xfe30, 0xfe6f, 0xff01, 0xff60, 0xffe0, 0xffe6,
@@ -23,17 +23,17 @@ const WIDE: readonly number[] = [
 ];
 
 /**
- * Characters that stand alone and whose width is known: those of most scripts and frames. The others need the
- * segmenter, which takes microseconds for each text.
+ * Matches characters that never combine and whose width is known: most scripts and box drawing. Other texts need the
+ * segmenter, which takes microseconds per text.
  */
 const SINGLE =
   /^[\x20-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2715-\u2727\u3000-\u3029\u3030-\u303e\u3041-\u3096\u309b-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
-/** The first of these that takes two cells; all later ones do too. */
+/** The first character in `SINGLE` that takes two cells; all later ones do too. */
 const FIRST_WIDE = 0x3000;
 const EMOJI = /\p{Emoji_Presentation}/u;
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
-/** The time that the segmenter takes grows with the square of a text's length. */
+/** The segmenter's input is cut into pieces of this length: its time grows with the square of the length. */
 const PIECE = 1000;
 /** It takes long to make. */
 const segmenter = once(() => new Intl.Segmenter());
@@ -44,7 +44,7 @@ export function splitGraphemes(text: string): string[] {
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
     const piece = Array.from(segmenter().segment(text.slice(from, from + PIECE)), ({ segment }) => segment);
-    // What follows may belong to the last one.
+    // The last character of a piece may continue in the next one.
     if (from + PIECE < text.length && piece.length > 1) piece.pop();
     found.push(...piece);
     from += piece.join("").length;
@@ -52,7 +52,7 @@ export function splitGraphemes(text: string): string[] {
   return found;
 }
 
-/** The cells of a text without control characters. */
+/** Returns the width in cells of a text without control characters. */
 export function measureWidth(text: string): number {
   let width = 0;
   if (SINGLE.test(text)) {
@@ -75,13 +75,13 @@ export function measureGrapheme(grapheme: string): number {
     terminalWidths.isDoubtful = true;
     return terminalWidths.selected;
   }
-  // Terminals count the letters of a cluster one by one.
+  // Terminals count the letters of a cluster separately.
   let width = 0;
   for (const part of grapheme) width += NO_CELL.test(part) ? 0 : isWide(part.codePointAt(0) ?? 0) ? 2 : 1;
   return width;
 }
 
-/** A terminal that does not join them draws each part. */
+/** Returns the width of joined emoji. A terminal that does not join them draws each one. */
 function measureJoined(grapheme: string): number {
   if (terminalWidths.joined === 2) return 2;
   const parts = [...grapheme].filter((part) => !NO_CELL.test(part));

@@ -4,7 +4,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage or broken settings. */
   usage: 2,
-  /** A required approval was not possible, or was refused. */
+  /** A required approval was impossible or was refused. */
   refused: 3,
   /** Turns, budget or time ran out. */
   limit: 4,
@@ -13,7 +13,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A mistake that the user can fix by a different call. Shown as one message, without a stack. */
+/** A mistake that the user can fix by changing the command line or settings. Shown as a message without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -3,7 +3,7 @@ import { findDrawing } from "./inline-images.ts";
 
 const SPACE = { columns: 100, rows: 40, cell: { width: 10, height: 20 } };
 
-/** The cells that an image which begins so is given. */
+/** Returns the cells for an image that begins with these bytes. */
 function cellsOf(hex: string): string | undefined {
   const data = Buffer.from(hex.replaceAll(" ", ""), "hex").toString("base64");
   const rows = findDrawing("iTerm2 3.5.4")?.({ data }, SPACE) ?? [];

@@ -13,7 +13,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Returns an image as rows of the screen; empty when it cannot be drawn. */
+/** Returns an image as rows of the screen; none if it cannot be drawn. */
 export type DrawImage = (image: InlineData, space: ImageSpace) => Row[];
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -22,10 +22,10 @@ const MAX_PIXELS = 50_000_000;
 const MAX_ROWS = 20;
 const MAX_COLUMNS = 80;
 const INDENT = 4;
-/** The kitty protocol limits each piece of data to this many characters. */
+/** The kitty protocol limits each chunk of data to this many characters. */
 const PIECE = 4096;
 
-/** How the terminal with this reported name draws images; null if unknown. */
+/** Returns how a terminal with this reported name draws images; null if that is not known. */
 export function findDrawing(name: string): DrawImage | null {
   if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => buildRows(image, space, encodeKitty);
   if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name))
@@ -39,7 +39,7 @@ interface Drawn {
   readonly rows: number;
 }
 
-/** The rows are written, and scrolled into view, before the image is drawn over them from the empty row below. */
+/** Returns an image's rows: empty ones that scroll it into view, and a last one that draws the image over them. */
 function buildRows(
   { data = "" }: InlineData,
   space: ImageSpace,
@@ -64,7 +64,7 @@ function buildRows(
   return [...Array<Row>(image.rows).fill(empty), { bytes: `${place}${drawn}\u001b8`, width: 0 }];
 }
 
-/** Tells the terminal not to answer. Only PNG is supported. */
+/** Returns the kitty sequence, which tells the terminal not to answer. Supports only PNG. */
 function encodeKitty({ bytes, columns, rows }: Drawn): string | null {
   if (!PNG.test(readHead(bytes))) return null;
   const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
@@ -87,7 +87,7 @@ function readHead(bytes: Buffer): string {
   return bytes.toString("latin1", 0, 6);
 }
 
-/** Recognizes the format by the first bytes and reads the size; null for other formats or an incomplete header. */
+/** Recognises the format from the first bytes and reads the size; null for other formats or an incomplete header. */
 function measureImage(bytes: Buffer): Size | null {
   try {
     const found = readSize(bytes);

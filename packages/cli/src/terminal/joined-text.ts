@@ -1,13 +1,13 @@
 import { visibleText } from "@burin/core/internal";
 
-/** Characters that join emoji, and letters of many scripts, hide nothing in these places. */
+/** Matches joiners between emoji, and between letters of many scripts, where they hide nothing. */
 const JOINED =
   /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})/gu;
 
-/** More than any of them looks back. */
+/** More characters than any of these patterns looks back. */
 const LOOKS_BACK = 8;
 
-/** Text from outside, safe to show, with the characters that join its letters and emoji; `before` is already shown. */
+/** Makes text from outside safe to show, but keeps the joiners of letters and emoji. `before` is already shown. */
 export function insertJoiners(text: string, before = ""): string {
   if (!/[\u200c\u200d]/.test(text)) return visibleText(text);
   const all = before + text;
@@ -21,7 +21,7 @@ export function insertJoiners(text: string, before = ""): string {
   return shown + visibleText(all.slice(at));
 }
 
-/** The same for a text that comes in pieces: what joins may end one, and what it joins begin the next. */
+/** Does the same for text that arrives in pieces, where a joiner may end one piece and join the start of the next. */
 export function createPieceJoiner(): (piece: string) => string {
   let before = "";
   let held = "";

@@ -10,7 +10,7 @@ it("P12 P43 of a paste that goes on and on 16 MB are kept, and keys behind it co
   expect(keys.map(({ name }) => name)).toEqual(["paste", "text"]);
   expect(keys[0]?.text.length).toBeGreaterThan(16_000_000);
   expect(keys[0]?.text.length).toBeLessThan(18_000_000);
-  // The next one is not cut for what came before it.
+  // The next paste is not cut because of the one before it.
   const next = reader.read(Buffer.from("\u001b[200~short\u001b[201~"));
   expect(next).toEqual([{ name: "paste", text: "short" }]);
 });

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** One key, or a report of the terminal itself. */
+/** A key press, or a report from the terminal itself. */
 export interface Key {
   /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or the name of a report: see `REPORTS`. */
   readonly name: string;
@@ -43,7 +43,7 @@ const CODES: Readonly<Record<number, string>> = {
   57414: "enter",
 };
 
-/** The letters of Russian and Ukrainian keyboards, and what the same keys have on an English one. */
+/** Maps the letters of Russian and Ukrainian keyboards to those of the same keys on an English one. */
 const CYRILLIC = new Map(
   [..."йцукенгшщзхъфывапролджэячсмитьбюіїє"].map((letter, at) => [
     letter,
@@ -51,7 +51,7 @@ const CYRILLIC = new Map(
   ]),
 );
 
-/** The command that a typed letter is, by its key on an English keyboard; "" for what is pasted, which is none. */
+/** Returns a single-key command's letter, by its key on an English keyboard; "" for pasted text, which is none. */
 export function normalizeCommandKey({ name, text }: Key): string {
   return name === "text" ? toEnglishKey(text) : "";
 }
@@ -65,11 +65,11 @@ const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
 const REPORT = new RegExp(`^${"\u001b"}[\\]P]([^${"\u0007\u001b"}]*)(?:${"\u0007"}|${"\u001b"}\\\\)`);
 const PLAIN = /^\P{Cc}+/u;
 
-/** Splits a terminal's input into keys, however it is cut into pieces. */
+/** Splits a terminal's input into keys, wherever the input is cut into pieces. */
 export class KeyReader {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
-  /** The paste so far; null outside a paste. */
+  /** The pieces of the paste so far; null outside a paste. */
   #pasted: string[] | null = null;
   #pastedLength = 0;
 
@@ -83,12 +83,12 @@ export class KeyReader {
     }
   }
 
-  /** A lone escape is a key if nothing follows it soon. */
+  /** Whether input is pending: a lone escape is a key if nothing follows it soon. */
   get isOpen(): boolean {
     return this.#rest !== "" && this.#pasted === null;
   }
 
-  /** Returns the pending input as the key that it is by itself. */
+  /** Returns the pending input as the keys that it is on its own. */
   flush(): Key[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -99,7 +99,7 @@ export class KeyReader {
   #endOfPaste(): Key | null {
     const at = this.#rest.indexOf(PASTE_END);
     if (at === -1) {
-      // The end mark itself may be split.
+      // The end mark itself may be split between two pieces.
       const safe = Math.max(this.#rest.length - PASTE_END.length, 0);
       if (this.#pastedLength < MAX_PASTED) this.#pasted?.push(this.#rest.slice(0, safe));
       this.#pastedLength += safe;
@@ -112,7 +112,7 @@ export class KeyReader {
     return { name: "paste", text };
   }
 
-  /** Returns null when nothing is left, or when more input is needed first. */
+  /** Returns the next key; null if there is no more input, or too little to tell. */
   #next(): Key | null {
     const rest = this.#rest;
     if (rest === "") return null;
@@ -129,7 +129,7 @@ export class KeyReader {
     if (rest[1] === "O") {
       return rest.length === 2 ? null : this.#took(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
     }
-    // Two escapes in a row are two keys, unless the second starts a sequence.
+    // Two escapes in a row are two keys, unless the second one starts a sequence.
     if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
@@ -162,7 +162,7 @@ export class KeyReader {
 const NOTHING: Key = { name: "", text: "" };
 const ESCAPE: Key = { name: "escape", text: "" };
 const LONGEST_REPORT = 200;
-/** What comes behind that is left out: a paste may have no end. */
+/** The longest paste that is kept; the rest is dropped, because a paste may have no end. */
 const MAX_PASTED = 16 * 1024 * 1024;
 
 function isCutOff(rest: string): boolean {
@@ -189,7 +189,7 @@ function readSequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArr
   return name === undefined ? NOTHING : { name: `${readModifiers(second)}${name}`, text: "" };
 }
 
-/** A key by its code, in the kitty keyboard protocol, which adds that of an English keyboard, and in xterm's. */
+/** Reads a key by its code: in the kitty protocol, which adds the code on an English keyboard, or in xterm's. */
 function readCodeKey([code = 0, , english = 0]: readonly number[], modified: string): Key {
   if (!(code > 0 && code < 0x110000) || modified.endsWith(":3")) return NOTHING;
   const before = readModifiers(modified);
@@ -201,7 +201,7 @@ function readCodeKey([code = 0, , english = 0]: readonly number[], modified: str
     return { name: "text", text: before === "" ? character : character.toUpperCase() };
   const isOtherScript = code > 127 && english > 0 && english < 128;
   const name = isOtherScript ? String.fromCharCode(english) : toEnglishKey(character);
-  // Elsewhere ctrl+[ is escape, and ctrl+m is enter: fingers know them as that.
+  // In other terminals ctrl+[ is escape and ctrl+m is enter, and users are used to that.
   if (before === "ctrl+" && /^[a-z[]$/.test(name)) return readControlKey(name.charCodeAt(0) & 31);
   return { name: `${before}${name}`, text: "" };
 }

@@ -9,29 +9,29 @@ import {
 } from "@burin/core/internal";
 import { formatNote, type Output } from "./output.ts";
 
-/** Prints the notices of reading the settings on stderr. */
+/** Prints the notices from reading the settings to stderr. */
 export function noteNotices(notices: readonly string[], output: Output): void {
   for (const notice of notices) output.note(formatNote(notice));
 }
 
-/** Prints on stderr which sources have no tools, or not all of theirs. */
+/** Prints to stderr which sources provide no tools, or only some of them. */
 export function noteFailures(failures: readonly DiscoveryFailure[], output: Output): void {
   const notices = failures.map(({ source, message }) => `tools from ${source}: ${message}`);
   noteNotices(notices, output);
 }
 
-/** Where users name tools: in settings and on the command line. */
+/** The places where users name tools: settings and the command line. */
 interface NamedTools {
   readonly settings: Pick<Settings, "permissions" | "tools" | "hooks">;
   readonly options: Readonly<Record<"allow" | "deny", readonly string[]>>;
 }
 
-/** What is wrong with the rules and lists of tools. */
+/** Returns notices about what is wrong with the rules and lists of tools. */
 export async function listRuleNotices(named: NamedTools, registry: ToolRegistry): Promise<string[]> {
   return [...findUnknownNames(named, registry), ...(await listBareLauncherNotices(named))];
 }
 
-/** A notice for each rule that allows whatever is handed to a shell, an interpreter or another launcher. */
+/** Returns a notice for each rule that allows anything passed to a shell, an interpreter or another launcher. */
 async function listBareLauncherNotices({
   settings: { permissions },
   options,
@@ -44,13 +44,13 @@ async function listBareLauncherNotices({
   return (await Promise.all(notices)).filter((notice) => notice !== "");
 }
 
-/** A notice for each name in rules and lists that no tool has. Tools that sources add later are not known yet. */
+/** Returns a notice for each name in rules and lists that no tool has. Tools that are added later are not known. */
 function findUnknownNames(
   { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
 ): string[] {
   if (tools.toolDiscoveryCommand) return [];
-  // Only where there is a model, or many tools, are these two among the tools.
+  // These two tools exist only with a model, or if there are many tools.
   const names = registry.getAllTools().map(({ name }) => name);
   const known = [...names, ...registry.leftOut, "task", "tool_search"];
   const places = (["allow", "ask", "deny"] as const).flatMap((list) =>

@@ -4,20 +4,20 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createPieceJoiner } from "./joined-text.ts";
 import { exit, interrupt, isInterrupted } from "./signals.ts";
 
-/** Control characters in untrusted text could control the terminal; as escapes they cannot. */
+/** Escapes control characters, with which untrusted text could control the terminal. */
 export { visible };
 
-/** Untrusted texts, each on a line of its own: a line break in one cannot fake another line of a list. */
+/** Formats untrusted texts, one per line. Escapes line breaks, so that a text cannot fake another line of the list. */
 export function joinLines(...texts: readonly string[]): string {
   return texts.map((text) => `${visible(text).replace(/\n/g, "\\n")}\n`).join("");
 }
 
-/** The rows of a list below its title; none without entries. */
+/** Formats a list below its title; no rows if there are no entries. */
 export function formatBlock(title: string, entries: readonly string[]): string[] {
   return entries.length === 0 ? [] : [title, ...entries.map((entry) => `  ${entry}`)];
 }
 
-/** A message on stderr. Its further lines are indented, so that none looks like a message of its own. */
+/** Formats a message for stderr. Further lines are indented, so that none looks like a separate message. */
 export function formatNote(text: string): string {
   return `burin: ${visible(text).replaceAll("\n", "\n    ")}`;
 }
@@ -26,14 +26,14 @@ export function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** A time in the user's time zone, as `2026-01-31 09:05:00` or its beginning; other text stays as it is. */
+/** Formats a time in the user's time zone, as `2026-01-31 09:05:00` or its beginning. Keeps other text unchanged. */
 export function formatLocalTime(at: string | number, length = 16): string {
   const time = new Date(at);
   const local = time.getTime() - time.getTimezoneOffset() * 60_000;
   return Number.isNaN(local) ? String(at) : new Date(local).toISOString().slice(0, length).replace("T", " ");
 }
 
-/** A text in one line, and of a long one the beginning. */
+/** Puts a text on one line and cuts it if it is too long. */
 export function shortenLine(text: string, most: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line;
@@ -44,7 +44,7 @@ interface Found {
   readonly rows: readonly string[];
 }
 
-/** Prints what a command found: as lines, or as the document that a script asked for. */
+/** Prints a command's findings, as lines or as the JSON document that a script asked for. */
 export function report(output: Pick<Output, "out">, format: string, { document, rows }: Found): void {
   output.out(format === "text" ? joinLines(...rows) : `${JSON.stringify(document, null, 2)}\n`);
 }
@@ -54,13 +54,13 @@ type Style = Parameters<typeof styleText>[0];
 /** Where a command writes: results go to `out`, everything else to `note`. */
 export interface Output {
   out(text: string): void;
-  /** Text from outside: unchanged into a file or pipe, made safe for a terminal. */
+  /** Prints text from outside: unchanged to a file or pipe, made safe for a terminal. */
   content(text: string): void;
   note(text: string): void;
   readonly isTerminal: boolean;
-  /** Whether a result was written, even in part. */
+  /** Whether any part of a result was written. */
   readonly hasResult: boolean;
-  /** The text in that style, if the terminal shows styles and they are not turned off. */
+  /** Styles the text, if the terminal shows styles and they are not turned off. */
   styled(style: Style, text: string): string;
 }
 
@@ -88,14 +88,14 @@ export function createTerminalOutput(isPlain: boolean): Output {
   };
 }
 
-/** Characters that a terminal obeys or hides, and that JSON allows in a text as they are. */
+/** Characters that control a terminal or are invisible, and that JSON does not escape. */
 const LEFT_BY_JSON = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
 
 function escapeCharacter(character: string): string {
   return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Both streams may be pipes that are still being written; exiting earlier would lose the end. */
+/** Exits after both streams are written. They may be pipes, and exiting earlier would lose the end. */
 export function leave(code: ExitCode): void {
   openStdout().write("", (error) => {
     if (!error) return void openStderr().write("", () => exit(code));
@@ -104,12 +104,12 @@ export function leave(code: ExitCode): void {
   });
 }
 
-/** Creates the stream at the first write: a start need not wait for it before it asks the model. */
+/** Returns stdout, created at the first write, so that a start need not wait for it before asking the model. */
 const openStdout = once((): NodeJS.WriteStream => process.stdout.on("error", leaveLostOutput));
-/** The work is worth more than its notes: it goes on without them. */
+/** Ignore errors: the work is worth more than its messages, so it continues without them. */
 const openStderr = once((): NodeJS.WriteStream => process.stderr.on("error", () => undefined));
 
-/** The reader is gone, or writing failed: only stderr is left for a message. */
+/** Ends the process because stdout's reader is gone or writing failed. Only stderr is left for a message. */
 function leaveLostOutput(error: NodeJS.ErrnoException): void {
   if (process.stdout.isTTY && error.code === "EIO") interrupt("SIGHUP");
   if (isInterrupted()) return;

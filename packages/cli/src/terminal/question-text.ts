@@ -1,6 +1,6 @@
 import { buildQuestionView, type Confirmation, describeEffects } from "@burin/core";
 
-/** A question as lines that are safe to show. */
+/** Formats a question as lines that are safe to show. */
 export function formatQuestion(confirmation: Confirmation): string {
   const { title, target, lines } = buildQuestionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];

@@ -5,13 +5,13 @@ import type { ScreenPort } from "./screen.ts";
 /** Turns on bracketed paste, focus reports and the kitty keyboard protocol, and saves the title. */
 const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>5u\u001b[22;2t";
 const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?7h\u001b[?25h";
-/** Asks for the background colour, the terminal by number and by name, and the size of a cell. */
+/** Asks for the background colour, the terminal's number and name, and the size of a cell. */
 const ASK = "\u001b]11;?\u0007\u001b[>c\u001b[>q\u001b[16t";
-/** What xterm.js reports, the terminal of VS Code and of many web pages. */
+/** The answer of xterm.js, the terminal of VS Code and of many web pages. */
 const XTERM_JS = "0;276;0";
-/** A sequence comes in one piece; an escape followed by nothing for this long is the key. */
+/** A sequence arrives in one piece. An escape that nothing follows for this long is the escape key. */
 const ESCAPE_MS = 30;
-/** In terminals without bracketed paste, text and a new line in one piece are a paste; a user types more slowly. */
+/** Without bracketed paste, text and a line break within this time are a paste: users type more slowly. */
 const ENTER_MS = 20;
 const STOP_MS = 50;
 
@@ -20,15 +20,15 @@ interface Listener {
   readonly onResize: () => void;
   /** The terminal is gone, or its input has ended. */
   readonly onEnd: () => void;
-  /** The program was stopped and continues: the screen has been overwritten. */
+  /** The program was stopped and continues, so the screen has been overwritten. */
   readonly onReturn: () => void;
 }
 
-/** The terminal as a screen needs it; its earlier state is restored however the program ends. */
+/** The terminal as the screen uses it. Its earlier state is restored however the program ends. */
 export class RawTerminal implements ScreenPort {
   readonly reflows: boolean;
   sparesCaretLine = false;
-  /** Whether the user looks at the window; null where the terminal does not tell. */
+  /** Whether the window has the focus; null if the terminal does not report that. */
   hasFocus: boolean | null = null;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #reader = new KeyReader();
@@ -58,7 +58,7 @@ export class RawTerminal implements ScreenPort {
     this.resume();
   }
 
-  /** Asks once for the terminal's name and background colour; one that does not know them stays silent. */
+  /** Asks once for the terminal's name, background and cell size. A terminal that does not know them is silent. */
   ask(): void {
     this.write(ASK);
   }
@@ -77,19 +77,19 @@ export class RawTerminal implements ScreenPort {
     process.off("exit", this.#restore);
   }
 
-  /** What the terminal shows at its tab or in the task bar, where it is known to. */
+  /** Shows progress in the terminal's tab or the task bar, if the terminal is known to support that. */
   set progress(state: "none" | "busy" | "paused") {
     if (!supportsProgress(this.#environment) || state === this.#progress) return;
     this.#progress = state;
     this.write(`\u001b]9;4;${{ none: 0, busy: 3, paused: 4 }[state]};0\u0007`);
   }
 
-  /** The title of the window; the text has no control characters. */
+  /** Sets the window's title. The text must have no control characters. */
   set title(text: string) {
     this.write(`\u001b]2;${text}\u0007`);
   }
 
-  /** Notifies a user who is looking elsewhere; the text has no control characters. */
+  /** Notifies a user who is looking elsewhere. The text must have no control characters. */
   call(text: string, isNoticeWanted: boolean): void {
     if (this.hasFocus === true) return;
     const notice =
@@ -97,7 +97,7 @@ export class RawTerminal implements ScreenPort {
     this.write(`${notice}\u0007`);
   }
 
-  /** Leaves the terminal to another program until `resume`, also where the shell stops both and continues them. */
+  /** Leaves the terminal to another program until `resume`, even if the shell stops and continues both programs. */
   lend(): void {
     this.#isLent = true;
     this.#suspend();
@@ -118,11 +118,11 @@ export class RawTerminal implements ScreenPort {
     this.write(ENTER);
   }
 
-  /** Stops the program like the shell's own key. */
+  /** Suspends the program, as ctrl+z does in a shell. */
   stop(): void {
     this.#suspend();
     process.kill(0, "SIGTSTP");
-    // Without a shell to return to, the program is not stopped.
+    // Without a shell to return to, the system does not stop the program, so open the terminal again.
     setTimeout(() => this.#isOpen || this.#onContinue(), STOP_MS);
   }
 
@@ -135,7 +135,7 @@ export class RawTerminal implements ScreenPort {
     return { columns: Math.max(columns || 80, 1), rows: Math.max(rows || 24, 2) };
   }
 
-  /** Synchronous, because the process may end right after. */
+  /** Restores the terminal. Synchronous, because the process may end right afterwards. */
   readonly #restore = (): void => {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -163,7 +163,7 @@ export class RawTerminal implements ScreenPort {
   readonly #onData = (bytes: Buffer): void => {
     clearTimeout(this.#timer);
     const all = this.#reader.read(bytes);
-    // Reports of the terminal may come in the middle of typed text.
+    // Reports from the terminal may arrive in the middle of typed text.
     this.#give(all.filter(({ name }) => REPORTS.has(name)));
     const keys = all.filter(({ name }) => !REPORTS.has(name));
     if (keys.length > 0) {
@@ -180,7 +180,7 @@ export class RawTerminal implements ScreenPort {
       }, ENTER_MS);
   };
 
-  /** New lines that come in one piece with more text are text; the last one may still be the key. */
+  /** Treats line breaks that arrive in one piece with other text as text. The last one may still be the enter key. */
   #asPasted(keys: readonly Key[], isBurst: boolean): Key[] {
     const found = this.#heldEnter ? [NEW_LINE, ...keys] : [...keys];
     this.#heldEnter = false;
@@ -198,7 +198,7 @@ export class RawTerminal implements ScreenPort {
   }
 }
 
-/** Others would show the sequence as a notice. */
+/** Whether the terminal shows progress; others would show the sequence as a notification. */
 function supportsProgress({
   TMUX,
   WT_SESSION,
@@ -210,7 +210,7 @@ function supportsProgress({
   return Boolean(WT_SESSION) || ConEmuANSI === "ON" || TERM_PROGRAM === "ghostty" || TERM === "xterm-ghostty";
 }
 
-/** A desktop notification in the form of this terminal; "" if none is known. */
+/** Returns a desktop notification in this terminal's format; "" if no format is known. */
 function formatNotification(
   text: string,
   { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv,

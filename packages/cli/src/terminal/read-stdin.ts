@@ -1,21 +1,21 @@
 import { fstatSync } from "node:fs";
 import { UsageError } from "./exit-code.ts";
 
-/** More than any model or tool takes; the output of a program that never ends must not fill the memory. */
+/** More input than any model or tool accepts: a program that writes without end must not fill the memory. */
 export const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
-/** A shell's pipe may be slow to start; a program that started us and left its end open may never write. */
+/** How long to wait for the first bytes. A pipe may start slowly, and a program that started us may never write. */
 const PATIENCE_MS = { pipe: 3000, socket: 200 };
 
 /**
- * Reads all bytes on stdin, none when there is nothing. With `isOptional` it does not wait for an end that stays
- * open and silent: continuing without it is better than hanging forever.
+ * Reads all of stdin; no bytes if it is empty. With `isOptional`, does not wait for a pipe that stays open without
+ * data: continuing without input is better than hanging forever.
  */
 export async function readStdin(isOptional: boolean): Promise<Buffer> {
   const kind = detectStdinKind();
   const chunks: Buffer[] = [];
   if (kind === "none") return Buffer.concat(chunks);
-  // Only here, because creating the stream takes longer than checking what it would be.
+  // Access stdin only here: creating the stream takes longer than checking what kind it would be.
   const stdin = process.stdin;
   try {
     if (isOptional && kind !== "file" && !(await waitForInput(stdin, PATIENCE_MS[kind])))
@@ -44,11 +44,11 @@ function detectStdinKind(): "none" | "file" | "pipe" | "socket" {
   }
 }
 
-/** Whether there is data, or the other end is closed, within that time. */
+/** Whether data arrives, or the other end closes, within that time. */
 function waitForInput(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), milliseconds);
-    // The end of a stream makes it readable too.
+    // The end of a stream makes it readable, too.
     stream.once("readable", () => {
       clearTimeout(timer);
       resolve(true);

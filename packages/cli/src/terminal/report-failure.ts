@@ -11,22 +11,22 @@ const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to che
 interface Failed {
   readonly argv: readonly string[];
   readonly output: Output;
-  /** The document of the run so far; null when the command line does not ask for one. */
+  /** The document of the run so far; null if the command line does not ask for one. */
   readonly soFar: object | null;
 }
 
-/** Reports what the user can fix in one message; a script that asked for JSON gets a document. */
+/** Reports an error; one that the user can fix, without a stack. A script that asked for JSON also gets a document. */
 export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
   const message = readMessage(error);
   const isTheirs = THEIRS.some((kind) => error instanceof kind);
-  // A full disk or a missing permission is not a fault of Burin, wherever it shows.
+  // A full disk or a missing permission is not Burin's fault, wherever it occurs.
   const isOfSystem = error instanceof Error && "syscall" in error;
   const format = findFormat(argv);
   const other = isOfSystem ? "system" : "internal";
   const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : other;
   const end = { status: "error", result: "", error: { type, message } };
   if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", turns: 0, ...end })}\n`);
-  // A document that is already written is the requested one.
+  // Print no second document: one that is already written is the requested one.
   if (format === "json" && !output.hasResult) {
     output.out(`${JSON.stringify({ ...(soFar ?? { turns: 0 }), ...end })}\n`);
   }
@@ -34,7 +34,7 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
   return isTheirs ? EXIT.usage : EXIT.failed;
 }
 
-/** The output format of a command line that may be invalid. */
+/** Finds the output format in a command line that may be invalid. */
 function findFormat(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
   if (at === -1) return argv.includes("--json") ? "json" : undefined;

@@ -2,7 +2,10 @@ import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
 import { type Row, Screen } from "./screen.ts";
 
-/** A real terminal behind a slow line: what is written comes to it when it is delivered, and it may be another size by then. */
+/**
+ * A real terminal behind a slow connection: it receives what is written when it is delivered, and may have another size
+ * by then.
+ */
 class SlowTerminal {
   readonly reflows = true;
   sparesCaretLine = false;
@@ -27,7 +30,7 @@ class SlowTerminal {
     this.#terminal.resize(columns, rows);
   }
 
-  /** A window that is dragged after all that was written has come. */
+  /** Resizes the window after everything that was written has arrived. */
   async drag(columns: number): Promise<void> {
     await this.deliver();
     this.#terminal.resize(columns, this.#terminal.rows);
@@ -44,13 +47,13 @@ class SlowTerminal {
     return rows.map((row) => row?.translateToString(true).trimEnd() ?? "");
   }
 
-  /** What was said, without spaces: rows are broken at some of them. */
+  /** Returns the text on the screen without spaces, because rows are broken at some of them. */
   text(): string {
     return this.rows().join("").replaceAll(" ", "");
   }
 }
 
-/** Numbers without luck. */
+/** Returns pseudo-random numbers that are the same for each seed. */
 function* numbers(seed: number): Generator<number, number> {
   let state = seed;
   for (;;) {
@@ -65,7 +68,7 @@ function rowsOf(text: string, width: number): Row[] {
   return parts.map((bytes) => ({ bytes, width: bytes.length }));
 }
 
-/** The program draws, and the window changes before or behind it, in whatever order these numbers say. */
+/** Draws while the window changes before or after each frame, in an order that the seed decides. */
 async function drawInStorm(seed: number): Promise<{ said: string; wanted: string[] }> {
   const next = numbers(seed);
   const upTo = (count: number) => next.next().value % count;
@@ -81,7 +84,7 @@ async function drawInStorm(seed: number): Promise<{ said: string; wanted: string
     for (let count = upTo(4); count > 0; count -= 1) {
       const line = `mark${String(wanted.length).padStart(4, "0")} ${"and words ".repeat(upTo(12))}end`;
       wanted.push(line.replaceAll(" ", ""));
-      // Lines of code are left to the terminal to wrap.
+      // Leave long lines of code to the terminal to wrap.
       final.push(...rowsOf(line, upTo(3) === 0 ? line.length : columns));
     }
     const tail = `tail ${"that is still written ".repeat(upTo(9))}`.slice(0, columns);
@@ -98,7 +101,7 @@ async function drawInStorm(seed: number): Promise<{ said: string; wanted: string
   return { said: terminal.text(), wanted };
 }
 
-/** Words are added to the last line of a reply, and lines come to their ends. */
+/** Adds words to the last line of a reply, and sometimes ends the line. */
 function moreOf(
   wanted: string[],
   before: string,
@@ -118,8 +121,8 @@ function moreOf(
 }
 
 /**
- * A reply streams in calm and in storms. A frame comes to the terminal before or behind a change of the window, and the
- * program hears of that change before or behind its next frames, as these numbers say.
+ * Streams a reply with and without changes of the window. The seed decides whether a frame reaches the terminal before
+ * or after a change, and whether the program learns of the change before or after its next frames.
  */
 async function streamInStorms(seed: number, isTyped: boolean): Promise<{ said: string; wanted: string[] }> {
   const next = numbers(seed * 7919);

@@ -1,6 +1,6 @@
 import { measureGrapheme, splitGraphemes, terminalWidths } from "./cell-width.ts";
 
-/** A row as it is written, and its width in cells: no wider than the screen, unless it is final and left to the terminal to wrap. */
+/** A row as written, and its width in cells. Only a final row may exceed the screen: the terminal wraps it. */
 export interface Row {
   readonly bytes: string;
   readonly width: number;
@@ -8,11 +8,11 @@ export interface Row {
 
 export interface ScreenPort {
   write(bytes: string): void;
-  /** The current size: the window may change between two calls. */
+  /** Returns the current size: the window may change between two calls. */
   size(): { readonly columns: number; readonly rows: number };
-  /** The terminal itself wraps rows that no longer fit a narrower window. */
+  /** The terminal itself wraps rows that no longer fit when the window becomes narrower. */
   readonly reflows: boolean;
-  /** But not the line that the caret is in; and a row below it that is wrapped takes the caret down with it. */
+  /** Not the line with the caret. If the terminal wraps a row below that line, it moves the caret down with it. */
   readonly sparesCaretLine: boolean;
 }
 
@@ -25,57 +25,55 @@ const BEGIN_FRAME = "\u001b[?2026h";
 const END_FRAME = "\u001b[?2026l";
 const HIDE_CARET = "\u001b[?25l";
 const SHOW_CARET = "\u001b[?25h";
-/** Text that does not fit into a row is cut off instead of wrapped. */
+/** Makes the terminal cut off text that does not fit into a row, instead of wrapping it. */
 const CUT = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
-/** The last column, however wide the window is by now. */
+/** Moves to the last column, whatever width the window has by now. */
 const EDGE = "\u001b[999G";
-/** A space of two cells: behind the last column, or in it, there is no room for it. */
+/** A space of two cells: it never fits behind or into the last column, so the terminal wraps it. */
 const WIDE = "\u3000";
 const NARROWEST_JOINED = 4;
-/** A change of so few bytes is shown at once by any terminal. */
+/** A change of at most this many bytes is shown at once by any terminal. */
 const SMALL = 80;
-/** Output this old has reached the terminal. */
+/** Output that is older than this has reached the terminal. */
 const ON_ITS_WAY_MS = 5;
 
 /**
- * The screen of a program that keeps the terminal's scrollback. Final rows are written once and never touched
- * again; below them are the live rows, of which only changes are written. All moves are relative to the caret, so
- * that it does not matter where on the screen the program started.
- *
- * The window may change while a frame is on its way, and then the terminal has wrapped rows that we take for one. That
- * does no harm to a caret that is parked at the first live row, where the terminal itself keeps it: what is
- * drawn from there on goes down alone, is cut where it is live, and is taken away as a whole by the next frame.
- * A terminal that keeps its caret nowhere leaves the line as it is that the caret is in: there the live rows are one
- * line, each the continuation of the row above it, and none of them is ever wrapped.
+ * Draws the screen of a program that keeps the terminal's scrollback. Final rows are written once and never changed.
+ * Below them are the live rows, of which only changes are written. All moves are relative to the caret, so it does not
+ * matter where on the screen the program started. The window may change while a frame is on its way; the terminal then
+ * wraps rows that this class counts as one. That does no harm if the caret is parked at the first live row and the
+ * terminal keeps it there: what is drawn from there on only moves down, is cut off if it is live, and is cleared as a
+ * whole by the next frame. Some terminals do not keep the caret there, but never wrap the line with the caret. In
+ * these, the live rows form one line, each continuing the row above it, so none of them is ever wrapped.
  */
 export class Screen {
-  /** The window is being resized: rows are not continued, because their earlier part may have been wrapped. */
+  /** The window is being resized. Rows are not continued then, because their earlier part may have been wrapped. */
   isMoving = false;
   readonly #port: ScreenPort;
   #drawn: readonly Row[] = [];
   #caret: Caret = { row: 0, column: 0 };
-  /** Of the window at the last drawing. */
+  /** The window's size at the last drawing. */
   #size = { columns: 0, rows: 0 };
   #isHidden = false;
   #isJoined = false;
-  /** What stands in the live rows is not what was drawn there. */
+  /** The live rows on the screen are no longer as they were drawn. */
   #isStale = false;
   #writtenAt = 0;
-  /** It is unknown whether the last output arrived before or after the window changed. */
+  /** It is not known whether the last output arrived before or after the window changed. */
   #isDoubtful = false;
 
   constructor(port: ScreenPort) {
     this.#port = port;
   }
 
-  /** Whether the window has the same size as at the last drawing. */
+  /** Whether the window has the size that it had at the last drawing. */
   get fits(): boolean {
     const { columns, rows } = this.#port.size();
     return this.#size.columns === 0 || (columns === this.#size.columns && rows === this.#size.rows);
   }
 
-  /** Writes the final rows above the live rows, and replaces the live rows. Without a caret it is hidden and parked. */
+  /** Writes final rows above the live rows, and replaces those. Without a caret, hides it at the first live row. */
   draw(final: readonly Row[], live: readonly Row[], caret: Caret | null): void {
     const { rows } = this.#port.size();
     const most = Math.max(rows - 1, 1);
@@ -102,22 +100,22 @@ export class Screen {
 
   move(): void {
     this.isMoving = true;
-    // It may have come back to the size that it had, and what was cut on its way is gone.
+    // The window may be back at its former size, but what was cut off in between is gone.
     this.#isStale = true;
     if (performance.now() - this.#writtenAt < ON_ITS_WAY_MS) this.#isDoubtful = true;
   }
 
-  /** Removes the live rows, and leaves the caret where they started. */
+  /** Removes the live rows and leaves the caret where they started. */
   clear(): void {
     this.draw([], [], null);
   }
 
-  /** Something was written over the live rows: they have to be drawn again. */
+  /** Called when something was written over the live rows; they are drawn again. */
   touch(): void {
     this.#isStale = true;
   }
 
-  /** The screen was overwritten: the next rows start at the caret. */
+  /** Called when the screen was overwritten; the next rows start at the caret. */
   forget(): void {
     this.#drawn = [];
     this.#caret = { row: 0, column: 0 };
@@ -137,7 +135,7 @@ export class Screen {
     this.#port.write(isLarge ? `${BEGIN_FRAME}${frame}${END_FRAME}` : frame);
   }
 
-  /** A pen at the caret; if the window has changed, all live rows are removed first. */
+  /** Returns a pen at the caret. If the window has changed, removes all live rows first. */
   #pen(): Pen {
     const { columns } = this.#port.size();
     const { reflows } = this.#port;
@@ -157,15 +155,15 @@ export class Screen {
   }
 }
 
-/** An empty row of a line that goes on. */
+/** An empty row within joined rows, which must print something. */
 const BLANK: Row = { bytes: " ", width: 1 };
 
-/** Writes rows from wherever it is, in the fewest bytes. Rows are counted from the first live one. */
+/** Writes rows in the fewest bytes, starting from the current position. Rows are counted from the first live row. */
 class Pen {
   bytes = "";
   #row: number;
   #column: number;
-  /** The number of rows; below them the screen may have to scroll. */
+  /** The number of rows so far. To go below them, the screen may have to scroll. */
   #height: number;
   readonly #columns: number;
 
@@ -191,8 +189,8 @@ class Pen {
   }
 
   /**
-   * Writes rows as one line, and goes as far down as the caret has to. From one row to the next only printing leads:
-   * it scrolls where it must, and the terminal takes what is printed for the continuation.
+   * Writes rows as one long line, down to the caret's row at least. It reaches the next row only by printing: that
+   * scrolls if necessary, and the terminal takes what is printed as a continuation of the line.
    */
   join(
     first: number,
@@ -225,7 +223,7 @@ class Pen {
     this.#height = Math.max(this.#height, index + 1);
   }
 
-  /** Takes all away but what this row goes on with: below it nothing stays where it was. */
+  /** Clears everything except the row that this one continues; what is below it would be in the wrong place. */
   keep(row: Row | null, before: Row | undefined): void {
     const isKept = row !== null && row.width <= this.#columns && before !== undefined;
     if (!isKept || !isBeginning(before, row)) this.clear();
@@ -237,7 +235,7 @@ class Pen {
     }
   }
 
-  /** Takes all rows away; gives those that are left. */
+  /** Clears all rows. Returns the rows that remain, which are none. */
   clear(): [] {
     this.clearFrom(0, this.#height);
     return [];
@@ -253,7 +251,7 @@ class Pen {
   moveTo(row: number, column: number): void {
     if (row < this.#row) this.bytes += `\u001b[${this.#row - row}A`;
     if (row > this.#row) {
-      // A new line instead of a move: below the last row of the screen only a new line scrolls.
+      // A line break instead of a move: below the last row of the screen, only a line break scrolls.
       this.bytes += "\n".repeat(row - this.#row);
       this.#column = 0;
     }
@@ -264,7 +262,7 @@ class Pen {
   }
 }
 
-/** Whether the row is that one and perhaps more. */
+/** Whether the row equals `before` or continues it. */
 function isBeginning(before: Row, row: Row): boolean {
   return (
     row.bytes === before.bytes || (row.bytes.startsWith(before.bytes) && !before.bytes.includes("\u001b"))
@@ -273,7 +271,7 @@ function isBeginning(before: Row, row: Row): boolean {
 
 const LAST_STYLES = new RegExp(`(?:${"\u001b"}\\[[\\d;]*m)*$`);
 
-/** A row, and what of it stands at the edge of the window. */
+/** Splits off the character at the edge of the window, with the styles after it. */
 function splitAtEnd({ bytes, width }: Row, columns: number): [text: string, end: string] {
   if (width < columns) return [bytes, ""];
   const styles = LAST_STYLES.exec(bytes)?.[0] ?? "";
@@ -285,11 +283,11 @@ function splitAtEnd({ bytes, width }: Row, columns: number): [text: string, end:
 
 const PROBES = ["\u{1f600}", "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}", "\u2764\ufe0f"] as const;
 
-/** Asks the terminal how wide it draws the doubtful characters. Its answers are cursor reports. */
+/** Asks the terminal how wide it draws characters whose width is uncertain. It answers with cursor reports. */
 export const WIDTH_QUESTION = `\u001b7${PROBES.map((probe) => `\r${probe}\u001b[6n`).join("")}\r\u001b[K\u001b8`;
 export const WIDTH_ANSWERS = PROBES.length;
 
-/** Stores the columns that the terminal reported after each probe; returns true when a width has changed. */
+/** Stores the widths, from the columns that the terminal reported. Returns true if a width has changed. */
 export function learnWidths(columns: readonly number[]): boolean {
   const [emoji = 3, joined = 3, selected = 3] = columns;
   const before = JSON.stringify(terminalWidths);

@@ -10,7 +10,7 @@ const interruption = {
   controller: new AbortController(),
 };
 
-/** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */
+/** Returns a signal that aborts on the first Ctrl-C, hang-up, quit or termination. A second one exits at once. */
 export function interruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
     process.on(name, () => (interruption.isAway && /INT|QUIT/.test(name)) || interrupt(name));
@@ -22,7 +22,10 @@ export function delegateKeys(other: boolean): void {
   interruption.isAway = other;
 }
 
-/** A terminal that is gone is told by a failed write, by the system and by its shell, in any order. */
+/**
+ * Interrupts the work. The loss of the terminal is noticed by a failed write, from the system and from the shell, in
+ * any order, so a repeated SIGHUP does not end the process.
+ */
 export function interrupt(name: NodeJS.Signals): void {
   const { controller } = interruption;
   interruption.received ??= name;
@@ -30,27 +33,27 @@ export function interrupt(name: NodeJS.Signals): void {
   controller.abort();
 }
 
-/** Whether the terminal may be gone, and the remaining work is only for the log. */
+/** Whether a signal was received: the terminal may be gone, and the remaining work is only for the log. */
 export function isInterrupted(): boolean {
   return interruption.received !== null;
 }
 
-/** At its exit Node restores its terminal, and aborts when that is gone; a closed descriptor it leaves alone. */
+/** Closes lost terminals. On exit, Node restores its terminals and aborts if one is gone, unless it is closed. */
 function closeLostTerminals(): void {
   const { isatty } = process.getBuiltinModule("node:tty");
   for (const descriptor of [0, 1, 2]) {
     try {
       if (fstatSync(descriptor).isCharacterDevice() && !isatty(descriptor)) closeSync(descriptor);
     } catch {
-      // It was closed before.
+      // It was already closed.
     }
   }
 }
 
-/** After a signal the exit code is 128 plus its number, as in shells. */
+/** Exits. After a signal the exit code is 128 plus the signal's number, as in shells. */
 export function exit(code: ExitCode): never {
   const name = interruption.received;
-  // At its exit Node waits for a host that it looks up, however long that takes; a signal does not.
+  // On exit Node waits for host lookups, however long they take. Ending by a signal avoids that.
   if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {
     process.on("exit", () => process.removeAllListeners(name).kill(process.pid, name));
   }

@@ -4,7 +4,7 @@ import { MAX_STDIN_BYTES } from "./read-stdin.ts";
 
 const NEWLINE = 0x0a;
 
-/** The lines of stdin, as long as they come. Of a line without an end the first bytes come, and no more than allowed. */
+/** Yields stdin line by line. A line that is too long is cut at the limit. */
 export function openStdinLines(): Interface {
   let left = MAX_STDIN_BYTES;
   const limit = new Transform({
@@ -14,7 +14,7 @@ export function openStdinLines(): Interface {
         const end = found === -1 ? chunk.length : found + 1;
         const line = chunk.subarray(from, end);
         this.push(line.length <= left ? line : line.subarray(0, left));
-        // The line end that a line is cut before comes all the same.
+        // Keep the line break of a line that is cut.
         if (line.length > left && found !== -1) this.push(Buffer.of(NEWLINE));
         left = found === -1 ? Math.max(left - line.length, 0) : MAX_STDIN_BYTES;
         from = end;

@@ -1,7 +1,7 @@
 import { measureGrapheme, measureWidth, splitGraphemes } from "./cell-width.ts";
 import { insertJoiners } from "./joined-text.ts";
 
-/** The roles of texts, and their looks in the sixteen colours that the user has chosen; a theme may have others. */
+/** The styles of text, and what they look like in the user's sixteen colours. A theme may define others. */
 export const LOOKS = {
   strong: "bold",
   emphasis: "italic",
@@ -32,7 +32,7 @@ export const LOOKS = {
 
 export type Style = keyof typeof LOOKS;
 
-/** What a text belongs to in a change: it is tinted where the theme has tints, and else has that style. */
+/** How a text belongs to a change. It is tinted if the theme has tints; otherwise it gets a style. */
 export type Back = "added" | "removed" | "addedWord" | "removedWord";
 
 export interface Span {
@@ -41,21 +41,21 @@ export interface Span {
   readonly back?: Back | undefined;
 }
 
-/** One line of the screen, or a longer one that must still be wrapped. Its texts have no control characters. */
+/** A line of the screen, or a longer one that still has to be wrapped. Its texts have no control characters. */
 export type Line = readonly Span[];
 
-/** Text from outside as a span that is safe for the terminal. */
+/** Turns text from outside into a span that is safe for the terminal. */
 export function createSpan(text: string, style?: Style): Span {
   return { text: formatText(text), style };
 }
 
-/** The same without a style: for a text that is examined first. */
+/** Makes text from outside safe to show, as a plain string, for texts that are examined first. */
 export function formatText(text: string): string {
   const shown = insertJoiners(text);
   return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
 }
 
-/** The lines of a text from outside, safe to show. */
+/** Splits a text from outside into lines that are safe to show. */
 export function splitLines(text: string, style?: Style): Line[] {
   return text
     .replace(/\r\n/g, "\n")
@@ -63,7 +63,7 @@ export function splitLines(text: string, style?: Style): Line[] {
     .map((line) => [createSpan(line, style)]);
 }
 
-/** Without the spaces at its end, which are not seen. */
+/** Returns the line's text without trailing spaces, which are invisible. */
 export function joinSpans(line: Line): string {
   return line.reduce((all, { text }) => all + text, "").trimEnd();
 }
@@ -74,7 +74,7 @@ export function measureLine(line: Line): number {
   return width;
 }
 
-/** As much of the line as fits, with a mark where it is cut. */
+/** Cuts a line to the given width, and marks the cut. */
 export function cutLine(line: Line, width: number): Line {
   if (measureLine(line) <= width) return line;
   const kept: Span[] = [];
@@ -92,14 +92,14 @@ export function cutLine(line: Line, width: number): Line {
   return kept;
 }
 
-/** Characters that are not split unless they are wider than a line. */
+/** Characters that stay together unless they are wider than a line. */
 interface Word {
   readonly spans: Span[];
   width: number;
   readonly isBlank: boolean;
 }
 
-/** Splits the line into rows of at most `width` cells, at spaces where possible; `hang` starts further rows. */
+/** Splits a line into rows of at most `width` cells, at spaces if possible. Further rows start with `hang`. */
 export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   if (measureLine(line) <= width) return [line];
   const first = measureWidth(hang) * 2 > width ? 0 : measureWidth(hang);
@@ -130,7 +130,7 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   return rows.map(mergeSpans);
 }
 
-/** Rows of a table as a terminal shows them: what does not fit goes on below the last column, or below the row. */
+/** Fits the rows of a table to the terminal. What does not fit continues below, in the last column if possible. */
 export function fitRows(rows: readonly string[], isTerminal: boolean): readonly string[] {
   const width = isTerminal ? process.stdout.columns : 0;
   if (!width) return rows;
@@ -142,7 +142,7 @@ export function fitRows(rows: readonly string[], isTerminal: boolean): readonly 
   });
 }
 
-/** The pieces in as few rows as possible; a piece that needs several rows does not share them. */
+/** Puts the pieces into as few rows as possible. A piece that needs several rows does not share them. */
 export function joinColumns(pieces: readonly Line[], width: number): Line[] {
   const rows: Line[] = [];
   let isWide = false;
@@ -185,7 +185,7 @@ function splitWords(line: Line): Word[] {
   return words;
 }
 
-/** Joins neighbours of the same style into one span. */
+/** Joins neighbouring spans with the same style. */
 function mergeSpans(row: readonly Span[]): Line {
   const spans: (Omit<Span, "text"> & { text: string })[] = [];
   for (const { text, ...look } of row) {

@@ -13,9 +13,9 @@ interface AskOptions {
   readonly answer: (decision: Decision) => void;
 }
 
-/** What the user has said to one question so far. */
+/** The user's answer to one question so far. */
 interface Given {
-  /** Indexes of choices; the row after the last one takes words. */
+  /** The indexes of the chosen answers. `at` may also be the row after the last one, where the user can write. */
   readonly picked: Set<number>;
   readonly words: TextBuffer;
   at: number;
@@ -26,7 +26,7 @@ interface Asked {
   readonly given: Given;
 }
 
-/** Questions of the model: one after the other in one panel, each with its choices and a row for other words. */
+/** Shows the model's questions in one panel, one after the other, each with its choices and a row for free text. */
 export class AskPanel extends KeyGuard implements Panel {
   readonly #needs: AskOptions;
   readonly #given: readonly Given[];
@@ -82,11 +82,11 @@ export class AskPanel extends KeyGuard implements Panel {
     else this.#choiceKey({ question, given }, key);
   }
 
-  /** A key where a choice has the mark. */
+  /** Handles a key while one of the choices is marked. */
   #choiceKey({ question, given }: Asked, key: Key): void {
     const { name, text } = key;
     if (name === "text" && text.length > 1) {
-      // Keys that came together.
+      // Handle keys that arrived together one by one.
       for (const letter of text) this.key({ name, text: letter });
       return;
     }
@@ -95,7 +95,7 @@ export class AskPanel extends KeyGuard implements Panel {
     else if (number >= 0 && number < question.choices.length) this.#number(question, given, number);
     else if (name === "text" && text === " ") this.#pick(question, given, given.at);
     else if (name === "text" || name === "paste") {
-      // Who begins to write means words of their own.
+      // A user who starts to type wants to answer in their own words.
       given.at = question.choices.length;
       writeKey(given.words, key);
     }
@@ -114,7 +114,7 @@ export class AskPanel extends KeyGuard implements Panel {
     return wrapLine(line, width, "        ");
   }
 
-  /** What was answered before, in a row each. */
+  /** Returns the earlier answers, one per row. */
   #earlier(width: number): Line[] {
     const { questions } = this.#needs;
     const rows = questions.slice(0, this.#at).map(({ question, choices }, index): Line => {
@@ -140,7 +140,7 @@ export class AskPanel extends KeyGuard implements Panel {
     else this.#enter(question, given);
   }
 
-  /** Takes the row, where nothing was picked before, and goes on; after the last question all is sent. */
+  /** Chooses the marked row unless there are choices, and goes on. After the last question, sends all answers. */
   #enter(question: ChoiceQuestion, given: Given): void {
     const isWriting = given.at === question.choices.length;
     if (isWriting && !question.multiple && !given.words.isEmpty) given.picked.clear();

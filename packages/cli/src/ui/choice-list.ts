@@ -2,20 +2,20 @@ import { measureWidth } from "../terminal/cell-width.ts";
 import { cutLine, formatText, type Line, measureLine } from "../terminal/styled-line.ts";
 
 export interface Choice {
-  /** The result when it is chosen. */
+  /** The value that choosing this entry returns. */
   readonly value: string;
-  /** What is shown of it, if not the value. */
+  /** The text that is shown instead of the value. */
   readonly label?: string;
-  /** A description beside it. */
+  /** A description next to it. */
   readonly more?: string;
 }
 
-/** A list with one chosen row; the rows around it are shown. */
+/** A list with one selected row. Shows the rows around it. */
 export class ChoiceList {
   readonly choices: readonly Choice[];
   #at = 0;
 
-  /** The choice with this value is chosen at first. */
+  /** `value` is selected at first. */
   constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
     const at = choices.findIndex((choice) => choice.value === value);
@@ -31,7 +31,7 @@ export class ChoiceList {
     if (count > 0) this.#at = (this.#at + by + count) % count;
   }
 
-  /** The rows around the chosen one; where there are more choices than rows, the last row says so. */
+  /** Returns the rows around the selected one. If there are more choices than rows, the last row says how many. */
   lines(width: number, most: number): Line[] {
     const { length } = this.choices;
     if (length <= most || most < 2) return this.#rows(width, most);

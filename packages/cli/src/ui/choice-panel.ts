@@ -14,7 +14,7 @@ interface Choosing {
   readonly title: string;
   readonly choices?: readonly Choice[];
   readonly current?: string;
-  /** Returns the choices for the typed words; default: those that contain them. */
+  /** Returns the choices for the typed words. By default these are the choices that contain the words. */
   readonly find?: (words: string) => readonly Choice[];
   /** Whether the typed words are a secret, which is not shown. */
   readonly hides?: (words: string) => boolean;
@@ -22,12 +22,12 @@ interface Choosing {
   readonly none?: () => void;
   /** Called with the entry that the user has moved to. */
   readonly moved?: (value: string) => void;
-  /** More about the entry that the user has moved to, below the list. */
+  /** Returns details of the entry that the user has moved to, shown below the list. */
   readonly preview?: (value: string, width: number) => readonly Line[];
 }
 
 const MAX_ROWS = 20;
-/** In a lower window the list has all rows. */
+/** In a window with fewer rows, there is no preview, so that the list has all rows. */
 const MIN_WITH_PREVIEW = 12;
 const STEPS: Readonly<Record<string, number>> = {
   up: -1,
@@ -39,7 +39,7 @@ const STEPS: Readonly<Record<string, number>> = {
   pagedown: 8,
 };
 
-/** Shows a list in place of the prompt, filtered by typing; it closes when the user chooses an entry or cancels. */
+/** Shows a list instead of the prompt. Typing filters it. It closes when the user chooses an entry or cancels. */
 export function openChoicePanel(desk: Desk, { title, choices = [], current, ...choosing }: Choosing): void {
   const {
     find = (typed: string) => filterChoices(choices, typed),
@@ -104,17 +104,17 @@ export function filterChoices(choices: readonly Choice[], typed: string): readon
 
 interface InputOptions {
   readonly title: string;
-  /** What to write, and why. */
+  /** Says what to enter, and why. */
   readonly hint: string;
-  /** The input is not shown, because it is a secret. */
+  /** The input is a secret and is not shown. */
   readonly isSecret?: boolean;
   /** What stands there at first. */
   readonly text?: string;
-  /** null: the user goes back. */
+  /** Called with the text, or with null if the user goes back. */
   readonly done: (text: string | null) => void;
 }
 
-/** Asks for a text in place of the prompt. */
+/** Asks for a text instead of the prompt. */
 export function createInputPanel({
   title,
   hint: words,

@@ -28,7 +28,7 @@ const ROWS: readonly (readonly [keys: readonly string[], edit: Edit])[] = [
 ];
 const EDITS = new Map(ROWS.flatMap(([keys, edit]) => keys.map((key) => [key, edit] as const)));
 
-/** Applies a key to a text; false when it has no effect. */
+/** Applies a key to a text. Returns false if the key has no effect. */
 export function applyEditKey(buffer: TextBuffer, { name, text }: Key): boolean {
   if (name === "text") {
     buffer.insert(text);

@@ -20,15 +20,15 @@ import { drawPrompt } from "./prompt-view.ts";
 
 interface FormOptions {
   readonly form: Extract<Confirmation, { kind: "form" }>;
-  /** null: the user declines to answer. */
+  /** Called with null if the user declines to answer. */
   readonly answer: (decision: Decision | null) => void;
 }
 
-/** A form of an MCP server: a field for each value, and two answers below them. */
+/** Shows a form from an MCP server: a field for each value, and two answers below them. */
 export class FormPanel extends KeyGuard implements Panel {
   readonly #needs: FormOptions;
   readonly #fields: readonly FormField[];
-  /** The field that has the keys; the two answers follow the last field. */
+  /** The index of the field that receives keys. The two answers follow the last field. */
   #at = 0;
   readonly #scroll = new Scroll();
 
@@ -91,7 +91,7 @@ export class FormPanel extends KeyGuard implements Panel {
     this.#needs.answer({ outcome: "filled", values });
   }
 
-  /** A hint for the field, and what is wrong with its value. */
+  /** Returns the hint or error that is shown below a field. */
   #below(field: FormField, index: number, width: number): Line[] {
     const { fault, description } = field;
     const text = fault === "" && index === this.#at ? description : fault;
@@ -123,18 +123,18 @@ interface Choice {
   readonly label: string;
 }
 
-/** One value that a form asks for, by its schema. */
+/** One value that a form asks for, described by a JSON schema. */
 export class FormField {
   readonly name: string;
   readonly isRequired: boolean;
-  /** What is wrong with the value; "" if nothing is known to be. */
+  /** What is wrong with the value; "" if no fault is known. */
   fault = "";
   readonly #schema: JsonSchema;
   readonly #choices: readonly Choice[];
   readonly #takesMany: boolean;
   readonly #text = new TextBuffer();
   readonly #picked = new Set<number>();
-  /** The user's position in the choices; -1 before they are visited. */
+  /** The user's position in the choices; -1 until the user moves to them. */
   #at = -1;
 
   constructor(name: string, schema: JsonSchema, isRequired: boolean) {
@@ -158,7 +158,7 @@ export class FormField {
     return typeof this.#schema.description === "string" ? formatText(this.#schema.description) : "";
   }
 
-  /** undefined when nothing was entered. */
+  /** The value; undefined if nothing was entered. */
   get value(): unknown {
     const picked = [...this.#picked].sort((one, other) => one - other).map((at) => this.#choices[at]?.value);
     if (this.#takesMany) return picked.length > 0 || this.isRequired ? picked : undefined;
@@ -169,7 +169,7 @@ export class FormField {
     return isNumber && Number.isFinite(Number(text)) ? Number(text) : this.#text.content;
   }
 
-  /** Checks the value; returns true when it is valid. */
+  /** Checks the value. Returns true if it is valid. */
   check(): boolean {
     const { name, value } = this;
     if (value === undefined) this.fault = this.isRequired ? say("form.required") : "";
@@ -181,7 +181,7 @@ export class FormField {
     return this.fault === "";
   }
 
-  /** Its rows, and the column of the caret in them. */
+  /** Returns the field's rows, and the column of the caret. */
   view(width: number, isChosen: boolean) {
     const head: Line = [
       { text: isChosen ? "› " : "  ", style: "accent" },
@@ -232,7 +232,7 @@ export class FormField {
   }
 }
 
-/** JSON Schema leaves formats to its users. */
+/** Checks for the formats in a schema; JSON Schema leaves these to the application. */
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
   uri: (text) => URL.canParse(text),
@@ -245,7 +245,7 @@ function findFormatFault(format: unknown, value: unknown): string {
   return FORMATS[format]?.(value.trim()) === false ? say("form.format", { format }) : "";
 }
 
-/** The possible values; empty for a text or a number. */
+/** Returns the possible values; none for a text or a number. */
 function readChoices(schema: JsonSchema): Choice[] {
   if (schema.type === "boolean")
     return [

@@ -9,14 +9,14 @@ const HASH = new Set(
   ),
 );
 const DASHES = new Set(["sql", "lua", "haskell", "hs", "elm", "ada"]);
-/** Not program text: words have no special meaning. */
+/** Languages of plain text, in which words have no special meaning. */
 const PROSE = new Set(["text", "txt", "md", "markdown", "diff", "patch", "log", "csv", "plain", "output"]);
 
 const TOKEN =
   /("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b0x[\da-f]+\b|\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)|(\/\/.*|\/\*.*?(?:\*\/|$))|(#.*)|(--.*)/gi;
 const LONGEST = 500;
 
-/** Marks strings, numbers, words and comments in one line of a program; works for most languages. */
+/** Highlights strings, numbers, words and comments in one line of code. Works for most languages. */
 export function highlightCode(text: string, language: string): Span[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return [{ text, style: findDiffStyle(text) }];
@@ -41,7 +41,7 @@ function findStyle(found: RegExpMatchArray, language: string, before: string): S
   if (number !== undefined) return "number";
   if (word !== undefined) return KEYWORDS.has(word) ? "keyword" : undefined;
   const isComment =
-    // The slashes of `https://` do not start one.
+    // The slashes in `https://` do not start a comment.
     (slashes !== undefined && !HASH.has(language) && before !== ":") ||
     (hash !== undefined && (HASH.has(language) || language === "") && /^\s?$/.test(before)) ||
     (dashes !== undefined && DASHES.has(language));

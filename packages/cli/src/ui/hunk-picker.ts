@@ -11,21 +11,21 @@ import { drawKeyHints } from "./panel.ts";
 interface Part {
   readonly hunk: string;
   isTaken: boolean;
-  /** What the user says to it. */
+  /** The user's comment on the part. */
   note: string;
 }
 
-/** What the user took of a change, what they left, and what they said to each part. */
+/** The parts of a change, each with whether the user accepted it and what they said about it. */
 export type PickedParts = readonly Readonly<Part>[];
 
-/** The parts of a change, to be taken one by one. */
+/** Lets the user accept or reject the parts of a change one by one. */
 export class HunkPicker {
   readonly #path: string;
   #parts: Part[];
   #at = 0;
-  /** The words to a part while they are written. */
+  /** The comment that is being written; null otherwise. */
   words: TextBuffer | null = null;
-  /** Where each part starts in the last drawing. */
+  /** The row at which each part started in the last drawing. */
   #rows: number[] = [];
   #message = "";
 
@@ -43,7 +43,7 @@ export class HunkPicker {
     return this.#parts;
   }
 
-  /** The row of the part that is chosen. */
+  /** The row of the selected part. */
   get row(): number {
     return this.#rows[this.#at] ?? 0;
   }
@@ -74,7 +74,7 @@ export class HunkPicker {
       : wrapLine([{ text, style: "dim" }], width);
   }
 
-  /** Whether the user leaves the parts, or sends them. */
+  /** Handles a key. Returns whether the user goes back or sends the choice. */
   key(key: Key): "back" | "send" | null {
     this.#message = "";
     if (this.words !== null) this.#writeWords(this.words, key);
@@ -103,7 +103,7 @@ export class HunkPicker {
     }
   }
 
-  /** What is commented on is left, unless the user takes it all the same. */
+  /** Handles a key while a comment is written. A part with a comment is rejected unless the user accepts it again. */
   #writeWords(words: TextBuffer, key: Key): void {
     if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(words, key);
     const part = this.#parts[this.#at];

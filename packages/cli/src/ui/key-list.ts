@@ -1,7 +1,7 @@
 import type { TextKey } from "../locales/en.ts";
 import { ACTION_KEYS, type KeyAction } from "../state/key-bindings.ts";
 
-/** What each key does that the user can bind. */
+/** What each action does that the user can bind to a key. */
 export const ACTION_TEXTS: Readonly<Record<KeyAction, TextKey>> = {
   palette: "key.palette",
   results: "key.calls",
@@ -17,7 +17,7 @@ export const ACTION_TEXTS: Readonly<Record<KeyAction, TextKey>> = {
   stop: "key.stop",
 };
 
-/** The keys that always do the same, and what they do: first those that make a prompt, at last those that edit it. */
+/** The keys that cannot be bound, with what they do: first those that start a prompt, last those that edit it. */
 const FIRST_KEYS: readonly KeyRow[] = [
   ["@", "key.file"],
   ["/", "key.command"],
@@ -42,10 +42,10 @@ const EDIT_KEYS: readonly KeyRow[] = [
 
 type KeyRow = readonly [keys: string, text: TextKey];
 
-/** Every key of the screen, and the text that says what it does. */
+/** All keys of the screen with their defaults, and the texts that describe them. */
 export const KEY_LIST: readonly KeyRow[] = buildKeyList((action) => [ACTION_KEYS[action]]);
 
-/** The same with the keys that do it for this user. */
+/** Lists all keys, with the ones that this user has for each action. */
 export function buildKeyList(keysOf: (action: KeyAction) => readonly string[]): readonly KeyRow[] {
   const actions = Object.keys(ACTION_TEXTS) as KeyAction[];
   const bound = actions.flatMap((action): KeyRow[] => {

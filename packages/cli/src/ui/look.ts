@@ -1,7 +1,7 @@
-/** How the screen of this run looks; set once, when its settings are known. */
+/** How the screen looks during this run. Set once, when the settings are known. */
 export const look = {
-  /** For a screen reader: no frames, no symbols instead of words, and nothing changes by itself. */
+  /** For a screen reader: no frames, words instead of symbols, and nothing that changes by itself. */
   isSpoken: false,
-  /** Changes are shown side by side if there is room; null: in a wide window. */
+  /** Whether changes are shown side by side if there is room. With null, only in a wide window. */
   isSideBySide: null as boolean | null,
 };

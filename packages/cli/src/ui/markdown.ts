@@ -14,34 +14,34 @@ import { look } from "./look.ts";
 const SPECIAL = /[`*_~[\]\\<!]/;
 const INLINE =
   /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]+?\S?)\*\*|__(?=\S)([\s\S]+?\S?)__|(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)|(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)|~~(?=\S)([^~]+?)~~|!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)|\\([\\`*_{}[\]()#+.!|~-])/g;
-/** A longer line is not looked through for marks: one that opens and never closes costs all of it each time. */
+/** Longer lines are not searched for marks: each one that is never closed would cost a pass over the whole line. */
 const LONGEST_MARKED = 5000;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const RULE_ROW = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 const MAX_TABLE_ROWS = 200;
-/** An unfinished line is drawn permanently in pieces of so many rows. */
+/** An unfinished line is drawn permanently in pieces of this many rows. */
 const ROWS_AT_ONCE = 6;
-/** A longer unfinished line of code is drawn in pieces too. */
+/** An unfinished line of code that is longer than this is drawn in pieces, too. */
 const LONGEST_CODE = 4000;
 
-/** Rows of Markdown that comes in pieces: each line is drawn permanently, once. */
+/** Draws Markdown that arrives in pieces. Each line is drawn permanently, once. */
 export class MarkdownStream {
   /** The mark that closes the current code block. */
   #fence: string | null = null;
   #language = "";
   readonly #table: string[] = [];
-  /** The line started in an earlier piece. */
+  /** The current line started in an earlier piece. */
   #isWithin = false;
   readonly #keepsMarks: boolean;
 
-  /** `keepsMarks`: keeps the marks themselves when styles are not visible. */
+  /** With `keepsMarks`, the marks themselves stay, for terminals that show no styles. */
   constructor(keepsMarks: boolean) {
     this.#keepsMarks = keepsMarks;
   }
 
   /**
-   * Draws all of the text that can be drawn permanently; returns the rest of it. A line of code is one row, however
-   * long: the terminal wraps it by itself, and it is copied as one line.
+   * Draws the part of the text that can be drawn permanently, and returns the rest. A line of code is one row of any
+   * length: the terminal wraps it, so that it is copied as one line.
    */
   take(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
     const rows: Line[] = [];
@@ -67,7 +67,7 @@ export class MarkdownStream {
     return { rows, rest };
   }
 
-  /** The line that is still being written, and a table that is not complete. */
+  /** Draws the line that is still being written and a table that is not complete yet. */
   tail(rest: string, width: number): Line[] {
     const table = drawTable(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
@@ -75,9 +75,12 @@ export class MarkdownStream {
     return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
   }
 
-  /** Where a row ends, so that none is short in the middle of a paragraph. Code has no rows: the terminal wraps it. */
+  /**
+   * Returns where to cut an unfinished line: at the end of a row, so that no row is short in the middle of a paragraph.
+   * Code has no such rows, because the terminal wraps it.
+   */
   #cutPlace(text: string, width: number): number {
-    // The last row is not whole, and more text may move the last word of the one before.
+    // The last row is incomplete, and more text may move the last word of the row before it.
     const whole = this.#fence === null ? countCells(this.#drawn(text, width).slice(0, -2)) : 0;
     let [cut, end] = [0, whole === 0 ? 0 : text.length];
     while (end - cut > 1) {
@@ -140,7 +143,7 @@ export class MarkdownStream {
   }
 }
 
-/** Markdown that is complete. */
+/** Draws complete Markdown. */
 export function drawMarkdown(text: string, width: number, keepsMarks: boolean): Line[] {
   const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/(?<!\n)\n+$/, ""), true, width);
   return rows.flatMap((row) => wrapLine(row, width));
@@ -150,7 +153,7 @@ function countCells(rows: readonly Line[]): number {
   return rows.reduce((sum, row) => sum + measureWidth(joinSpans(row)), 0);
 }
 
-/** After a space if there is one, so that no word is split. */
+/** Returns where to cut a text: after a space if possible, so that no word is split. */
 function findWordEnd(text: string, most: number): number {
   const blank = text.lastIndexOf(" ", most);
   if (blank > most / 2) return blank + 1;
@@ -229,8 +232,8 @@ function drawTable(rows: readonly string[], width: number, keepsMarks: boolean):
   );
   const areRight = splitCells(rows[1] ?? "").map((cell) => /^[^:].*:$/.test(cell));
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
-  // A table that does not fit gets one line per cell, because cut cells could not be read. So does one for a
-  // screen reader: bars and dashes mean nothing when read aloud.
+  // A table that does not fit gets one line per cell, because cut-off cells could not be read. A screen reader gets the
+  // same: bars and dashes mean nothing when read aloud.
   if (total > width || look.isSpoken) return drawNarrowTable(cells, width);
   const drawn = cells.map((row, index) =>
     widths.flatMap((one, at): Span[] => {

@@ -4,7 +4,7 @@ import { drawCallsInFull } from "./displays/call-lines.ts";
 import { highlightCode } from "./highlight.ts";
 import { drawMarkdown } from "./markdown.ts";
 
-/** A part of a session as a page shows it. */
+/** A part of a session, as the exported page shows it. */
 export type PageBlock =
   | { readonly kind: "user"; readonly text: string }
   | { readonly kind: "model"; readonly text: string }
@@ -13,16 +13,16 @@ export type PageBlock =
 
 interface PageHead {
   readonly title: string;
-  /** Where, with which model and when. */
+  /** The folder, the model and the time. */
   readonly about: string;
   readonly language: string;
 }
 
-/** Lines are wrapped by the browser. */
+/** Wide enough that only the browser wraps lines. */
 const WIDE = 100_000;
 const MAX_ROWS = 2000;
 
-/** A session as one file that a browser shows, in light and dark, with nothing from elsewhere. */
+/** Exports a session as one HTML file, in light and dark, that loads nothing from elsewhere. */
 export function renderPage({ title, about, language }: PageHead, blocks: readonly PageBlock[]): string {
   const body = blocks.map(renderBlock).join("\n");
   return `<!doctype html>
@@ -50,7 +50,7 @@ function renderBlock(block: PageBlock): string {
     .map((line) => renderRow(line))
     .join("");
   if (rows.length === 0) return `<p class="call">${renderLine(head)}</p>`;
-  // What changed a file is what a reader looks for.
+  // Open the calls that changed a file: they are what readers look for.
   const { call } = block;
   const isDiff =
     call.status === "success" &&
@@ -70,13 +70,13 @@ const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const ITEM = /^(\s*)(?:[-*+]|(\d+)[.)])\s+(.*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$/;
 
-/** The HTML of a block, and the line after it; null when no such block begins there. */
+/** Reads one kind of block. Returns its HTML and the line after it; null if no such block begins there. */
 type ReadBlock = (
   lines: readonly string[],
   at: number,
 ) => { readonly html: string; readonly end: number } | null;
 
-/** The blocks of Markdown that models write; what is in a line is drawn as on the screen. */
+/** Converts the Markdown blocks that models write. Text within a line is formatted as on the screen. */
 function renderMarkdown(text: string): string {
   const lines = text.replace(/\r\n/g, "\n").split("\n");
   const html: string[] = [];
@@ -90,7 +90,7 @@ function renderMarkdown(text: string): string {
   return html.join("\n");
 }
 
-/** The first line from there on for which this does not hold. */
+/** Returns the first line, from there on, for which the condition is false. */
 function findEnd(lines: readonly string[], from: number, holds: (line: string) => boolean): number {
   const found = lines.findIndex((line, index) => index >= from && !holds(line));
   return found === -1 ? lines.length : found;
@@ -107,7 +107,7 @@ const readFence: ReadBlock = (lines, at) => {
 const readHeading: ReadBlock = (lines, at) => {
   const [, marks, text = ""] = /^(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/.exec(lines[at] ?? "") ?? [];
   if (marks === undefined) return null;
-  // The title of the page is the only one of the first level.
+  // Only the title of the page is a heading of the first level.
   const level = Math.min(marks.length + 1, 6);
   return { html: `<h${level}>${renderInline(text)}</h${level}>`, end: at + 1 };
 };
@@ -142,7 +142,7 @@ function isProse(line: string): boolean {
   return line.trim() !== "" && !FENCE.test(line) && !ITEM.test(line) && !/^(?:#{1,6}\s|>)/.test(line);
 }
 
-/** Items by their indentation; a line without a mark belongs to the item above it. */
+/** Builds nested lists from the indentation. A line without a mark belongs to the item above it. */
 function renderList(lines: readonly string[]): string {
   const items: { depth: number; isNumbered: boolean; text: string }[] = [];
   for (const line of lines) {
@@ -182,7 +182,7 @@ function renderTable([head = "", rule = "", ...rows]: readonly string[]): string
   return `<table>${rowHtmlOf("th")(head)}${rows.map(rowHtmlOf("td")).join("")}</table>`;
 }
 
-/** Code, emphasis and links in a line, as the screen reads them. */
+/** Converts code, emphasis and links within a line, in the same way as on the screen. */
 function renderInline(text: string): string {
   return drawMarkdown(text.trim(), WIDE, false).map(renderLine).join(" ");
 }

@@ -6,37 +6,37 @@ import { look } from "./look.ts";
 
 export interface PanelSpace {
   readonly width: number;
-  /** The rows that it may take. */
+  /** The most rows that the panel may have. */
   readonly height: number;
 }
 
 export interface PanelView {
   readonly title: string;
-  /** What must not be overlooked, at the right end of the title. */
+  /** A warning that must not be overlooked, shown at the right end of the title. */
   readonly warning?: Line;
   readonly lines: readonly Line[];
-  /** Its place in the lines. */
+  /** The caret's place in the lines. */
   readonly caret?: Caret | undefined;
 }
 
-/** Replaces the prompt and gets the keys: a question, a list to choose from, something to read. */
+/** Replaces the prompt and receives the keys: a question, a list to choose from, or a text to read. */
 export interface Panel {
-  /** What it shows in the space inside its frame. */
+  /** Returns what the panel shows in the space inside its frame. */
   view(space: PanelSpace): PanelView;
   key(key: Key): void;
-  /** Whether a key counts; false while the user may still be typing something else. */
+  /** Whether the panel accepts a key; false while the user may still be typing something else. */
   hears?(key: Key): boolean;
 }
 
-/** A key meant for something else must not answer a question that has only just appeared. */
+/** For this long, a question that has just appeared ignores keys, which were meant for something else. */
 const DEAF_MS = 300;
 
-/** A question that accepts keys only after it has been visible for a while in which nothing was written. */
+/** A question that accepts keys only after it has been visible for a while without other typing. */
 export abstract class KeyGuard {
   #since: number | null = null;
   #last = "";
 
-  /** Called when it is drawn. */
+  /** Called when the question is drawn. */
   protected begin(): void {
     this.#since ??= performance.now();
   }
@@ -44,14 +44,14 @@ export abstract class KeyGuard {
   hears({ text }: Key): boolean {
     if (this.#since === null) return false;
     if (performance.now() - this.#since >= DEAF_MS) return true;
-    // Who presses one key again and again means the question; other letters are the rest of a sentence.
+    // A user who repeats one key means the question; other letters are the rest of a sentence.
     if (text !== this.#last) this.#since = performance.now();
     this.#last = text;
     return false;
   }
 }
 
-/** A panel below a line as wide as the window; the sides are open, so that text can be copied. */
+/** Draws a panel below a line as wide as the window. The sides have no frame, so that text can be copied. */
 export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<PanelView, "title"> {
   const space = { width: Math.max(width - 2, 8), height: height - 2 };
   const { title, warning = [], lines, caret } = panel.view(space);
@@ -62,7 +62,7 @@ export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<Pa
   }
   const rule: Line = [{ text: "─".repeat(width), style: "accent" }];
   const head = drawTitle(title, warning, width);
-  // A warning below the title takes a row of what is asked.
+  // A warning below the title takes one row from the content.
   const taken = head.length === 1 ? lines : panel.view({ ...space, height: height - 1 - head.length }).lines;
   return {
     lines: [rule, ...head, ...taken.map((line) => [EDGE, ...line])],
@@ -72,7 +72,7 @@ export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<Pa
 
 const EDGE: Span = { text: " " };
 
-/** The warning at the right end if there is room, else in a line of its own. */
+/** Puts the warning at the right end of the title if there is room, otherwise on its own line. */
 function drawTitle(title: string, warning: Line, width: number): Line[] {
   const head: Line = [EDGE, { text: title, style: "strong" }];
   const gap = width - 1 - measureLine(head) - measureLine(warning);
@@ -82,19 +82,19 @@ function drawTitle(title: string, warning: Line, width: number): Line[] {
     : [head, ...wrapLine([EDGE, ...warning], width, "   ")];
 }
 
-/** What the keys of a panel do, as texts that are apart by several spaces. */
+/** Formats a panel's key hints, which are separated by three or more spaces. */
 export function drawKeyHints(hints: string, width: number): Line[] {
   const pieces = hints.split(/ {3,}/).map((text): Line => [{ text, style: "dim" }]);
   return joinColumns(pieces, width);
 }
 
-/** Lines of which a page is visible. */
+/** Lines of which only one page is visible. */
 export class Scroll {
   from = 0;
   page = 10;
   #count = 0;
 
-  /** The lines that fit. */
+  /** Returns the visible lines. */
   cut(lines: readonly Line[], page: number): readonly Line[] {
     this.#count = lines.length;
     this.page = Math.max(page, 2);
@@ -102,12 +102,12 @@ export class Scroll {
     return lines.slice(this.from, this.from + this.page);
   }
 
-  /** Which of the lines are visible, for a text that says so. */
+  /** Which lines are visible, for a text that says so. */
   get place() {
     return { from: this.from + 1, to: Math.min(this.from + this.page, this.#count), all: this.#count };
   }
 
-  /** Goes where a key leads; false for any other key. */
+  /** Scrolls if the key is one for scrolling; returns whether it was. */
   key(name: string, steps: Readonly<Record<string, number>> = {}): boolean {
     const step = { pageup: -this.page, pagedown: this.page, ...steps }[name];
     if (step !== undefined) this.from = Math.max(this.from + step, 0);
@@ -118,12 +118,12 @@ export class Scroll {
 interface TextOptions {
   readonly title: string;
   readonly lines: (width: number) => readonly Line[];
-  /** Where reading starts; the end of a log, the top of a page. */
+  /** Where to start reading: "end" for a log, "top" for a page. */
   readonly from?: "top" | "end";
   readonly close: () => void;
 }
 
-/** A long text to read, one page at a time. */
+/** Shows a long text, one page at a time. */
 export function createTextPanel({ title, lines: draw, from = "end", close }: TextOptions): Panel {
   const scroll = new Scroll();
   if (from === "end") scroll.from = Number.MAX_SAFE_INTEGER;

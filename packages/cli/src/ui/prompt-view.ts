@@ -4,14 +4,14 @@ import { measureWidth, splitGraphemes, terminalWidths } from "../terminal/cell-w
 import type { Caret } from "../terminal/screen.ts";
 import { formatText, type Line, type Span } from "../terminal/styled-line.ts";
 
-/** A row, and where it starts and ends in the text. */
+/** A row, and the part of the text that it shows. */
 interface PromptRow {
   readonly from: number;
   readonly end: number;
   readonly spans: readonly Span[];
 }
 
-/** The text as it is edited: as many rows as fit, around the caret. */
+/** Draws the text that is being edited: as many rows as fit, around the caret. */
 export function drawPrompt(buffer: TextBuffer, width: number, most: number) {
   const { rows, caret } = layOut(buffer, width);
   const from = Math.max(0, Math.min(caret.row, rows.length - most));
@@ -24,12 +24,12 @@ export function drawPrompt(buffer: TextBuffer, width: number, most: number) {
   return { lines, caret: { row: caret.row - from, column: caret.column + 2 } };
 }
 
-/** Whether enter runs it as a command of the user. */
+/** Whether enter runs the prompt as a shell command. */
 export function isShellPrompt(text: string): boolean {
   return /^!(?!\[.*\]\()/.test(text);
 }
 
-/** The place in the row above or below at the caret's column; null when there is no such row. */
+/** Returns the position in the row above or below, in the caret's column; null if there is no such row. */
 export function findCaretBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
   const { rows, caret } = layOut(buffer, width);
   const row = rows[caret.row + by];
@@ -44,12 +44,12 @@ export function findCaretBeside(buffer: TextBuffer, width: number, by: -1 | 1): 
   return at;
 }
 
-/** The rows of a text's lines, as laid out last: a key in a long text lays out only the line that it changes. */
+/** The rows of each line as laid out last, so that a key in a long text lays out only the line that it changes. */
 const laidOut = new WeakMap<TextBuffer, { ground: string; lines: Map<string, readonly PromptRow[]> }>();
 
 function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
   const room = Math.max(width - 3, 1);
-  // The terminal tells its widths, and the user changes the language, while a text stands there.
+  // The character widths and the language may change while the text is on the screen.
   const ground = JSON.stringify([room, terminalWidths, currentLanguage()]);
   const last = laidOut.get(buffer);
   const lines = new Map<string, readonly PromptRow[]>();

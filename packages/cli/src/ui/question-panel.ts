@@ -19,72 +19,72 @@ import { KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from ".
 import { drawPrompt } from "./prompt-view.ts";
 import { describeSubject, describeSubjects, drawLimits, drawReach, drawWarning } from "./question-reach.ts";
 
-/** Shows all of it, however long. */
+/** Limits that show everything, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
-/** More rules are counted among the answers, and listed where the user says for how long. */
+/** The most rules that the answer "always" lists. It counts the rest, which the next question lists. */
 const MAX_RULES = 4;
 
-/** What is asked has so many rows at least, one of them the hint that there are more. */
+/** The content of the question has at least this many rows, one of which says that there is more. */
 const MIN_ROWS = 4;
 
-/** Answers that leave fewer rows than this for what is asked share theirs. */
+/** If the answers would leave fewer rows than this for the content, they share rows. */
 const MIN_BESIDE_ANSWERS = 6;
 
-/** In a window that is lower than this beside the answers, they are scrolled to as well. */
+/** If there would be fewer rows than this next to the answers, the answers scroll together with the content. */
 const ROWS_BESIDE_ANSWERS = 3;
 
-/** A key, what it means, and what it does. */
+/** A key, its text, and its action. */
 type Answer = readonly [key: string, words: string, act: () => void];
 
-/** Why a question is asked, part by part, if there is more to say than the reason. */
+/** Explains why a question is asked, part by part, if there is more to say than the reason. */
 export interface Explanation {
   readonly rows: readonly string[];
-  /** The reasons that stand in the rows. */
+  /** The reasons that the rows contain. */
   readonly reasons: readonly string[];
 }
 
 interface QuestionOptions {
   readonly question: Question;
-  /** The folder of all work. */
+  /** The project folder. */
   readonly root: string;
-  /** What an edit replaces is kept, so that it can be undone. */
+  /** The text that an edit replaces is stored, so that the edit can be undone. */
   readonly keepsUndo: boolean;
-  /** The subagent that asks, and its task; "" for the session itself. */
+  /** The subagent that asks, with its task; "" if the session itself asks. */
   readonly asker: string;
-  /** How many more are queued after it. */
+  /** Returns how many questions are queued after this one. */
   readonly waiting: () => number;
-  /** The prompt holds words that are not sent: then enter is meant for them. */
+  /** Whether the prompt contains unsent text: enter then belongs to the prompt. */
   readonly isTyping: () => boolean;
   readonly answer: (decision: Decision) => void;
   readonly explain: () => Promise<Explanation>;
-  /** Answers with what was chosen of a change. */
+  /** Answers with the chosen parts of a change. */
   readonly takeParts: (parts: PickedParts) => void;
-  /** Opens the proposal in the user's editor; the edited text is the answer. */
+  /** Opens the proposal in the user's editor. The edited text becomes the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** Refuses the call and ends the run. */
   readonly stop: () => void;
 }
 
-/** A question with everything that would happen, the worst first, and its answers. */
+/** Shows a question with everything that would happen, the worst first, and its answers. */
 export class QuestionPanel extends KeyGuard implements Panel {
   readonly #needs: QuestionOptions;
   readonly #view: QuestionView;
   readonly #words = new TextBuffer();
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
-  /** The window has no room for the reason and the rules beside what is asked. */
+  /** The window is too low to show the reason and the rules as well. */
   #isLow = false;
-  /** What is asked has the window for itself. */
+  /** The content fills the whole window. */
   #isFull = false;
   #isExplained = false;
   #explanation: Explanation = { rows: [], reasons: [] };
   readonly #scroll = new Scroll();
-  /** The answer that enter gives, and whether the user has moved to it. */
+  /** The index of the answer that enter gives, and whether the user has moved to it. */
   #chosen = 0;
   #hasMoved = false;
-  /** How wide an "always" is; undefined where there is no choice. */
+  /** How much an "always" covers; undefined if there is no choice. */
   #width: GrantWidth | undefined;
-  /** null: the whole is taken or refused. */
+  /** null if the change can only be accepted or refused as a whole. */
   readonly #picker: HunkPicker | null;
 
   constructor(needs: QuestionOptions) {
@@ -169,7 +169,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     return [...named, ...lines.flatMap((text) => wrapLine([{ text: formatText(text) }], width, "  "))];
   }
 
-  /** The file, from the folder of all work, and how much changes. */
+  /** Returns the file's path within the project folder, and how much of it changes. */
   #fileLines({ path, diff }: Extract<Confirmation, { kind: "edit" }>, width: number): Line[] {
     const place = relative(this.#needs.root, path);
     const [name = ""] = place.startsWith("..") || isAbsolute(place) ? this.#view.target : [place];
@@ -179,7 +179,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     );
   }
 
-  /** The whole command; what its parts would do; where, if that is not the folder of all work. */
+  /** Returns the whole command, what its parts would do, and its folder if that is not the project folder. */
   #commandLines({ directory = "" }: Extract<Confirmation, { kind: "exec" }>, width: number): Line[] {
     const { lines } = this.#view;
     const place = relative(this.#needs.root, directory);
@@ -198,14 +198,14 @@ export class QuestionPanel extends KeyGuard implements Panel {
     ];
   }
 
-  /** What limits it, who asks, and why where what it does is not known. */
+  /** Returns the limits of a call, who asks and, if its effects are not known, why it asks. */
   #factLines(width: number): Line[] {
     const { question, asker } = this.#needs;
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
     const hosts = isCommand ? (confirmation.hosts ?? []) : [];
     const writes = isCommand ? (confirmation.writes ?? []).map(({ path }) => formatText(path)) : [];
-    // What is listed part by part is not said again.
+    // Do not repeat a reason that is listed with the parts.
     const isSaidBelow = this.#isExplained && this.#explanation.reasons.some((one) => reason.endsWith(one));
     const isPlain = isCommand && !this.#view.reach.some(({ effects }) => effects.length > 0);
     const facts = [
@@ -226,7 +226,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     return [...above, ...this.#answerLines(width, height - above.length)];
   }
 
-  /** What "always" is about, and each width with its number where the user can choose. */
+  /** Returns what "always" covers, and each possible width with its number if the user can choose. */
   #widthLines(width: number): Line[] {
     const { widths = [], subjects } = this.#view;
     const last: Line = [{ text: say("question.scope"), style: "dim" }];
@@ -243,7 +243,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     return [...wrapLine([{ text: say("question.width") }], width), ...rows, last];
   }
 
-  /** One answer a line below an empty one; side by side where that leaves too little for what is asked. */
+  /** Returns the answers, one per line below an empty one; side by side if too few rows are left for the content. */
   #answerLines(width: number, height: number): Line[] {
     const answers = this.#answers();
     this.#chosen = Math.min(this.#chosen, answers.length - 1);
@@ -296,7 +296,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     return answers.filter((one) => one !== false);
   }
 
-  /** A command that needs the network runs with it or without it. */
+  /** Returns the ways to say yes. A command that needs the network can run with or without it. */
   #yesAnswers(): Answer[] {
     const { answer } = this.#needs;
     const { limits } = this.#view;
@@ -345,7 +345,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     act?.();
   }
 
-  /** There is more than one part, or one that can be split. */
+  /** Whether the user can pick parts: there are several, or the only one can be split. */
   get #canPick(): boolean {
     const [first] = this.#picker?.parts ?? [];
     return first !== undefined && ((this.#picker?.count ?? 0) > 1 || splitHunk(first.hunk).length > 1);
@@ -377,13 +377,13 @@ export class QuestionPanel extends KeyGuard implements Panel {
         this.#needs.takeParts(picker.parts);
       else this.#go("reason");
     } else if (key.name === "up" || key.name === "down") {
-      // The row is known when it has been drawn.
+      // The selected part's row is known from the last drawing.
       this.#scroll.from = picker.row;
     }
   }
 }
 
-/** The question whether to keep what a command has created without being asked for it. */
+/** Whether the question is about keeping a file that a command created without being asked to. */
 function isCreated(confirmation: Confirmation): boolean {
   return confirmation.kind === "info" && confirmation.created !== undefined;
 }

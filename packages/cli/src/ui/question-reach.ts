@@ -12,15 +12,15 @@ import {
 } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
-/** Beside a longer command its effect would stand too far away. */
+/** Next to a longer command, its effects would be too far away. */
 const WIDEST_PART = 44;
 
-/** More parts that need no question are only counted. */
+/** If there are more parts that need no question, they are only counted. */
 const MAX_ALLOWED = 3;
 
 type Subject = QuestionView["subjects"][number];
 
-/** What each part would do, the worst first; what destroys or leaves the project is marked, with and without colour. */
+/** Lists what each part would do, the worst first. Marks destruction and what is outside the project. */
 export function drawReach({ reach }: QuestionView, width: number): Line[] {
   const [only] = reach;
   if (only === undefined) return [];
@@ -74,10 +74,10 @@ function describeEffect({ kind, on, isOutside }: Effect): string {
   return say(key, { on: on.map(formatText).join(", ") });
 }
 
-/** Effects that can come without anything that they name. */
+/** Effects that also occur without naming a target. */
 const HAVE_BARE: ReadonlySet<Effect["kind"]> = new Set(["sends", "changes", "reads", "network"]);
 
-/** What the sandbox lets a command do, as far as that is known. */
+/** Describes what the sandbox lets a command do, as far as that is known. */
 export function drawLimits({ limits }: QuestionView, hosts: readonly string[], width: number): Line[] {
   if (limits === undefined) return [];
   if (limits.writes === "everywhere") {
@@ -94,7 +94,7 @@ function describeNetwork({ network }: CommandLimits, hosts: readonly string[]): 
   return say(`sandbox.${network === "offered" ? "none" : network}`);
 }
 
-/** How many parts do the worst kind of thing, for the line of the title. */
+/** Counts the parts with the worst kind of effect, to be shown in the title. */
 export function drawWarning({ warning }: QuestionView): Line {
   if (warning === null) return [];
   const { kind, count, all } = warning;
@@ -103,7 +103,7 @@ export function drawWarning({ warning }: QuestionView): Line {
   return [{ text: `${look.isSpoken ? "" : "⚠ "}${words}`, style: kind === "protected" ? "warning" : "bad" }];
 }
 
-/** What an "always" would be about. */
+/** Lists what an "always" would cover. */
 export function describeSubjects(subjects: readonly Subject[], most: number): string {
   const shown = subjects.slice(0, subjects.length > most ? most - 1 : most);
   const more = subjects.length > shown.length ? [`… +${subjects.length - shown.length}`] : [];

@@ -10,10 +10,10 @@ import {
 } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
-/** More checks than this are counted by the log, not by the screen. */
+/** The most checks that are shown; the log has all of them. */
 const MAX_CHECKS = 4;
 
-/** What a task has changed, and what is known of it; only facts. */
+/** Describes what a task has changed and what is known about the result. States only facts. */
 export function drawReceipt(receipt: Receipt, width: number): Line[] {
   const { proof, refused, edited } = receipt;
   const checks = proof.checked.slice(-MAX_CHECKS).map(drawCheck);
@@ -31,7 +31,7 @@ export function drawReceipt(receipt: Receipt, width: number): Line[] {
   return [...drawChange(receipt, width), ...rows];
 }
 
-/** The files and lines, and beside them how to look at it and take it back. */
+/** Counts the changed files and lines, and says how to view and undo the changes. */
 function drawChange({ proof: { changed }, addedLines, removedLines }: Receipt, width: number): Line[] {
   const count = changed.length;
   const words = count === 1 ? say("receipt.changedOne") : say("receipt.changed", { count });

@@ -4,23 +4,23 @@ import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { drawDiff } from "./displays/file-diff.ts";
 import { drawKeyHints, type Panel, Scroll } from "./panel.ts";
 
-/** One place in a file that a call changed with a file tool. */
+/** One hunk of a file that a call changed with a file tool. */
 export interface ChangedPart {
   readonly kind: "place";
   readonly file: string;
-  /** What the call was meant to do. */
+  /** The description of the call. */
   readonly call: string;
-  /** The lines of a unified diff. */
+  /** The hunk's lines in a unified diff. */
   readonly hunk: string;
   isTakenBack: boolean;
 }
 
-/** What a command, an MCP tool, a hook or a check changed; it is taken back as a whole. */
+/** The changes by a command, an MCP tool, a hook or a check. They are undone as a whole. */
 export interface WholeCall {
   readonly kind: "call";
-  /** Its id in the journal. */
+  /** The call's id in the undo journal. */
   readonly id: string;
-  /** The name of a tool, `hook` or `check`. */
+  /** The name of a tool, or `hook` or `check`. */
   readonly maker: string;
   readonly call: string;
   readonly files: readonly string[];
@@ -31,14 +31,14 @@ export type Change = ChangedPart | WholeCall;
 
 interface ReviewOptions {
   readonly changes: readonly Change[];
-  /** Undoes these, latest first; the panel is then drawn again. */
+  /** Undoes these changes, latest first. The panel is drawn again afterwards. */
   readonly takeBack: (changes: readonly Change[]) => void;
   readonly close: () => void;
 }
 
 const STEPS: Readonly<Record<string, number>> = { up: -1, down: 1, left: -1, right: 1 };
 
-/** The changes of a session, one place in a file, or one call, after the other. */
+/** Shows a session's changes one after the other, by hunk or by call. */
 export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): Panel {
   let at = 0;
   const scroll = new Scroll();

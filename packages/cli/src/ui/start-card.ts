@@ -2,20 +2,20 @@ import { say } from "../locales/say.ts";
 import type { StartFacts } from "../state/start-facts.ts";
 import { cutLine, formatText, type Line, measureLine } from "../terminal/styled-line.ts";
 
-/** Always as many rows as this while facts still come, so that the prompt below stays where it is. */
+/** The card's height while facts may still arrive. It is fixed so that the prompt below does not move. */
 const ROWS = 5;
 
 interface CardSpace {
   readonly width: number;
-  /** Facts may still come. */
+  /** Facts may still arrive. */
   readonly isOpen: boolean;
-  /** The window has room for one row only. */
+  /** The window has room for only one row. */
   readonly isLow: boolean;
 }
 
 /**
- * The card at the start: where Burin works, what is there, who answers, and what to ask first. Before anything is known
- * (undefined) its rows are kept free; with null there is none.
+ * Draws the start card: the folder and what is in it, the model, and suggested prompts. While `facts` is undefined, the
+ * rows are kept free; with null there is no card.
  */
 export function drawStartCard(
   facts: StartFacts | null | undefined,
@@ -32,7 +32,7 @@ export function drawStartCard(
     drawSuggestions(facts.suggestions ?? [], width),
   ].map((line) => cutLine(line, width));
   if (isOpen) return rows;
-  // What never came leaves no gap.
+  // Facts that never arrived leave no gap.
   const known = rows.filter((line) => line.length > 0);
   return facts.suggestions === undefined ? known : [...known.slice(0, -1), [], ...known.slice(-1)];
 }
@@ -63,7 +63,7 @@ function drawParts(parts: readonly string[]): Line {
   return text === "" ? [] : [{ text: `  ${formatText(text)}`, style: "dim" }];
 }
 
-/** As many suggestions as fit whole. */
+/** Lists as many suggestions as fit completely. */
 function drawSuggestions(suggestions: readonly string[], width: number): Line {
   let line: Line = [{ text: `  ${say("start.try")}`, style: "dim" }];
   for (const [index, text] of suggestions.entries()) {

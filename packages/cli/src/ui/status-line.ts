@@ -7,19 +7,19 @@ export interface Status {
   readonly model: string;
   readonly mode: ApprovalMode;
   readonly branch?: string;
-  /** How much of the window is filled, 0 to 1; null when its size is not known. */
+  /** The filled share of the context window, from 0 to 1; null if the window's size is not known. */
   readonly filled?: number | null;
   readonly money?: number;
   /** How many messages wait to be sent. */
   readonly queued?: number;
-  /** Working time. */
+  /** The working time. */
   readonly milliseconds?: number;
   /** What the user's own command says in place of all this. */
   readonly own?: string | undefined;
   readonly isWorking?: boolean;
-  /** False also while only a command of the user runs. */
+  /** Whether the model itself is working; false while only a command of the user runs. */
   readonly isModelAtWork?: boolean;
-  /** Replaces the hint. */
+  /** A message that replaces the hint. */
   readonly message?: string;
 }
 
@@ -36,12 +36,12 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
     { text: isWorking ? "◐ " : "  ", style: "accent" },
     { text: formatText(text), style: mode === "yolo" ? "warning" : "dim" },
   ];
-  // A panel shows its keys itself.
+  // A panel shows its own keys.
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
   const texts = status.own === undefined ? listFactTexts(status) : [status.own];
-  // In a narrow window, what the keys do is more important than the cost.
+  // In a narrow window, drop the cost and time before the key hints.
   for (const text of texts) {
     const whole: Line = [...drawLeft(text), { text: "  " }, right];
     if (measureLine(whole) < width) return whole;

@@ -6,13 +6,13 @@ export type ColorDepth = "none" | "16" | "256" | "full";
 export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as const;
 export type ThemeName = (typeof THEMES)[number];
 
-/** The codes that turn each style on; one code turns all off. */
+/** The codes that turn each style on. One code turns all of them off. */
 export type Theme = Readonly<Partial<Record<Style, string | null>>>;
-/** How themes differ from the looks in sixteen colours, in the words of settings. */
+/** How each theme differs from the looks in sixteen colours, in the format of the settings. */
 const OWN: Readonly<
   Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<Style, string | readonly string[]>>>>
 > = {
-  // With more than sixteen colours, changed words get a background of their own.
+  // With more than sixteen colours, changed words get their own background.
   dark: {
     addedWord: ["#befabe", "on", "#14501e"],
     removedWord: ["#ffc8c8", "on", "#6e191e"],
@@ -40,7 +40,7 @@ const OWN: Readonly<
     addedWord: ["bold", "reverse"],
     removedWord: ["bold", "reverse"],
   },
-  // Blue and orange, which are easy to tell apart.
+  // Blue and orange are easy to tell apart.
   colorblind: {
     good: "blue",
     bad: "yellow",
@@ -52,7 +52,7 @@ const OWN: Readonly<
   },
 };
 
-/** With 256 colours there are no darker greens and reds than these. */
+/** Tints for terminals with 256 colours, which have no darker greens and reds than these. */
 const TINTS_OF_256: Readonly<Record<"dark" | "light", Readonly<Partial<Record<Style, string>>>>> = {
   dark: { addedLine: "", removedLine: "", addedPart: "", removedPart: "" },
   light: {
@@ -65,10 +65,10 @@ const TINTS_OF_256: Readonly<Record<"dark" | "light", Readonly<Partial<Record<St
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 const EFFECTS = new Map(Object.entries({ bold: "1", dim: "2", italic: "3", underline: "4", reverse: "7" }));
-/** The six levels of each component in terminals with 256 colours. */
+/** The six levels of each colour component in terminals with 256 colours. */
 const STEPS = [0, 95, 135, 175, 215, 255];
 
-/** The colours that the environment asks for; NO_COLOR and FORCE_COLOR override what the terminal can do. */
+/** Returns the number of colours to use. NO_COLOR and FORCE_COLOR override what the terminal supports. */
 export function detectColorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   const { NO_COLOR, FORCE_COLOR, COLORTERM = "", TERM = "" } = environment;
   if (NO_COLOR) return "none";
@@ -79,7 +79,7 @@ export function detectColorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   return TERM.includes("256") ? "256" : "16";
 }
 
-/** Whether the colour that a terminal reported, `11;rgb:ffff/ffff/ffff`, is light. */
+/** Whether a terminal's reported background colour, such as `11;rgb:ffff/ffff/ffff`, is light. */
 export function isLightBackground(report: string): boolean {
   const parts = /rgba?:([0-9a-f]+)\/([0-9a-f]+)\/([0-9a-f]+)/i.exec(report);
   if (parts === null) return false;
@@ -96,7 +96,7 @@ export interface ThemeOptions {
   readonly colors: Readonly<Record<string, string>>;
 }
 
-/** The theme, and which of the user's own looks are not valid. `auto` is light or dark, like the background. */
+/** Builds the theme, and reports which of the user's own looks are invalid. `auto` follows the background. */
 export function mixTheme(
   { name, isLight, colors }: ThemeOptions,
   depth: ColorDepth,
@@ -130,7 +130,7 @@ function formatLook(look: string, depth: ColorDepth): string | null {
   return codes.length === 0 ? null : codes.join(";");
 }
 
-/** The code of a colour, or of the nearest one that the terminal has. */
+/** Returns the code of a colour, or of the nearest colour that the terminal has. */
 function formatColor(word: string, depth: ColorDepth, isBack: boolean): string | null {
   const shift = isBack ? 10 : 0;
   const [, bright, name = ""] = /^(bright)?(\w+)$/.exec(word) ?? [];
@@ -152,10 +152,10 @@ function findStep(part: number): number {
   return away.indexOf(Math.min(...away));
 }
 
-/** What drives a terminal or turns the order of a line around. */
+/** Characters that control a terminal or reverse the order of a line. */
 const DRIVES = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The tint of each kind of text in a change. */
+/** The tint for each kind of changed text. */
 const TINTS: Readonly<Record<Back, Style>> = {
   added: "addedLine",
   removed: "removedLine",
@@ -163,7 +163,7 @@ const TINTS: Readonly<Record<Back, Style>> = {
   removedWord: "removedPart",
 };
 
-/** A line that fits, as bytes for the terminal; what was not made safe to show before is left out of it. */
+/** Converts a line that fits to bytes for the terminal. Removes characters that should have been made safe before. */
 export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
   const seen = removeUntinted(line, theme);
@@ -177,7 +177,7 @@ export function paint(line: Line, theme: Theme): Row {
   return { bytes, width: measureLine(seen) };
 }
 
-/** A tint reaches to the end of a row; without it spaces there would only be copied along. */
+/** Removes trailing spaces for a tint that the theme does not have: they would only be copied with the text. */
 function removeUntinted(line: Line, theme: Theme): Line {
   const last = line.at(-1);
   const isUnseen = last?.back !== undefined && !theme[TINTS[last.back]] && last.text.trim() === "";

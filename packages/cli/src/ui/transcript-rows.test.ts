@@ -56,7 +56,7 @@ it.each([80, 57, 41])(
   "P30 shows a long paragraph that streams in rows as full as if it came whole, %d wide",
   (width) => {
     const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
-    // Japanese has few spaces, and characters of two cells.
+    // Japanese has few spaces, and its characters take two cells.
     for (const source of [textOf("../../../../LICENSE"), textOf("../locales/ja.json")]) {
       const text = source.replace(/\s+/g, " ").trim();
       const stream = new MarkdownStream(true);

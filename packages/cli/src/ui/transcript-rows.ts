@@ -10,34 +10,34 @@ import { drawReceipt } from "./receipt-lines.ts";
 import { paint, type Theme } from "./theme.ts";
 
 export const BLANK_ROW: Row = { bytes: "", width: 0 };
-/** Of a long prompt the beginning is enough: the user has it in the scrollback. */
+/** Only the beginning of a long prompt is shown: the user can find the rest in the scrollback. */
 const MAX_PROMPT_ROWS = 12;
 const MAX_CALL_ROWS = 12;
-/** Of a thought that is being written, the end is shown. */
+/** The end of a thought that is being written is shown, up to this many rows. */
 const MAX_THOUGHT_ROWS = 3;
 const MAX_THOUGHT_CHARACTERS = 2000;
-/** After this long without a word, a reply that has begun is said to stand still. */
+/** If a reply has begun but nothing has arrived for this long, the screen says so. */
 const SILENT_MS = 10_000;
 const MAX_IMAGES = 4;
-/** In a long resumed session, earlier images are only mentioned. */
+/** In a long resumed session, images before the last entries are only mentioned. */
 const ITEMS_WITH_IMAGES = 50;
 
 export interface Frame {
   readonly width: number;
   readonly theme: Theme;
   readonly now: number;
-  /** An image as rows, if the terminal can draw images. */
+  /** Draws an image as rows, if the terminal can show images. */
   readonly draw: (image: InlineData) => readonly Row[];
 }
 
-/** Turns a transcript into rows: final ones, each once, and those of what is still in progress. */
+/** Converts a transcript to rows: final ones, each returned once, and the rows of what is still in progress. */
 export class TranscriptRows {
   /** Draws the text that is being written. */
   #stream: MarkdownStream | null = null;
-  /** The entry of the last final rows. */
+  /** The entry to which the last final rows belong. */
   #last: Item | null = null;
 
-  /** Takes what is final out of the transcript. */
+  /** Takes the final entries out of the transcript and returns their rows. */
   takeFinal({ items }: Transcript, frame: Frame): Row[] {
     const rows: Row[] = [];
     let taken = 0;
@@ -54,7 +54,7 @@ export class TranscriptRows {
     return rows;
   }
 
-  /** What may still change. */
+  /** Returns the rows that may still change. */
   live({ items }: Transcript, frame: Frame): Row[] {
     let last = this.#last;
     return items.flatMap((item) => {
@@ -79,7 +79,7 @@ export class TranscriptRows {
   }
 }
 
-/** What the user waits for, where nothing else on the screen moves; none while a call or a question is open. */
+/** Says who the user waits for, while nothing else on the screen changes; null while a call or question is open. */
 export function drawWaiting(transcript: Transcript, { width, now }: Frame): Line | null {
   const { items, heardAt, model, retryAt } = transcript;
   if (retryAt > now) {
@@ -108,7 +108,7 @@ function isFinal(item: Item): boolean {
   return item.kind === "text" || item.kind === "thought" ? item.isWhole : true;
 }
 
-/** The painted lines; an empty row parts them from the last ones, of another entry, unless both are calls or notices. */
+/** Paints an entry's lines. An empty row separates it from the last entry, unless both are calls or notices. */
 function buildRows(
   item: Item,
   lines: readonly Line[],
@@ -157,7 +157,7 @@ function drawItem(item: Item, { width, now }: Frame): Line[] {
   }
 }
 
-/** The images of a prompt or an answer. */
+/** Returns the images in a prompt or a result. */
 function listImages(item: Item): readonly InlineData[] {
   if (item.kind === "user") return item.media;
   if (item.kind !== "call" || item.call.status !== "success") return [];
@@ -166,7 +166,7 @@ function listImages(item: Item): readonly InlineData[] {
     .flatMap((part) => (typeof part === "string" || !part.inlineData ? [] : [part.inlineData]));
 }
 
-/** A call whose session ended before it. */
+/** Marks a call as cancelled because its session ended while it was running. */
 function closeCall(call: ToolCall): ToolCall {
   const error = { type: "cancelled", message: say("call.left") };
   return { ...call, status: "cancelled", llmContent: "", returnDisplay: "", error } as ToolCall;

@@ -1,4 +1,4 @@
-// The list of runs, and the list of the tasks of one.
+// The list of runs, and the list of one run's tasks.
 import {
   act,
   ask,
@@ -18,7 +18,7 @@ import {
   url,
 } from "./parts.js";
 
-/** How the tasks of a run are spread over the states, as a bar, and in words beside it. */
+/** Shows how many of a run's tasks are in each state, as a bar and as text. */
 function fillProgress(cell, run) {
   if (cell.childElementCount === 0) {
     const bar = make("div", { class: "bar", "aria-hidden": "true" });
@@ -34,7 +34,7 @@ function fillProgress(cell, run) {
   setText(cell.querySelector("span"), text);
 }
 
-/** A table whose rows keep their elements as long as they are about the same thing. */
+/** A table that reuses a row's elements as long as the row shows the same thing. */
 class Table {
   constructor(label, columns) {
     this.columns = columns;
@@ -75,7 +75,7 @@ const textColumn = (title, text, name) => ({
   fill: (cell, row) => setText(cell, text(row)),
 });
 
-/** The name of a row, which leads to what it is about, and a line about it. */
+/** Shows a row's name, linked to what the row is about, and a line about it. */
 function fillName(cell, { href, name, more = "" }) {
   if (cell.childElementCount === 0)
     cell.append(make("a", { href }), make("span", { class: "soft line one" }));
@@ -83,7 +83,7 @@ function fillName(cell, { href, name, more = "" }) {
   setText(cell.lastElementChild, more);
 }
 
-/** A list that is searched and paged by the server; where it is, stands in the address. */
+/** A list that the server searches and pages. The URL contains the current page. */
 class List {
   constructor({ title, path, table, keyOf, query, onData = () => {} }) {
     Object.assign(this, { path, table, keyOf, query, onData });

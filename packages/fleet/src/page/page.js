@@ -1,4 +1,4 @@
-// The page of `burin fleet serve`: which view is shown, and when it asks again.
+// The page of `burin fleet serve`: decides which view is shown and when it is updated.
 
 import { runsView, runView } from "./lists.js";
 import { IDLE_MS, place, setText } from "./parts.js";
@@ -8,7 +8,7 @@ let view = null;
 let timer;
 let round = 0;
 
-/** Asks for what is shown, and again after a while; one at a time. */
+/** Loads the data of the current view, and again after a pause. Only one request runs at a time. */
 async function poll() {
   clearTimeout(timer);
   round += 1;

@@ -1,4 +1,4 @@
-// What all views share. Whatever comes from tasks and models is put in as text.
+// What all views share. Anything from tasks and models is inserted as text.
 
 export const POLL_MS = 1500;
 export const IDLE_MS = 5000;
@@ -19,7 +19,7 @@ export const OTHER_STATES = {
 
 export const place = (id) => document.getElementById(id);
 
-/** The token stays out of the address, so that a picture of the window does not show it. */
+/** Removes the token from the URL, so that a screenshot of the window does not show it. */
 function takeToken() {
   const given = /^#([\w-]{20,})$/.exec(location.hash)?.[1];
   if (given !== undefined) {
@@ -44,7 +44,7 @@ export function button(words, click, more = {}) {
   return make("button", { type: "button", click, ...more }, words);
 }
 
-/** What stays the same is not touched: a selection in it lasts. */
+/** Sets an element's text only if it differs, so that a selection in it stays. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -69,7 +69,7 @@ export function tell(text, isSeen = true) {
   tell.timer = setTimeout(() => tell(""), 6000);
 }
 
-/** An action of the user, with what came of it. */
+/** Runs an action of the user and shows the result. */
 export async function act(path, body = {}) {
   try {
     tell((await ask(path, body)).told);

@@ -29,7 +29,7 @@ const CALL_STATES = {
   cancelled: "cancelled",
 };
 
-/** One task with its transcript, which grows as long as the task works. */
+/** Shows a task with its transcript, which grows while the task works. */
 export class TaskView {
   constructor(id) {
     this.id = id;
@@ -62,7 +62,7 @@ export class TaskView {
   async refresh() {
     const task = await ask(`${this.path}?from=${this.next}`);
     if (this.started !== undefined && this.started !== task.started) {
-      // It goes on from an earlier place.
+      // The task continues from an earlier point.
       this.started = task.started;
       this.begin();
       return 0;
@@ -75,7 +75,7 @@ export class TaskView {
     setText(this.facts, factsOf(task).join(" · "));
     this.fillQuestion(task.kind === "waiting" ? task.question : null);
     this.changes.hidden = !task.hasPatch;
-    // What went wrong around the session stands in no transcript, and neither does a prompt that nobody has begun with.
+    // The transcript contains neither errors outside of the session nor a prompt that was not started yet.
     setText(this.words, task.kind === "failed" ? task.words : "");
     if (this.next === 0 && task.entries.length === 0) setText(this.words, task.words || task.prompt);
     const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 40;
@@ -151,7 +151,7 @@ function drawEntry(entry) {
   return item;
 }
 
-/** Every second part is code. */
+/** Formats a part of a message; every second part is code. */
 function drawSaid(part, index) {
   if (index % 2 === 0) return make("p", {}, part.trim());
   return make("pre", {}, part.replace(/^\S*\n/, "").trimEnd());

@@ -8,15 +8,15 @@ import {
 
 interface ArgumentsEnding {
   readonly damaged: boolean;
-  /** How the reply ended inside or directly after this call. */
+  /** How the reply ended within or directly after this call. */
   readonly ending: "complete" | "limit" | "open";
-  /** Whether the output limit ended the reply, anywhere in it. */
+  /** Whether the output limit cut the reply anywhere. */
   readonly limited: boolean;
 }
 
 type ReadArguments = { readonly args: JsonRecord; readonly argsError?: string };
 
-/** The arguments of a call, or why they are not valid. Nothing is guessed: what was cut off or damaged is an error. */
+/** Parses a call's arguments, or says why they are not valid. Never guesses what was cut off or damaged. */
 export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsEnding): ReadArguments {
   if (fate.damaged) {
     return createFailedArguments(
@@ -44,14 +44,14 @@ function readArguments(given: string | JsonRecord, fate: ArgumentsEnding): ReadA
   return read;
 }
 
-/** The original text of arguments that are complete but not valid JSON, by the arguments that replace them. */
+/** Maps replacement arguments to the original text of arguments that are complete but not valid JSON. */
 const UNREAD = new WeakMap<JsonRecord, string>();
 
 export function findUnreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
   return UNREAD.get(args);
 }
 
-/** No tool needs so much nesting, and JSON.stringify would fail at some thousands. */
+/** The deepest nesting that is accepted. No tool needs more, and JSON.stringify would fail at some thousands. */
 const MAX_LEVELS = 500;
 const TOO_DEEP = `The arguments are objects or lists nested more than ${MAX_LEVELS} levels deep. Nothing was run.`;
 
@@ -83,18 +83,19 @@ function describeJsonFault(text: string): string {
   }
 }
 
-/** Parses the JSON value of the text, and allows for four habits of servers whose meaning is certain. */
+/** Parses the JSON value of the text. Allows for four habits of servers whose meaning is unambiguous. */
 function parseArguments(text: string): unknown {
   const value = parseJson(text);
   if (typeof value === "string") {
-    // Encoded twice.
+    // The JSON may be encoded twice.
     const inner = parseJson(value);
     return isRecord(inner) ? inner : value;
   }
   if (value !== undefined) return value;
   const end = findJsonEnd(text);
   if (end === undefined) {
-    // A server that began again: what came first is the start of the whole that follows, and does not just hold it.
+    // The server started again: the text before is the beginning of the complete object that follows. It must not be
+    // one that merely contains that object.
     const found = [...text.matchAll(/(?<=..)\{/gs)];
     const again = found.find(({ index }) => text.startsWith(text.slice(0, index), index));
     const isHeld = ["}", "]}", "}}"].some((end) => parseJson(text + end) !== undefined);
@@ -103,28 +104,28 @@ function parseArguments(text: string): unknown {
   const first = parseJson(text.slice(0, end));
   const second = parseJson(text.slice(end));
   if (!isRecord(first) || !isRecord(second)) return undefined;
-  // An empty object as a placeholder before the real one, or the whole object repeated at the end.
+  // The first object may be an empty placeholder for the second, or the second may repeat the first.
   const placeHolder = Object.keys(first).length === 0;
   return placeHolder || JSON.stringify(first) === JSON.stringify(second) ? second : undefined;
 }
 
-/** Returns where the object or list at the start of the text ends, if it does. */
+/** Returns where the object or list at the start of the text ends; undefined if it does not end. */
 export function findJsonEnd(text: string): number | undefined {
   return new JsonNesting().read(text);
 }
 
-/** Follows a JSON text that comes in pieces, each character once. */
+/** Tracks the nesting of a JSON text that arrives in pieces, reading each character once. */
 export class JsonNesting {
   #depth = 0;
   #inString = false;
   #isEscaped = false;
 
-  /** Whether the text cannot be whole yet. */
+  /** Whether the text is certainly incomplete. */
   get isOpen(): boolean {
     return this.#depth > 0 || this.#inString;
   }
 
-  /** Reads a piece up to where all that was open has ended; returns that place, if it is in it. */
+  /** Reads a piece up to where everything that was open is closed. Returns that position if it is in this piece. */
   read(piece: string, from = 0): number | undefined {
     for (let position = from; position < piece.length; position += 1) {
       const character = piece.charAt(position);

@@ -5,7 +5,7 @@ import { fromWireArguments } from "../request/wire.ts";
 import { findUnreadArguments } from "./call-arguments.ts";
 import { repairArguments } from "./repair-arguments.ts";
 
-/** A call of a reply as the tools know it: with the name that was meant, and with valid arguments. */
+/** Returns a call as our tools know it: with the name that the model meant, and with valid arguments. */
 export function resolveCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
   const offered = tools.map(({ name }) => name);
   const wireName = offered.includes(call.name) ? call.name : findMeantTool(call.name, offered);
@@ -22,11 +22,11 @@ export function resolveCall(call: FunctionCall, { tools, ownName }: PreparedRequ
   return { ...whole, args: fromWireArguments(args) };
 }
 
-/** What some models put before and after the name of a tool: a module, a channel or another mark, a number. */
+/** What some models put before or after a tool's name: a module, a channel or another mark, a number. */
 const BEFORE = /^(?:functions?|tools?|default_api|api)[.:/]+/i;
 const BEHIND = /(?:<.*|:\d+|\(\))$/s;
 
-/** The one offered tool that an unknown name means; the name itself when there are several, or none. */
+/** Returns the one offered tool that an unknown name can mean; the name itself if there are several or none. */
 function findMeantTool(name: string, offered: readonly string[]): string {
   const bare = name.trim().replace(BEHIND, "").replace(BEFORE, "").replace(BEHIND, "");
   if (offered.includes(bare)) return bare;

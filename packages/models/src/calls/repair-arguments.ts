@@ -6,7 +6,7 @@ const LONGEST_TEXT = 200_000;
 
 type Reading = readonly [value: unknown, end: number];
 
-/** The one object that an almost valid JSON text can mean; undefined when it can mean several that fit, or none. */
+/** Repairs almost valid JSON. Returns the only fitting object it can mean; undefined if there are several or none. */
 export function repairArguments(text: string, fits: (value: JsonRecord) => boolean): JsonRecord | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
@@ -24,7 +24,7 @@ export function repairArguments(text: string, fits: (value: JsonRecord) => boole
   });
 }
 
-/** Arguments as Python writes them, `(key="value")`, at the start of a text, and where what follows them begins. */
+/** Reads Python arguments, `(key="value")`, at the start of a text. `end` is where the text after them begins. */
 export function parsePythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
   return withFallback(undefined, () => {
     const reader = new LenientReader(text, true);
@@ -33,13 +33,13 @@ export function parsePythonArguments(text: string): { args: JsonRecord; end: num
   });
 }
 
-/** Reads a value in every possible way. Throws when there are too many. */
+/** Reads a value in every possible way. Throws if there are too many ways. */
 class LenientReader {
   readonly #text: string;
   readonly #isStrict: boolean;
   #steps = 0;
 
-  /** `isStrict`: the first quote ends a string. */
+  /** With `isStrict`, the first matching quote ends a string. */
   constructor(text: string, isStrict = false) {
     this.#text = text;
     this.#isStrict = isStrict;
@@ -60,7 +60,7 @@ class LenientReader {
     else yield* this.#word(at);
   }
 
-  /** What an object or a list holds behind `made`, which is not shared: each reading goes on with a copy. */
+  /** Reads the rest of an object or list after the entries in `made`. Every reading continues with its own copy. */
   *inside(
     from: number,
     made: readonly (readonly [unknown, unknown])[],
@@ -84,7 +84,7 @@ class LenientReader {
     }
   }
 
-  /** Each name that can be read here, and where its value begins. */
+  /** Yields each name that can be read here, and where its value begins. */
   *#keys(at: number, closing: string): Generator<Reading> {
     const [name = ""] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
     const isQuoted = /^["']/.test(this.#text.charAt(at));
@@ -94,7 +94,7 @@ class LenientReader {
     }
   }
 
-  /** In single quotes an apostrophe may be the end or a letter, so both are tried. */
+  /** Reads a string. An apostrophe within single quotes may end it or belong to it, so both are tried. */
   *#string(at: number): Generator<Reading> {
     const quote = this.#text[at];
     for (let end = at + 1; end < this.#text.length; end += 1) {
@@ -126,7 +126,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map(
   Object.entries({ true: true, false: false, null: null, True: true, False: false, None: null }),
 );
 
-/** The string between the quotes, with JSON's escapes; line breaks are taken literally. */
+/** Returns the text between the quotes with JSON's escapes decoded. Line breaks are taken literally. */
 function parseString(inner: string): string | undefined {
   const escaped = inner
     .replace(/\\'/g, "'")

@@ -2,15 +2,15 @@ import type { ModelRequest } from "@burin/contract/chat-model";
 import type { Part } from "@burin/contract/messages/message";
 import type { WrittenCall } from "./text-call-forms.ts";
 
-/** Between the name of a tool and the last of its values, not counting the values. */
+/** The most letters between the tool's name and its last value, not counting the values. */
 const MAX_BETWEEN = 60;
-/** Shorter values occur everywhere. */
+/** Shorter values occur everywhere, so they are not compared. */
 const MIN_LETTERS = 6;
 
 /**
- * Whether a call in the model's text also occurs in what the model was sent. Then the model may only repeat a file
- * that it has read, and the file's author would run the call. Only letters are compared, so that line numbers,
- * escapes and other brackets make no difference; the same name and values in another format count as well.
+ * Whether a call in the model's text also occurs in what the model was sent. If so, the model may only be quoting a
+ * file, and that file's author would cause the call. Only letters are compared, so line numbers, escapes and other
+ * brackets make no difference, and the same name and values in another format also match.
  */
 export function isAlreadyInHistory(
   call: WrittenCall,
@@ -41,7 +41,7 @@ function areInOrder(letters: string, name: string, values: readonly string[]): b
   return false;
 }
 
-/** JSON escapes contain letters of their own, so they are removed first. */
+/** Returns only the letters of a text. Removes JSON escapes first, because they contain letters. */
 function keepLetters(text: string): string {
   return text.replace(/(?<!\\)\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
 }

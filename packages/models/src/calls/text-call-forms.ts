@@ -7,25 +7,25 @@ export interface WrittenCall {
   readonly args: JsonRecord;
 }
 
-/** What is at the start of a text: calls, none in a mark around them; something else (undefined), or more must come. */
+/** What a text starts with: calls (none for a mark around calls), something else, or too little to tell. */
 export type WrittenCalls =
   | { readonly calls: readonly WrittenCall[]; readonly length: number }
   | "unfinished"
   | undefined;
 
 const NAME = "([A-Za-z0-9_.-]{1,200})";
-/** DeepSeek's bars and low lines are characters of their own; the tags of its later models have a prefix. */
+/** DeepSeek writes its bars and underscores with special characters, and its later models add a prefix to the tags. */
 const BAR = "[|｜‖]";
 const CALL = "tool[_▁]call";
 const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
 const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
-/** What models write around their calls. */
+/** The marks that models write around their calls. */
 const MARK = new RegExp(
   `^</?(?:minimax:tool_call|(?<=/)tool_call|tool_call(?=>\\s*<invoke )|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|(?:python|tool_call)_(?:start|end)|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
 );
 const LONGEST_TAG = 250;
 
-/** Reads the calls at the start of a text. `isWhole`: nothing more will come, so a missing closing tag is accepted. */
+/** Reads the calls at the start of a text. With `isWhole` no more text follows, so a closing tag may be missing. */
 export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   const isPart = text.length < LONGEST_TAG && (/^<[^<>\n]*$/.test(text) || "[TOOL_CALLS]".startsWith(text));
   if (isPart) return isWhole ? undefined : "unfinished";
@@ -38,7 +38,7 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
 }
 
-/** Llama 4 and LFM2 write `[name(key="value"), name()]`: what may be its beginning. */
+/** Matches what may be the beginning of `[name(key="value"), name()]`, as Llama 4 and LFM2 write it. */
 const PYTHON_START =
   /^\[\s{0,9}[A-Za-z_][\w.-]{0,100}(?:$|\(\s{0,9}(?:$|\)|[A-Za-z_]\w{0,100}\s{0,9}(?:$|=)))/;
 const PYTHON_NAME = new RegExp(`^[[,]\\s*${NAME}(?=\\()`);
@@ -61,7 +61,7 @@ function readTagged(text: string, isWhole: boolean): WrittenCalls {
   const closing = "</tool_call>";
   const json = /^<tool_call>\s*\{/.test(text) ? findJsonEnd(text.slice(start)) : 0;
   if (json === undefined) return "unfinished";
-  // The closing tag may also occur inside an argument.
+  // Try each closing tag: it may also occur inside an argument.
   for (let end = text.indexOf(closing, start + json); end !== -1; end = text.indexOf(closing, end + 1)) {
     const calls = parseTaggedCalls(text.slice(start, end));
     if (calls) return { calls, length: end + closing.length };
@@ -71,7 +71,7 @@ function readTagged(text: string, isWhole: boolean): WrittenCalls {
   return "unfinished";
 }
 
-/** GLM writes the name, and then keys and values. */
+/** GLM writes the name first, then keys and values. */
 const NAME_FIRST = new RegExp(`^${NAME}(?=\\s*(?:<arg_key>|$))`);
 const KEY_AND_VALUE =
   /\s*<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>(?=\s*(?:<arg_key>|$))/y;
@@ -98,7 +98,7 @@ function parseTaggedCalls(body: string): readonly WrittenCall[] | undefined {
   return calls.length > 0 ? calls : undefined;
 }
 
-/** Gemma 4 writes names without quotes, and has a mark of its own for the others. */
+/** Gemma 4 writes names without quotes, and quotes strings with its own mark. */
 const UNQUOTED = /^<\|tool_call>call:([\w.-]{1,200})(\{[\s\S]*?\})<tool_call\|>/;
 const QUOTED = /<\|"\|>([\s\S]*?)<\|"\|>/g;
 
@@ -112,16 +112,16 @@ function readUnquoted(text: string): WrittenCalls {
 const TAG_HEAD = new RegExp(`^<${DSML}(?:function=|invoke name=")([^">\\s<]{1,200})"?>`);
 const TAG_END = `</${DSML}(?:function|invoke)>`;
 const CLOSING_TAG = new RegExp(`^\\s*${TAG_END}`);
-/** A value ends at the closing tag that is followed by another parameter or the end. */
+/** A value ends at the closing tag that is followed by another parameter or by the end. */
 const PARAMETER = new RegExp(
   `\\s*<${DSML}parameter(?:=| name=")([^">\\s]{1,200})"?[^>]{0,100}>([\\s\\S]*?)</${DSML}parameter>(?=\\s*(?:<${DSML}parameter[= ]|${TAG_END}|$))`,
   "y",
 );
 
-/** MiniMax M3 names the tag like the parameter. */
+/** MiniMax M3 uses the parameter's name as the tag. */
 const NAMED_TAG = /\s*<([A-Za-z_][\w-]{0,100})>([\s\S]*?)<\/\1>(?=\s*<)/y;
 
-/** `<function=name>` with JSON or parameters, or `<invoke name="name">`. */
+/** Reads `<function=name>` with JSON or parameters, or `<invoke name="name">`. */
 function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   const [opening, name = ""] = TAG_HEAD.exec(text) ?? [];
   if (opening === undefined) return undefined;
@@ -155,11 +155,17 @@ function readParameters(body: string, parameter: RegExp) {
 }
 
 const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}(?:${CALL}[_▁]begin|start|channel)${BAR}>)\\s*`);
-/** Behind it a list of calls, or `name{...}`, `name[ARGS]{...}`; a marker is not a list, even if nothing has come yet. */
+/**
+ * After this mark comes a list of calls, `name{...}` or `name[ARGS]{...}`. A marker such as `[ARGS]` is not a list,
+ * even if nothing has arrived after it yet.
+ */
 const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
-/** `functions.name:0` of Kimi, `name` and `function` of DeepSeek, and what stands before the arguments. */
+/** What separates the name from the arguments: `functions.name:0` (Kimi), or `name` and `function` (DeepSeek). */
 const SEPARATED = `(?::\\d+)?\\s*(?:<${BAR}(?:tool[_▁]sep|tool_call_argument_begin)${BAR}>|\`\`\`json)\\s*(?=\\{)`;
-/** `to=functions.name` of gpt-oss, with its channel before or behind it. Few spaces: many would be tried in each way. */
+/**
+ * Matches `to=functions.name` of gpt-oss, with its channel before or after it. The number of spaces is limited, because
+ * the pattern would try many of them in every way.
+ */
 const CHANNEL = "\\s{0,9}(?:<\\|channel\\|>)?(?:commentary)?\\s{0,9}";
 const ADDRESSED = `(?:assistant)?${CHANNEL}to=(?:functions\\.)?${NAME}${CHANNEL}(?:<\\|constrain\\|>)?json\\s{0,9}<\\|message\\|>(?=\\{)`;
 const NAMED_HEAD = new RegExp(
@@ -186,7 +192,7 @@ function readNamed(text: string, isWhole: boolean): WrittenCalls {
 
 const CALL_KEYS = "name tool tool_name function arguments parameters args input type id".split(" ");
 
-/** An answer may be JSON too, so only an object with nothing but the parts of a call counts as one. */
+/** Reads a call in bare JSON. Answers may be JSON too, so only an object with just the parts of a call counts. */
 function readBareJson(text: string): WrittenCalls {
   const [whole = "", key, quote] = /^\[?\s*\{?\s*(?:"([^"]*)("?))?/.exec(text) ?? [];
   const isOpen = whole.length === text.length && !quote;

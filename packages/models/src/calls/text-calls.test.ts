@@ -6,7 +6,7 @@ import { TextCalls } from "./text-calls.ts";
 
 const OFFERED = new Set(["ls", "cat"]);
 
-/** What is shown and what is called when the text comes in these pieces. */
+/** Returns the shown text and the calls when the text arrives in these pieces. */
 function played(pieces: readonly string[], { offered = OFFERED, isWhole = true } = {}) {
   const reader = new TextCalls(offered);
   const shown = pieces.map((piece) => reader.add(piece)).join("");
@@ -174,7 +174,8 @@ describe("P15 calls in the text", () => {
     ],
     ['<|python_tag|>{"name": "ls", "parameters": {"path": "a"}}', { path: "a" }],
     ['<|tool_call|>[{"name": "ls", "arguments": {"path": "a"}}]', { path: "a" }],
-    // gpt-oss, as lmstudio-ai/lmstudio-bug-tracker#942, waybarrios/vllm-mlx#50 and ggml-org/llama.cpp#15181 show it.
+    // The form of gpt-oss, as shown in lmstudio-ai/lmstudio-bug-tracker#942, waybarrios/vllm-mlx#50 and
+    // ggml-org/llama.cpp#15181.
     [
       '<|start|>assistant<|channel|>commentary to=functions.ls<|constrain|>json<|message|>{"path":"a"}<|call|>',
       { path: "a" },
@@ -187,12 +188,12 @@ describe("P15 calls in the text", () => {
       '<|start|>assistant to=functions.ls<|channel|>commentary <|constrain|>json<|message|>{ "path": "a" }',
       { path: "a" },
     ],
-    // Gemma 4, as ml-explore/mlx-lm#1105 and raullenchai/Rapid-MLX#1102 do.
+    // The form of Gemma 4, as shown in ml-explore/mlx-lm#1105 and raullenchai/Rapid-MLX#1102.
     [
       '<|tool_call>call:ls{path:<|"|>say "}" <b><|"|>,num:42,all:true,in:{list:[1,<|"|>x<|"|>]}}<tool_call|>',
       { path: 'say "}" <b>', num: 42, all: true, in: { list: [1, "x"] } },
     ],
-    // Llama 4 and LFM2, as their makers' model cards do.
+    // The form of Llama 4 and LFM2, as shown in their makers' model cards.
     ["[ls(path='it\\'s (a), [b]', n=-1.5, all=True)]", { path: "it's (a), [b]", n: -1.5, all: true }],
     [
       '<|tool_call_start|>[ls(paths=["a", "b"], in={"x": None})]<|tool_call_end|>',

@@ -2,28 +2,28 @@ import type { FunctionCall } from "@burin/contract/messages/message";
 import { readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
 import { createCallId } from "./tool-call-assembly.ts";
 
-/** Enough of a line to see whether it opens or closes a code block. */
+/** How much of a line's start is kept: enough to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
-/** So many calls that were begun at the end of a reply are looked at; each is read to the end. */
+/** The most unfinished calls at the end of a reply that are examined, because each is read to the end. */
 const MAX_UNFINISHED = 50;
 
-/** One token, which MiniMax M3 writes before each of its tags. */
+/** A single token that MiniMax M3 writes before each of its tags. */
 const MINIMAX = "]<]minimax[>[";
 
-/** What comes after the first written call is held until the end, when it is clear whether the call counts. */
+/** Text that follows the first written call. It is held back until the end shows whether the call counts. */
 type Held = { readonly text: string; readonly calls?: readonly WrittenCall[] };
 
-/** Whether the model may only repeat, in a call as it was written, something that it was sent. */
+/** Whether the model may, in a call as written, only be repeating something that it was sent. */
 type IsRepeated = (call: WrittenCall, written: string) => boolean;
 
-/** An open tag or quote lasts until it is closed; a call in it is an example and does not count. */
+/** Tags and quotes that stay open until they are closed. A call inside one is an example and does not count. */
 const OPEN_TAG =
   /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]{0,4000}>|<!--|\u201c/gi;
 const CLOSED_TAG =
   /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
 
-/** Takes out only what names an offered tool, begins a line outside code, quotes and markup, and ends the text. */
+/** Finds calls that name an offered tool, begin a line outside code, quotes and markup, and end the text. */
 export class TextCalls {
   readonly #offered: ReadonlySet<string>;
   readonly #isRepeated: IsRepeated;
@@ -31,16 +31,16 @@ export class TextCalls {
   #shown = "";
   #isInQuote = false;
   #pending = "";
-  /** The start of the current line, as far as it was passed on; lines may be very long. */
+  /** The start of the current line, up to a limit, because lines may be very long. */
   #line = "";
   /** The backticks or tildes that opened the current code block. */
   #fence = "";
   #held: Held[] = [];
-  /** A candidate is checked again only when it has grown a lot, so that long ones stay cheap. */
+  /** A candidate is checked again only after it has grown a lot, so that long ones stay cheap. */
   #lookAgainAt = 0;
   #unfinished = 0;
 
-  /** `offered` are the tools that a call may name. */
+  /** `offered` are the names of the tools that a call may use. */
   constructor(offered: ReadonlySet<string>, isRepeated: IsRepeated = () => false) {
     this.#offered = offered;
     this.#isRepeated = isRepeated;
@@ -52,19 +52,19 @@ export class TextCalls {
     return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
   }
 
-  /** What has come and was not passed on. */
+  /** The text that has arrived but was not passed on. */
   get heldText(): string {
     return this.#held.map((item) => item.text).join("") + this.#pending;
   }
 
-  /** The rest of the text and the calls in it. If the protocol itself has brought calls, those in the text are only text. */
+  /** Returns the rest of the text and the calls in it, which count only if the protocol itself brought none. */
   finish(
     made: readonly FunctionCall[],
     isWhole: boolean,
     takenIds: ReadonlySet<string>,
   ): { readonly text: string; readonly calls: readonly FunctionCall[] } {
     let text = this.#scan(isWhole);
-    // What is undecided comes after what is held.
+    // Put undecided text after the held text.
     if (this.#held.length > 0) this.#held.push({ text: this.#pending });
     else text += this.#pending;
     this.#pending = "";
@@ -82,14 +82,14 @@ export class TextCalls {
     return { text: isOnlySpace ? "" : text, calls };
   }
 
-  /** Whether what is held is at the end of the reply, not inside anything open, and the model's own. */
+  /** Whether the held calls count: they end the reply, are not inside anything open, and repeat nothing. */
   #count(): boolean {
     const last = this.#held.at(-1);
     if (last && !last.calls && last.text.trim() !== "") return false;
-    // Reading it here also makes one string of all its pieces, which saves much memory in a long reply.
+    // This also joins the pieces into one string, which saves much memory in a long reply.
     const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
     if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
-    // Marks alone call nothing.
+    // Marks without a call inside call nothing.
     const hasCalls = this.#held.some(({ calls }) => calls?.length);
     return (
       hasCalls && !this.#held.some(({ calls, text }) => calls?.some((call) => this.#isRepeated(call, text)))
@@ -103,7 +103,7 @@ export class TextCalls {
     return shown;
   }
 
-  /** Passes on or takes out what comes first; undefined when it can be decided only with more text. */
+  /** Passes on or takes out the next part of the text. Returns undefined if that can be decided only with more text. */
   #next(isWhole: boolean): string | undefined {
     if (this.#pending === "") return undefined;
     const newline = this.#pending.indexOf("\n");
@@ -126,7 +126,7 @@ export class TextCalls {
     return "";
   }
 
-  /** Where in the rest of the line a call may begin: at its start, and later only after certain text. */
+  /** Returns where in the rest of the line a call may begin: only at its start, after at most three spaces. */
   #candidateIn(end: number): number | undefined {
     const rest = this.#pending.slice(0, end);
     const blank = rest.length - rest.trimStart().length;
@@ -141,14 +141,14 @@ export class TextCalls {
     if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);
     if (text.endsWith("\n")) {
       this.#fence = trackFence(this.#fence, this.#line);
-      // A quote continues in the following lines, up to an empty one.
+      // A quote continues on the following lines, up to an empty one.
       this.#isInQuote = /^\s*>/.test(this.#line) || (this.#isInQuote && this.#line.trim() !== "");
       this.#line = "";
     }
     if (this.#held.length === 0) return text;
     this.#held.push({ text });
     if (text.trim() === "") return "";
-    // With words after it, it was not a call.
+    // Other text follows, so this was not a call.
     const held = this.#held.map((item) => item.text).join("");
     this.#held = [];
     return held;

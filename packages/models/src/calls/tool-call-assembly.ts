@@ -3,20 +3,20 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { JsonNesting, parseCallArguments } from "./call-arguments.ts";
 
 export interface ReplyEnd {
-  /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
+  /** `limit`: the output limit cut the reply. `open`: the reply stopped with no sign that it was complete. */
   readonly ending: "complete" | "limit" | "open";
   /** The same for a call without arguments. */
   readonly bareEnding?: ReplyEnd["ending"];
   readonly takenIds: ReadonlySet<string>;
 }
 
-/** A call with what its provider wants back. */
+/** A call, with the signature that its provider wants back. */
 export interface SignedCall {
   readonly call: FunctionCall;
   readonly signature?: string | undefined;
 }
 
-/** What a call takes besides its arguments. */
+/** What a call counts for in addition to its arguments. */
 const CHARACTERS_OF_CALL = 500;
 
 type Fragment = ReturnType<typeof readFragment>;
@@ -26,7 +26,7 @@ class PartialCall {
   id = "";
   name = "";
   text = "";
-  /** Arguments that came as an object and not as text. */
+  /** Arguments that arrived as an object instead of text. */
   object: JsonRecord | undefined;
   /** A piece of the stream was lost while this call was unfinished. */
   damaged = false;
@@ -45,31 +45,34 @@ class PartialCall {
     return this.object !== undefined || this.json !== "";
   }
 
-  /** Asked for each piece and each other call, so it is kept, and a text that is still open is not parsed. */
+  /** The arguments as compact JSON. Needed for every piece, so it is cached, and open text is not parsed. */
   get json(): string {
     this.#json ??= this.#nesting.isOpen ? "" : normalizeJson(this.text);
     return this.#json;
   }
 }
 
-/** Servers disagree on how a fragment names its call: index, id, both or neither each count for what they prove. */
+/**
+ * Assembles calls from fragments. Servers differ in how a fragment names its call: by index, by id, by both or by
+ * neither. Each of these counts only for what it proves.
+ */
 export class ToolCallAssembly {
   readonly #calls: PartialCall[] = [];
   readonly #hosted = new Set<unknown>();
   #last: PartialCall | undefined;
   #chunk = 0;
-  /** Of all arguments, so that they can be limited. */
+  /** The characters in all arguments together, so that they can be limited. */
   characters = 0;
 
   get isEmpty(): boolean {
     return this.#calls.length === 0;
   }
 
-  /** Takes the `tool_calls` of one chunk, whatever they are; `signatureOf` returns what is sent back with one. */
+  /** Adds the `tool_calls` of a chunk, whatever their form. `signatureOf` returns what is sent back with a call. */
   add(toolCalls: unknown, signatureOf: (item: JsonRecord) => string | undefined = () => undefined): void {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
-    // Where nothing else tells the pieces of a list apart, their order does.
+    // If nothing else tells the pieces of a list apart, their order does.
     const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
     for (const [place, item] of list.entries()) {
       if (!isRecord(item) || this.#isHosted(item)) continue;
@@ -77,19 +80,19 @@ export class ToolCallAssembly {
     }
   }
 
-  /** A chunk could not be parsed. It may have contained a part of any unfinished call, which then must not run. */
+  /** Called for an unreadable chunk. It may have held a part of any unfinished call, so none of these may run. */
   loseChunk(): void {
     for (const call of this.#calls) call.damaged ||= !call.hasWholeArguments;
   }
 
-  /** Some services list tools that they run themselves too; those are not calls for us. */
+  /** Whether the service runs this tool itself: some services list those too, and they are not calls for us. */
   #isHosted({ type, index, function: called }: JsonRecord): boolean {
     const isOther = typeof type === "string" && type !== "" && type !== "function" && !isRecord(called);
     if (isOther) this.#hosted.add(index);
     return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
   }
 
-  /** The calls in the order in which they began, each with its own id. */
+  /** Returns the calls in the order in which they began, each with a unique id. */
   finish(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const all = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
@@ -98,15 +101,15 @@ export class ToolCallAssembly {
       const { bareEnding = end.ending } = end;
       const isBare = !hasArguments(call);
       const ending = isBare ? bareEnding : end.ending;
-      // Pieces say more than the object that stood in their place, unless they say nothing.
+      // Pieces of text take precedence over the object that came first, unless they are empty.
       const hasPieces = !/^\s*(?:\{\s*\}\s*)?$/.test(call.text);
       const read = parseCallArguments(hasPieces ? call.text : (call.object ?? call.text), {
         damaged: call.damaged,
-        // Services that begin several calls at once send their arguments later.
+        // Services that begin several calls at once send the arguments later.
         ending: call === this.#last || (isBare && bareEnding === "open") ? ending : "complete",
         limited: end.ending === "limit",
       });
-      // Kimi's ids hold the name: functions.read_file:0.
+      // Kimi's ids contain the name: functions.read_file:0.
       const name = call.name || (/^functions\.([\w.-]+):\d+$/.exec(call.id)?.[1] ?? "");
       return unwrapParallelCalls({ name, ...read }).map((one, place) => {
         const id = place === 0 && call.id !== "" && !used.has(call.id) ? call.id : createCallId(used);
@@ -161,12 +164,12 @@ export class ToolCallAssembly {
   #lastWithoutOtherIndex(fragment: Fragment): PartialCall | undefined {
     const last = this.#last;
     if (!last || fragment.index === undefined || this.#fits(last, fragment)) return last;
-    // Some servers count the pieces of a call where its index belongs.
+    // Some servers put the number of the piece where the call's index belongs.
     const isMore = fragment.id === "" && fragment.name === "" && !last.hasWholeArguments;
     return isMore ? last : undefined;
   }
 
-  /** A server may give one id to two calls: visible when one list has both, or when both are complete and differ. */
+  /** Whether the server gave one id to two calls: one list has both, or both are complete and differ. */
   #repeatsIdForAnother(call: PartialCall, fragment: Fragment): boolean {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;
@@ -181,15 +184,15 @@ export class ToolCallAssembly {
     if (fragment.name !== "" && call.name !== "") {
       if (otherId || call.namedInChunk === this.#chunk) return true;
       if (fragment.name === call.name) return call.hasWholeArguments;
-      // A name may come in pieces too, if the index says that it is the same call.
+      // A name may also arrive in pieces, if the index says that it is the same call.
       return hasArguments(call) || fragment.index === undefined || fragment.index !== call.index;
     }
-    // Some servers create a new id for every fragment: alone it begins a call only where no index says otherwise.
+    // Some servers create a new id for every fragment. A new id alone begins a call only if no index says otherwise.
     return otherId && fragment.index === undefined && (call.hasWholeArguments || fragment.arguments === "");
   }
 }
 
-/** OpenAI's models know a tool that makes several calls at once, and use it where it is not offered, too. */
+/** Splits a call that contains several. OpenAI's models know a tool for that, even if it is not offered. */
 function unwrapParallelCalls<Call extends Pick<FunctionCall, "name" | "args">>(call: Call) {
   const { tool_uses: uses } = call.args;
   if (!/^(?:multi_tool_use[._])?parallel$/.test(call.name) || !Array.isArray(uses)) return [call];
@@ -199,7 +202,7 @@ function unwrapParallelCalls<Call extends Pick<FunctionCall, "name" | "args">>(c
   return calls.length > 0 && calls.length === uses.length ? calls : [call];
 }
 
-/** An unused id of nine letters and digits, because some services accept no other format. */
+/** Returns an unused id of nine letters and digits, the only format that some services accept. */
 export function createCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
   for (let number = used.size + 1; ; number += 1) {
     const id = `${start}${String(number).padStart(5, "0")}`;
@@ -207,7 +210,7 @@ export function createCallId(used: ReadonlySet<string>, start: "call" | "text" =
   }
 }
 
-/** Some servers send the name once, some with each fragment, some as far as it has come, and some in pieces. */
+/** Joins parts of a name. Some servers send it once, some with each fragment, some as it grows, some in pieces. */
 function mergeName(known: string, more: string): string {
   if (more === "") return known;
   return more.startsWith(known) ? more : known + more;
@@ -226,7 +229,10 @@ function readFragment(item: JsonRecord, signature: string | undefined) {
   };
 }
 
-/** Some servers tell a call again under its id, at another index, and not always to its end; z.ai, one that it lost. */
+/**
+ * Whether a call repeats another one. Some servers send a call again with its id at another index, not always
+ * completely; z.ai sends one again that was lost.
+ */
 function isSameAgain(call: PartialCall, other: PartialCall, isLater: boolean): boolean {
   const isLost = call.damaged && call.index !== undefined && !isLater && !other.damaged;
   if (isLost && call.index === other.index && call.name === other.name) return true;
@@ -237,7 +243,7 @@ function isSameAgain(call: PartialCall, other: PartialCall, isLater: boolean): b
   return other.hasWholeArguments && other.text.startsWith(call.text);
 }
 
-/** Without spaces; empty where it is not JSON. */
+/** Returns the text as compact JSON; "" if it is not JSON. */
 function normalizeJson(text: string): string {
   return JSON.stringify(parseJson(text)) ?? "";
 }

@@ -21,20 +21,20 @@ export interface ModelNames {
 
 interface Service {
   readonly protocol: ModelProvider;
-  /** The variables that may contain the key; messages name the first one. */
+  /** The variables that may contain the key. Messages name the first one. */
   readonly keyVariables: readonly string[];
   /** The variable that may name the model. */
   readonly modelVariable?: string;
-  /** The variable that may hold another address. */
+  /** The variable that may contain another URL. */
   readonly urlVariable?: string;
   readonly defaultUrl?: string;
-  /** Asked when there is a key and nothing names a model. */
+  /** The model that is used if there is a key and no model is named. */
   readonly defaultModel?: string;
-  /** The variable without which there is no address. */
+  /** The variable without which the URL is unknown. */
   readonly requiredVariable?: string;
-  /** How it is reached, if not at `defaultUrl`; undefined if something is missing. */
+  /** Returns how to reach the service if it is not at `defaultUrl`; undefined if something is missing. */
   readonly reach?: (asked: ServiceAddress) => Partial<ModelChoice> | undefined;
-  /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
+  /** Matches the names of the service's own models, which otherwise only multi-vendor services offer. */
   readonly ownNames?: RegExp;
 }
 
@@ -48,7 +48,7 @@ const OPENAI: Service = {
   ownNames: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
-/** A service with chat completions at that address, and with variables that start with its name. */
+/** A chat completions service at that address, whose variables start with its name. */
 function defineCompatible(
   start: string,
   address: string,
@@ -120,27 +120,27 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ defaultModel = [] }) => defaultModel);
-/** Without those that only repeat another entry's address and key. */
+/** Leaves out the entry that only repeats another one's URL and key. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
-/** All variables that name a model, its service or its key. */
+/** All variables that name a model, its service's URL or its key. */
 export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
   Object.values(SERVICES).flatMap(({ keyVariables, modelVariable = [], urlVariable = [] }) =>
     keyVariables.concat(modelVariable, urlVariable),
   ),
 );
 
-/** Whether the environment itself names a model, or has a key. */
+/** Whether the environment names a model or contains a key. */
 export function hasModelVariable(environment: Environment): boolean {
   return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
 }
 
-/** The model that settings and environment name; null when they name none, or no service for it. */
+/** Returns the model that the settings and the environment name; null if they name none, or no service for it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
   return assertAllowed(chooseEntry(resolveEntry(names.model, names), environment), names);
 }
 
-/** The same for another model: by an alias, or with its own service. */
+/** Returns another model than the main one: by an alias, or with its own service. */
 export function chooseOtherModel(
   named: NamedModel,
   names: ModelNames,
@@ -151,7 +151,7 @@ export function chooseOtherModel(
   return assertAllowed(chooseEntry(entry, environment), names);
 }
 
-/** Throws SettingsError for a service that the administrator of this machine has not allowed. */
+/** Throws SettingsError for a service that this machine's administrator has not allowed. */
 function assertAllowed(choice: ModelChoice | null, { managed }: ModelNames): ModelChoice | null {
   if (choice === null || managed?.modelHosts === undefined) return choice;
   const host = URL.canParse(choice.baseUrl) ? new URL(choice.baseUrl).hostname : choice.baseUrl;
@@ -181,7 +181,7 @@ export function findKeyVariable({ service }: ModelChoice, named: NamedModel): st
   return findVariable(named) ?? SERVICES[service ?? "openai"].keyVariables[0] ?? "";
 }
 
-/** Returns what is missing if the settings for a model are incomplete, or null. */
+/** Returns what is missing if the settings for a model are incomplete, otherwise null. */
 export function describeMissing(names: ModelNames, environment: Environment): string | null {
   const named = resolveEntry(names.model, names);
   const said = named.name ?? "";
@@ -206,12 +206,12 @@ function describeMissingAddress(service: ServiceName, named: NamedModel, environ
   return `${findVariable(named) ?? keyVariables[0]} is not set, which holds the key`;
 }
 
-/** The entry of the name in `models`, overridden by the fields that are set with the name. */
+/** Returns the model's entry in `models`, overridden by the fields that are set together with the name. */
 function resolveEntry(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
   const { name = "" } = named;
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return named;
-  // The main model's address and properties do not apply to this one.
+  // Do not apply the main model's URL and properties to this one.
   const { timeoutSeconds, callsInText, retries, prices } = named;
   return {
     ...dropUndefined({ timeoutSeconds, callsInText, retries, prices }),
@@ -334,7 +334,7 @@ function buildVertexChoice({
     apiKey:
       token ||
       (async (isRefused) => (await import("../keys/key-source.ts")).fetchGoogleToken(environment, isRefused)),
-    // The model is in the path there, and the version in the body.
+    // Vertex expects the model in the path and the version in the body.
     ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
   };
 }
@@ -344,7 +344,7 @@ function createKeyReader({ key }: NamedModel, environment: NodeJS.ProcessEnv): M
   return async (isRefused) => (await import("../keys/key-source.ts")).readKey(key, environment, isRefused);
 }
 
-/** Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`. */
+/** Splits `provider/name` if it can mean nothing else: multi-vendor services name their models `maker/model`. */
 function splitProvider(
   named: NamedModel,
   environment: Environment,
@@ -359,7 +359,7 @@ function splitProvider(
     Boolean(named.baseUrl || environment.OPENAI_BASE_URL || (set && !set.startsWith("openai")));
   if (isManyMakers && prefix !== "openai-responses") return undefined;
   const rest = { provider: prefix, name: name.slice(slash + 1) };
-  // The address and the key in the settings belong to the provider that is set with them.
+  // The URL and the key in the settings belong to the provider that is set together with them.
   const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].urlVariable === OPENAI.urlVariable);
   return isSame ? { ...named, ...rest } : rest;
 }
@@ -368,7 +368,7 @@ function isService(text: string): text is ServiceName {
   return Object.hasOwn(SERVICES, text);
 }
 
-/** The likely service, from the model's name and the keys that are set. */
+/** Returns the likely service, judged by the model's name and the keys that are set. */
 function guessService(named: NamedModel, environment: Environment): ServiceName {
   const { name = "", baseUrl } = named;
   if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
@@ -386,7 +386,7 @@ function hasServiceKey(service: ServiceName, environment: Environment): boolean 
   return SERVICES[service].keyVariables.some((key) => environment[key]);
 }
 
-/** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */
+/** Returns the model's maker if its key is set, but OPENAI_BASE_URL sends the request elsewhere. */
 function findBypassedMaker(
   { name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel,
   environment: Environment,

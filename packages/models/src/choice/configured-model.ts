@@ -5,20 +5,20 @@ import { chooseModel, chooseOtherModel, type ModelNames } from "./choose-model.t
 import { type ModelChoice, openModel } from "./open-model.ts";
 
 interface ModelRequestSettings extends ModelNames {
-  /** Wraps each single request to a service, including retries. */
+  /** Wraps every single request to a service, including retries. */
   readonly around?: (model: ChatModel) => ChatModel;
 }
 
 /**
- * The model that settings and environment name, with retries, and after it those of `model.fallbacks`. Null when
- * none is named. With a name: another one, by an alias of `models` or in full.
+ * Returns the model that the settings and the environment name, with retries and the models of `model.fallbacks`; null
+ * if none is named. With `name`, returns another model: an alias from `models` or a full name.
  */
 export function openConfiguredModel(
   names: ModelRequestSettings,
   environment: NodeJS.ProcessEnv,
   name?: string,
 ): ChatModel | null {
-  // A name alone belongs to the service of the main model.
+  // A bare name belongs to the service of the main model.
   const isAlias = name !== undefined && Object.hasOwn(names.models ?? {}, name);
   const first =
     name === undefined
@@ -62,7 +62,7 @@ function openFallbacks(names: ModelRequestSettings, environment: NodeJS.ProcessE
   });
 }
 
-/** Stands for a fallback without a service; reports that only when it is needed. */
+/** Stands in for a fallback that has no service. Reports this only when it is needed. */
 function createMissingModel(name: string): ChatModel {
   const message = `The fallback model "${name}" has no service: set its API key or its baseUrl.`;
   return {

@@ -1,7 +1,7 @@
-/** Assumed for an unknown model: less than most models that can use tools have. */
+/** The window that is assumed for an unknown model: smaller than that of most models that can use tools. */
 const UNKNOWN_WINDOW = 32_768;
 
-/** In tokens, by the start of the name; the first match counts. Settings and the service itself take precedence. */
+/** Windows in tokens by the start of the name; the first match counts. Settings and the service take precedence. */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^claude-(?:[a-z]+-)?(?:3|4(?![.-][6-9]))/, 200_000],
   [/^claude-(?:fable|mythos|opus|sonnet|haiku)/, 1_000_000],
@@ -33,7 +33,7 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^llama-?3[.-][123]|^llama-?[4-9]|^gemma-?[3-9]|^phi-?4-mini/, 128_000],
 ];
 
-/** How many tokens a request and its reply may have together. Ignores a maker before a slash. */
+/** Returns how many tokens a request and its reply may have together. Ignores a maker's name before a slash. */
 export function guessContextWindow(model: string): number {
   const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN_WINDOW;

@@ -33,7 +33,7 @@ describe("the shipped table of models", () => {
   });
 
   it("holds the models that are asked when only a key is set", () => {
-    // A service without a row has a name that it moves to its newest model itself.
+    // A service without a row has a name that it always moves to its newest model.
     const unknown = SERVICE_DEFAULTS.filter((name) => findKnownModel(name) === undefined);
     expect(SERVICE_DEFAULTS.length).toBeGreaterThan(10);
     expect(unknown).toEqual(["mistral-medium-latest"]);

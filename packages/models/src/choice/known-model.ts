@@ -11,7 +11,7 @@ export interface KnownModel {
   readonly price: ModelPrice;
 }
 
-/** What the table has about the model, whatever a service calls it; undefined for an unknown model. */
+/** Looks the model up in the table, whatever a service calls it; undefined for an unknown model. */
 export function findKnownModel(name: string): KnownModel | undefined {
   const start = `${normalizeModelName(name)} `;
   const row = table.models.find((model) => model.startsWith(start));
@@ -33,7 +33,7 @@ function readRow(row: string): KnownModel {
   };
 }
 
-/** The name without maker, cloud, date and tags, and with one character for dots. */
+/** Returns the name without maker, cloud, date and tags, and with hyphens instead of dots. */
 function normalizeModelName(name: string): string {
   return name
     .trim()

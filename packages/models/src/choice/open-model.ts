@@ -14,12 +14,12 @@ import { isSupportedImage } from "../request/user-items.ts";
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
   readonly service?: ServiceName | undefined;
-  /** No model was named: it is the default model of the service whose key is set. */
+  /** No model was named, so this is the default model of the service whose key is set. */
   readonly isGeneral?: boolean | undefined;
-  /** The model's maker, whose key is set too, although OPENAI_BASE_URL sends the request elsewhere. */
+  /** The model's maker, if its key is set although OPENAI_BASE_URL sends the request elsewhere. */
   readonly passedOver?: ServiceName | undefined;
   readonly retries?: number | undefined;
-  /** In tokens, if it is configured. */
+  /** The configured size of the context window in tokens. */
   readonly window?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ async function loadResponses(): Promise<Protocol> {
   return (await import("../protocols/openai-responses.ts")).OPENAI_RESPONSES;
 }
 
-/** The most common one is loaded at once; the others with their first request. */
+/** The protocols. The most common one is loaded at once, the others with their first request. */
 export const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>> = {
   openai: () => Promise.resolve(CHAT_COMPLETIONS),
   "openai-responses": loadResponses,
@@ -63,7 +63,7 @@ export function openModel(choice: ModelChoice): ChatModel {
   return createServiceModel(PROTOCOLS[choice.provider], choice);
 }
 
-/** A model of any service that offers streamed chat completions. */
+/** Opens a model of any service with streamed chat completions. */
 export function openAiCompatible(options: ServiceOptions): ChatModel {
   return openModel({ ...options, provider: "openai" });
 }

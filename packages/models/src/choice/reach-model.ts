@@ -4,7 +4,7 @@ import { readTextStart, sendHttpRequest } from "@burin/net/http-request";
 import { resolveAccess } from "../protocols/service-model.ts";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 
-/** The result of asking a service for its models: an HTTP status and their names, or the reason why there is none. */
+/** A service's answer when asked for its models: a status with their names, or the reason for no answer. */
 export type ReachResult =
   | { readonly status: number; readonly models?: readonly string[] }
   | { readonly fault: string };
@@ -31,7 +31,7 @@ const MAX_LOCAL_WAIT_MS = 300;
 const MAX_LOCAL_MODELS = 5;
 const MAX_ANSWER_BYTES = 1_500_000;
 
-/** Asks the service for its models, with the key; that costs nothing. Never rejects. */
+/** Asks the service for its models, using the key. This costs nothing. Never rejects. */
 export async function reachModel(
   choice: ModelChoice,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ export async function reachModel(
   }
 }
 
-/** The same words as for a prompt; what has no code is not of the network, and says what to do. */
+/** Words a failure as for a prompt. An error without a code is not from the network, and says what to do. */
 async function describeReachFault(error: unknown, baseUrl: string): Promise<string> {
   const { code, message } = findInnermostError(error);
   if (code === "" || !URL.canParse(baseUrl)) return message;
@@ -62,7 +62,10 @@ async function describeReachFault(error: unknown, baseUrl: string): Promise<stri
   return createConnectionFailure(error, new URL(baseUrl)).message;
 }
 
-/** In the order of the list. Any program may use these ports: only one that answers like a model server counts. */
+/**
+ * Returns the local model servers, in the order of the ports. Any program may use these ports, so only one that answers
+ * like a model server counts.
+ */
 export async function findLocalServers(
   signal: AbortSignal,
   ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,
@@ -79,9 +82,9 @@ export async function findLocalServers(
   return found.flat();
 }
 
-/** The names in a list of models, in the formats that services use. */
+/** Returns the names from a list of models, in any of the formats that services use. */
 function readModelIds(answer: unknown): string[] | undefined {
-  // Ollama without a single model returns null instead of an empty list.
+  // Ollama returns null instead of an empty list if it has no models.
   const isEmpty = isRecord(answer) && answer.data === null && answer.object === "list";
   const list = isEmpty ? [] : isRecord(answer) ? (answer.data ?? answer.models) : answer;
   if (!Array.isArray(list) || (list === answer && list.length === 0)) return undefined;

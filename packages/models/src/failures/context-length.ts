@@ -2,7 +2,7 @@ export interface TooLongDetails {
   readonly contextWindow?: number;
 }
 
-/** What was sent, that it was too much, and in which unit: each service words the three differently. */
+/** What was sent, that it was too much, and the unit. Each service words these three parts differently. */
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
 const TOO_MUCH =
   "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|only supports|cannot exceed|is not possible)";
@@ -19,7 +19,7 @@ const WORDS = new RegExp(
     "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
     "reduce (?:the length|your (?:prompt|message|input))",
     "request_too_large",
-    // The space left for the reply, computed from what was sent.
+    // A negative space for the reply means that the request was too long.
     "max_tokens must be at least 1, got -",
     "payload size exceeds",
     "(?:输入|上下文|提示词|对话|消息)[^\\n]{0,20}(?:过长|超过|超出|超限)",
@@ -28,7 +28,7 @@ const WORDS = new RegExp(
   ].join("|"),
   "i",
 );
-/** A limit of the reply alone; a shorter request would change nothing. */
+/** Messages about the limit for the reply alone, which a shorter request would not change. */
 const OUTPUT_LIMIT =
   /max_(?:completion_|output_)?tokens(?! must be at least 1, got -)|maximum tokens you requested/i;
 const OUTPUT_ALONE =
@@ -36,12 +36,12 @@ const OUTPUT_ALONE =
 const INPUT = /\b(?:prompt|input|messages)\b/i;
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|throttl|\b(?:id|name)'?: string|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
-/** Under these a service speaks of the key, of money or of the rate. */
+/** With these statuses a service means the key, money or the rate. */
 const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
-/** Then a number in it does not count tokens. */
+/** If this matches, a number in the message does not count tokens. */
 const NO_TOKENS = /\bstring too long|\b(?:characters|bytes|message size)\b/i;
 
-/** The first match counts. */
+/** Patterns for the size of the window. The first match counts. */
 const SIZES = [
   /n_ctx"?\W{1,3}(\d+)/,
   /\d(?: tokens)? > (\d+)/,
@@ -53,12 +53,12 @@ const SIZES = [
   /(?:limit(?: of| is| ?:)?|supports up to|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];
 
-/** Whether a refusal means that the request is too long for the model; undefined when it means something else. */
+/** Says whether a refusal means that the request is too long for the model; undefined if it means something else. */
 export function readTooLong(status: number, answer: string): TooLongDetails | undefined {
   if (OTHER_STATUSES.has(status) && !(status === 403 && /context length/i.test(answer))) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;
   if (NO_TOKENS.test(answer)) return {};
-  // 1,048,576 is a number as well.
+  // Also read numbers such as 1,048,576.
   const plain = answer.replace(/(\d),(?=\d{3}\b)/g, "$1");
   for (const pattern of SIZES) {
     const size = Number(pattern.exec(plain)?.[1]);
@@ -69,7 +69,7 @@ export function readTooLong(status: number, answer: string): TooLongDetails | un
 }
 
 function isAboutLength(said: string): boolean {
-  // The name of a field says it as well as words do; a link only says where to read about something.
+  // A field's name is as good as words. A link is only a pointer to documentation.
   const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens").replace(/https?:\S+/g, "");
   if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (

@@ -2,7 +2,7 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 
 const STAY_MS = 300_000;
 
-/** When a model fails before it has said anything, the next one is asked, and stays first for a while. */
+/** Builds a model that asks the next one if one fails before it has said anything. That one stays first for a while. */
 export function createFallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
   now = () => performance.now(),
@@ -33,7 +33,7 @@ export function createFallbackChain(
   return { name: models[0].name, stream };
 }
 
-/** Passes the events on; returns a failure that comes before the first text or call. */
+/** Passes the events on. Returns a failure that comes before the first text or call. */
 async function* passUntilAnswer(
   events: AsyncIterable<ModelEvent>,
   onAnswer: () => void,

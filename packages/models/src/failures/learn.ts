@@ -16,21 +16,21 @@ export interface LessonContext {
   readonly protocol: ModelProvider;
 }
 
-/** Statuses with which a service refuses the request itself. */
+/** Statuses with which a service rejects the request itself. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 424]);
-/** Statuses with which a model or its chat template may refuse the request. */
+/** Statuses with which a model or its chat template may reject the request. */
 const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
 const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
 
-/** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
+/** Learns from a refusal. Returns a notice for the user, which may be empty; undefined if it teaches nothing. */
 export function learnFromRefusal(
   lesson: LessonContext,
   { status, type, message, contextWindow }: ModelFailure,
   refusal: string | undefined,
 ): string | undefined {
-  // In a stream there is no status, only the message. A null in it says nothing about what was sent.
+  // A stream has no status, only the message. A null in it says nothing about the request.
   const reason = (refusal ?? message).replace(/(?<!\\)\\*"\w+\\*"\s*:\s*null\b/g, "");
-  // OpenRouter wants the price of the longest reply in advance.
+  // OpenRouter requires credit for the longest possible reply in advance.
   const affordable = Number(/can only afford (\d+)/.exec(reason)?.[1]);
   if (affordable >= MIN_OUTPUT) return learnOutputLimit(lesson, affordable, Number.POSITIVE_INFINITY);
   if (OTHER_FAULTS.has(type) && !/reasoning summar/i.test(reason)) return undefined;
@@ -39,7 +39,7 @@ export function learnFromRefusal(
   if (type === "context_length" && !isTooLarge) return learnOutputLimit(lesson, (contextWindow ?? 0) / 4);
   if (!isRefusal && !FAULTS.has(status)) return undefined;
   const quirk = () => learnQuirk(lesson, isRefusal, reason);
-  // Behind some gateways each request meets another key: then no reasoning goes back at all, if that is known to help.
+  // Behind some gateways every request uses another key. Then send no reasoning back at all, if that is known to help.
   const isAgain = lesson.protocol === "openai-responses" && lesson.lessons.hasForeignSignatures;
   return (
     learnImages(lesson, reason) ??
@@ -70,7 +70,7 @@ const NO_IMAGES = new RegExp(
   ].join("|"),
   "i",
 );
-/** Then only this image is wrong, and others may be accepted. */
+/** Then only this image is at fault, and others may be accepted. */
 const ONE_PICTURE =
   /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
 
@@ -84,14 +84,14 @@ function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
 const FOREIGN_SIGNATURE =
   /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|decode the compaction blob|item with id 'rs_/i;
 
-/** The model goes on thinking, and what it thinks from now on goes back. */
+/** The service rejects another one's signatures. The model keeps thinking, and new thoughts are sent back. */
 function learnSignatures({ lessons, sent }: LessonContext, reason: string) {
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 
 const MAX_OUTPUT =
   /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|not exceed|(?:exceeds?|greater than) the (?:[\w']+ ){1,3}of|between \d+ and|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
-/** For less than this no work can be done. */
+/** With a smaller limit than this, no useful work is possible. */
 const MIN_OUTPUT = 1000;
 
 function readOutputLimit(reason: string): number {
@@ -99,7 +99,7 @@ function readOutputLimit(reason: string): number {
   return Number(most) - (isBeyond ? 1 : 0);
 }
 
-/** What the reply may have is less than the service gives, and leaves most of a window to what is sent. */
+/** Learns a lower limit for the reply than the one requested. */
 function learnOutputLimit(
   { lessons, sent, model, protocol }: LessonContext,
   most: number,
@@ -111,10 +111,10 @@ function learnOutputLimit(
 }
 
 const OF_EFFORT = /effort|\blevels?\b|reasoning|thinking|supported values are/i;
-/** What may be asked for: these words one after the other. */
+/** Matches a list of allowed efforts: these words one after the other. */
 const EFFORT_LIST = new RegExp(`(?:\\b(?:${EFFORTS.join("|")})\\b(?:\\W|\\band\\b|\\bor\\b)*){2,}`, "i");
 
-/** The greatest effort that the model has and that is no more than was asked for, else its least. */
+/** Learns the highest effort that the model has and that does not exceed the requested one; otherwise its lowest. */
 function learnEffort({ lessons, sent, model }: LessonContext, reason: string): string | undefined {
   const { reasoning } = sent.tuning ?? {};
   const asked = reasoning === undefined ? -1 : EFFORTS.indexOf(resolveEffort(reasoning));
@@ -127,7 +127,7 @@ function learnEffort({ lessons, sent, model }: LessonContext, reason: string): s
   return `The model ${model} does not know the effort "${EFFORTS[asked]}"; it works with "${lessons.effort}".`;
 }
 
-/** A chat template reports what it does not accept as a server error. */
+/** Words of a chat template, which reports what it does not accept as a server error. */
 const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
 
 function learnQuirk({ lessons, sent, model, protocol }: LessonContext, isRefusal: boolean, reason: string) {
@@ -204,7 +204,7 @@ const MEDIA_WORDS =
 const TOO_MANY_MEDIA =
   /too (?:many|much) [^\n]{0,20}(?:images|media|documents|files)|\d+ (?:images|documents|files)\b[^\n]{0,20}exceed|at most \d+ (?:image|document|file)|many-image/i;
 
-/** If a request with media is too large, the media are the reason, whatever service reports it. */
+/** Learns to leave out media: if a request with media is too large, they are the reason, whatever reports it. */
 function learnMedia({ lessons, sent }: LessonContext, isTooLarge: boolean, reason: string) {
   const files =
     isTooLarge || MEDIA_WORDS.test(reason)
@@ -215,13 +215,13 @@ function learnMedia({ lessons, sent }: LessonContext, isTooLarge: boolean, reaso
   return `The model's service refused ${what}; the work goes on without.`;
 }
 
-/** Some say only that a keyword has failed, or, as llama.cpp, the grammar that is made of all tools. */
+/** Some services only say that a keyword failed or, like llama.cpp, the grammar made from all tools. */
 const UNNAMED = /\bgrammar\b|schema conversion failed|unsupported.?keyword|\bregex\b/i;
 const NARROWING = createWordSet(
   "pattern format minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum",
 );
 
-/** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
+/** Without these keywords a schema no longer describes the arguments; all others only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
 /** They narrow most, so they go last. */
 const CHOICES = createWordSet("enum const anyOf oneOf allOf");
@@ -239,7 +239,7 @@ function namesFormat(reason: string, schema: JsonSchema): boolean {
   );
 }
 
-/** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
+/** Returns the keywords that a refusal names: in quotes, at a path's end, or by a name that is not a usual word. */
 function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
   return listKeywords(schema).filter((keyword) => {
     if (keyword === "format" && namesFormat(reason, schema)) return true;

@@ -6,11 +6,11 @@ import { readTooLong, type TooLongDetails } from "./context-length.ts";
 import codeRows from "./failure-codes.json" with { type: "json" };
 import wordRows from "./failure-words.json" with { type: "json" };
 
-/** Why a service refuses a request or fails. */
+/** Why a service rejects a request or fails. */
 export type FailureKind =
   /** Too many requests or tokens in a short time. */
   | "limit"
-  /** No money left, or nothing left of the plan or the day. */
+  /** No money is left, or the plan or the day's quota is used up. */
   | "quota"
   | "context"
   /** The model wrote a call that the service could not parse. */
@@ -18,26 +18,26 @@ export type FailureKind =
   | "key"
   /** It is unclear whether the key or something else is the reason. */
   | "refused"
-  /** The key is valid; a region, a verification or a disabled API is the reason. */
+  /** The key is valid, but a region, a verification or a disabled API prevents the request. */
   | "permission"
-  /** Locked, suspended, not active: no key helps. */
+  /** The account is locked, suspended or inactive, so no key helps. */
   | "account"
   | "model"
   /** There is no API at this address. */
   | "path"
-  /** A gateway that has no provider for the model. */
+  /** A gateway has no provider for the model. */
   | "channel"
   | "no_tools"
   | "protocol"
-  /** A filter of the service rejects the content. */
+  /** The service's filter rejects the content. */
   | "filtered"
-  /** The request is wrong, and repeating it does not help. */
+  /** The request is wrong, so repeating it does not help. */
   | "request"
-  /** An error of the service that is likely to pass. */
+  /** A service error that is likely to pass. */
   | "server"
-  /** The model is not loaded at the moment; a local server loads it again with the next request. */
+  /** The model is not loaded at the moment. A local server loads it with the next request. */
   | "lost_model"
-  /** An error of the service that will happen again: a chat template, a lack of memory. */
+  /** A service error that will occur again, such as a chat template or a lack of memory. */
   | "unfit_server";
 
 export interface ReadFailure {
@@ -48,25 +48,25 @@ export interface ReadFailure {
 
 interface RefusedAnswer {
   readonly status: number;
-  /** The whole response: text, or what was parsed from it. */
+  /** The whole response: its text, or the value parsed from it. */
   readonly answer: unknown;
   /** The pause that the service asks for. */
   readonly retryAfterMs: number | undefined;
   readonly shouldRetry?: boolean | undefined;
 }
 
-/** Names that services use for nearly everything; the message says more. */
+/** Kinds that services use for nearly everything, so the message tells more. */
 const VAGUE: ReadonlySet<FailureKind | undefined> = new Set([undefined, "server", "request"]);
 
 const NOT = "(?:not |n't |un|dis)(?:be )?(?:currently )?(?:support|enabl|allow|availab|accept|implement)";
-/** An error about choosing a tool, or about its name, is something else. */
+/** An error about choosing a tool, or about a tool's name, is something else. */
 const TOOLS =
   "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|param))?(?!\\w|[ _-]?(?:choice|names?\\b))";
 
-/** What services say, with where it was seen and an example that a test runs. */
+/** A phrase that services use, with its source and an example that a test checks. */
 interface FailureRow {
   readonly kind: string;
-  /** A pattern; `{tools}` and `{not}` stand for those above. */
+  /** A regular expression. `{tools}` and `{not}` stand for the patterns above. */
   readonly says: string;
   readonly flags?: string;
 }
@@ -77,34 +77,34 @@ export function compilePattern({ says, flags = "i" }: FailureRow): RegExp {
 
 type Pattern = readonly [FailureKind, RegExp];
 
-/** The names of each kind: codes, types, reasons, of any service. */
+/** Matches the codes, types and reasons of any service. */
 const compileCodePatterns = once(() => codeRows.map((row) => [row.kind, compilePattern(row)] as Pattern));
-/** The message of a service; a code takes precedence. */
+/** Matches a service's message. A code takes precedence. */
 const compileWordPatterns = once(() => wordRows.map((row) => [row.kind, compilePattern(row)] as Pattern));
-/** Only where nobody says when it will be over. */
+/** Counts only if the service does not say when the limit ends. */
 const SPENT = /(?:per[-_ ]?|\/ ?|By)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
-/** Where a limit of a minute would have another status. */
+/** Counts only with a status that a limit per minute would not have. */
 const USED_UP =
   /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)|exceeded[^.\n]{0,40}\bquota/i;
-/** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
+/** Reported as a limit with a retry hint: a model that the plan does not include, or spent money. */
 const NO_SHARE =
   /\blimit(?: of|:| set to) 0\b|credits are depleted|(?:extra usage|usage credits are required)/i;
-/** Names of no quota under which a service means tokens per minute. */
+/** A link that sounds like a quota, but with which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
 const OF_KEYS = /\bkey|token|credential|authenti|header|bearer|\blog.?in\b|password/i;
-/** This single request is more than may be sent in a minute. */
+/** This single request exceeds what may be sent in a minute. */
 const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
 
-/** The one place that decides what a failure is: by codes and types first, then by words, then by the status. */
+/** The only place that decides what a failure is: first by codes and types, then by words, then by the status. */
 export function readFailure(told: RefusedAnswer): ReadFailure {
   const { retryAfterMs = FAR_MS, shouldRetry } = told;
   const { codes, words } = collectWords(told.answer);
   const status = resolveStatus(told.status, words);
-  // What is over only much later is the limit of a day, or of a plan.
+  // If the pause is very long, the limit is one of a day or a plan.
   const hasHint = retryAfterMs < FAR_MS;
   const coded = findKind(compileCodePatterns(), codes);
-  // Use, unlike money, comes back by itself.
+  // A used-up allowance, unlike money, comes back by itself.
   const isSoonOver =
     coded === "quota" && hasHint && codes.some((code) => /usage|quota_exhausted/i.test(code));
   const named = NO_SHARE.test(words) ? "quota" : isSoonOver || PASSING_QUOTA.test(words) ? "limit" : coded;
@@ -117,11 +117,11 @@ export function readFailure(told: RefusedAnswer): ReadFailure {
 }
 
 const FAR_MS = 3_600_000;
-/** How a gateway tells that the service behind it has refused the request, which would be refused again. */
+/** How a gateway reports that the service behind it rejected the request, which would be rejected again. */
 const BEHIND =
   /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429|40[134](?= - ))\b/i;
 
-/** How a gateway tells, under a status for what is refused, that the service behind it failed. */
+/** How a gateway reports, with the status of a rejected request, that the service behind it failed. */
 const FAULT_BEHIND = /\[server_error\]|upstream request failed: (?:model|endpoint) is unavailable/i;
 
 function resolveStatus(status: number, words: string): number {
@@ -149,18 +149,18 @@ function classifyFailure(
   if (named === "limit" || isLimit(status, said, hasHint))
     return !hasHint && SPENT.test(words) ? "quota" : "limit";
   if (named !== undefined && isPlausible(named, status, hasHint)) return named;
-  // The service refuses, in words of its own, and not because of the key.
+  // The service refuses in its own words, and not because of the key.
   if (status === 403 && /(?:\w+\W+){4}\w/.test(words) && !OF_KEYS.test(words)) return "permission";
   return classifyStatus(status);
 }
 
 function isLimit(status: number, said: FailureKind | undefined, hasHint: boolean): boolean {
-  // Elsewhere the words of a limit may only be advice.
+  // With other statuses, such words may only be advice.
   const isSaid = said === "limit" ? [0, 400, 403, 503].includes(status) : said === "quota" && hasHint;
   return isSaid || status === 402 || status === 429;
 }
 
-/** Kinds for which the message is more reliable than the code it comes with. */
+/** Kinds for which the message is more reliable than certain codes. */
 const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   protocol: ["model", "path"],
   no_tools: ["model", "path"],
@@ -173,14 +173,14 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
 };
 
 function isPlausible(kind: FailureKind, status: number, hasHint: boolean): boolean {
-  // A temporary limit also mentions the billing page.
+  // A temporary limit mentions the billing page, too.
   if (kind === "quota") return !hasHint;
   if (kind === "path" && status === 401) return false;
   if (["key", "model", "path", "permission"].includes(kind))
     return status < 500 && status !== 402 && status !== 429;
   if (["unfit_server", "lost_model", "no_tools", "protocol"].includes(kind))
     return status !== 429 && status !== 401;
-  // A service may use one name for all of its refusals.
+  // A service may use one name for all refusals.
   if (kind === "server") return status >= 500 || status === 0;
   if (kind === "request")
     return status === 0 || (![401, 403, 404].includes(status) && !isPassingStatus(status));
@@ -189,7 +189,7 @@ function isPlausible(kind: FailureKind, status: number, hasHint: boolean): boole
 
 function classifyStatus(status: number): FailureKind {
   if (status === 401) return "key";
-  // Also a proxy, or a network, that wants a login of its own.
+  // A proxy or network that wants its own login also uses these statuses.
   if ([403, 407, 511].includes(status)) return "refused";
   if (status === 410) return "model";
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) return "path";
@@ -218,7 +218,7 @@ function findKind(table: readonly Pattern[], texts: readonly string[]): FailureK
 const CODE_KEYS = createWordSet("code Code type status reason quotaId error error_code errorCode error_type");
 const MAX_NODES = 500;
 
-/** The short names and the sentences in a response, at any depth, also those of a service behind the service. */
+/** Collects short names and sentences in a response, at any depth, also those of a service behind the service. */
 function collectWords(answer: unknown): { readonly codes: readonly string[]; readonly words: string } {
   const codes: string[] = [];
   const words: string[] = [];
@@ -238,7 +238,7 @@ function collectWords(answer: unknown): { readonly codes: readonly string[]; rea
   return { codes, words: words.join("\n") };
 }
 
-/** What a service behind a service has said, in the midst of a sentence. */
+/** Finds the JSON answer of a service behind the service within a sentence. */
 export function findJson(text: string) {
   const start = text.search(/\{\s*"/);
   const end = start === -1 ? undefined : findJsonEnd(text.slice(start));

@@ -8,7 +8,7 @@ export interface RetryHint {
 
 type ResponseHead = Pick<HttpResponse, "status" | "headers">;
 
-/** What the service says about another attempt, first in its headers, then in the response. */
+/** Reads what the service says about another attempt, first from its headers, then from the response. */
 export function readRetryHint({ status, headers }: ResponseHead, answer: string): RetryHint {
   const asked = readHeaderPause(headers) ?? findPause(answer) ?? readResetPause(headers, status === 429);
   const should = String(headers["x-should-retry"] ?? "").toLowerCase();
@@ -18,7 +18,7 @@ export function readRetryHint({ status, headers }: ResponseHead, answer: string)
   };
 }
 
-/** A proxy may add a header with a shorter time: the longer pause is the right one. */
+/** Returns the longest pause that the headers ask for: a proxy may add a header with a shorter one. */
 function readHeaderPause(headers: IncomingHttpHeaders): number | undefined {
   const named = Object.entries(headers).map(([name, value]) => [name, String(value).trim()] as const);
   const asked = named.flatMap(([name, value]) => {
@@ -29,10 +29,10 @@ function readHeaderPause(headers: IncomingHttpHeaders): number | undefined {
   return parseResetPause(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
-/** In the form of the IETF, also an older one: `"default";r=0;t=30`, `remaining=0, reset=30`. */
+/** Matches a used-up limit in the IETF's format or an older one: `"default";r=0;t=30`, `remaining=0, reset=30`. */
 const SPENT_LIMIT = /\b(?:r|remaining)=0\b[^"]*?\b(?:t|reset)=(\d+)/;
 
-/** Each limit has headers of its own; the pause is that of the limits of which nothing, or of tokens too few, remains. */
+/** Returns the pause of the used-up limits, each of which has its own headers, or else of those for tokens. */
 function readResetPause(headers: IncomingHttpHeaders, isLimited: boolean): number | undefined {
   const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
   const spent = resets.filter((name) => Number(headers[name.replace("reset", "remaining")] ?? 1) <= 0);
@@ -43,7 +43,7 @@ function readResetPause(headers: IncomingHttpHeaders, isLimited: boolean): numbe
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 
-/** What is far off is the end of a daily quota, which says nothing of another limit. */
+/** Returns the time until a reset. A distant one ends a daily quota, which says nothing about another limit. */
 function parseResetPause(moment: string): number | undefined {
   const left = parsePause(moment) ?? 0;
   return left > 0 && left <= MAX_TO_RESET_MS ? left : undefined;
@@ -56,18 +56,18 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const COUNT = "(?:\\d+(?:\\.\\d+)?|\\ban?\\b|\\bone\\b)";
 const TIME = `${COUNT}\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])\\.?`;
-/** `11s`, `1m12.5s`, `2 minutes and 3 seconds`, `30 秒后`. */
+/** Matches times such as `11s`, `1m12.5s`, `2 minutes and 3 seconds`, `30 秒后`. */
 const TIMES = new RegExp(
   `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME}(?:,? (?:and )?)?)+)|(\\d+\\s*(?:秒|分钟?|小时))[^\\n]{0,3}后`,
   "i",
 );
 const DATE =
   /(?:again|retry|resets?|access|available)\b[^.\n]{0,40}?(\d{4}-\d\d-\d\d)(?:[T ]| at )(\d\d:\d\d\S{0,8}?) ?(?:Z|UTC|GMT)\b/i;
-/** `retryDelay`, `retry_after_ms`, `resets_in_seconds`, `resets_at`, `quotaResetDelay`, `X-RateLimit-Reset`. */
+/** Fields such as `retryDelay`, `retry_after_ms`, `resets_in_seconds`, `resets_at`, `X-RateLimit-Reset`. */
 const FIELD =
   /"(?:x-ratelimit-|quota_?)?(?:retry|resets?)[-_]?(?:after|delay|in|at|time(?:stamp)?)?[-_]?(ms|seconds)?"\s*:\s*"?([\w:.+-]+)/gi;
 
-/** The pause that a response asks for: in a field, or in a sentence such as "try again in 11s". */
+/** Returns the pause that a response asks for, in a field or in a sentence such as "try again in 11s". */
 export function findPause(answer: string): number | undefined {
   for (const [, unit, value = ""] of answer.matchAll(FIELD)) {
     const pause = parsePause(value, unit?.toLowerCase() === "ms" ? "ms" : "s");
@@ -75,11 +75,11 @@ export function findPause(answer: string): number | undefined {
   }
   const [, english, chinese] = TIMES.exec(answer) ?? [];
   const [, day, time] = DATE.exec(answer) ?? [];
-  // What is past says nothing.
+  // A time in the past says nothing.
   return parsePause(english ?? chinese ?? (day ? `${day}T${time}Z` : "")) || undefined;
 }
 
-/** A moment since 1970 or as a date, a time such as `1m12s`, or a number of units. */
+/** Parses a time: seconds or milliseconds since 1970, a date, a duration such as `1m12s`, or a number of units. */
 function parsePause(value: string, unit = "s"): number | undefined {
   if (/^\d{10}(?:\d{3})?$/.test(value)) return computePause(Number(value.padEnd(13, "0")));
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * (UNITS[unit] ?? 1);

@@ -5,29 +5,29 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 export interface RetryOptions {
   /** How often a request is sent, the first time included. */
   readonly mostAttempts?: number;
-  /** The pause after the first attempt; each further one is twice as long, up to half a minute. */
+  /** The pause after the first attempt. Each further pause is twice as long, up to half a minute. */
   readonly firstDelayMs?: number;
 }
 
 const MAX_ATTEMPTS = 6;
-/** If nothing answers at all, a user who mistyped the address should not wait long. */
+/** If nothing answers at all, the URL may be mistyped, and the user should not wait long. */
 const MAX_FRUITLESS_ATTEMPTS = 3;
 const NOTHING_SAID: ModelFailure = {
   type: "empty_reply",
   message: "The model's reply had neither text nor a call.",
   isPassing: true,
 };
-/** Behind the answers of tools there may be nothing to say; a model that thought about it is asked once more. */
+/** After tool results a model may have nothing to say, but one that only thought about them is asked once more. */
 const ONLY_THOUGHT: ModelFailure = {
   ...NOTHING_SAID,
   message: "The model thought about the answers of its tools and said nothing.",
 };
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
-/** A longer pause than this is not waited for. */
+/** The longest pause that is waited for. */
 const MAX_ASKED_DELAY_MS = 300_000;
 
-/** Never retries after the first text or call, so nothing is said or done twice. An abort ends the waiting. */
+/** Retries failed requests, but never after the first text or call, so nothing is said twice. An abort ends it. */
 export function withRetries(model: ChatModel, options: RetryOptions = {}): ChatModel {
   return { name: model.name, stream: (request, signal) => runAttempts({ model, options, request }, signal) };
 }
@@ -77,7 +77,7 @@ function endWith(failure: ModelFailure, attempt: number): ModelEvent {
   return { type: "end", reason: "error", error: addAttempts(failure, attempt) };
 }
 
-/** A normal end without text is a valid reply to tool results, but not to a user. */
+/** Returns why a reply failed, if it did. A reply without text is valid for tool results, but not for a user. */
 function findFailure(
   event: ModelEvent,
   { history }: ModelRequest,
@@ -97,16 +97,16 @@ function resolveAttempts(failure: ModelFailure, { mostAttempts: most = MAX_ATTEM
   return few ? Math.min(most, MAX_FRUITLESS_ATTEMPTS) : most;
 }
 
-/** Undefined when there is no further attempt. */
+/** Returns the pause before the next attempt; undefined if there is none. */
 function computeDelay(attempt: number, failure: ModelFailure, options: RetryOptions): number | undefined {
   const { isPassing, retryAfterMs } = failure;
   const isTooLate = (retryAfterMs ?? 0) > MAX_ASKED_DELAY_MS;
   if (!isPassing || isTooLate || attempt >= resolveAttempts(failure, options)) return undefined;
   const { firstDelayMs = FIRST_DELAY_MS } = options;
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MAX_DELAY_MS);
-  // Clients that were refused at the same time should not all come back at the same time.
+  // Randomise the pause: clients that were rejected at the same time should not all return at the same time.
   const own = backoff * (0.5 + Math.random() / 2);
-  // A pause that did not help is not repeated: of three requests a minute, none is free a second later.
+  // Do not rely again on a pause that did not help: with three requests a minute, none is free a second later.
   return attempt > 1 ? Math.max(retryAfterMs ?? 0, own) : (retryAfterMs ?? own);
 }
 

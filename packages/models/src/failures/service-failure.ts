@@ -6,19 +6,19 @@ import { type FailureKind, findJson, type ReadFailure, readFailure } from "./rea
 import { findPause, type RetryHint } from "./retry-hint.ts";
 import { formatUrl } from "./shown-url.ts";
 
-/** How much of the service's own words is shown; they may be a whole web page. */
+/** How much of the service's own message is shown; it may be a whole web page. */
 const MAX_DETAIL_CHARACTERS = 500;
 
 const DETAIL_KEYS = createWordSet(
   "error errors choices message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
-/** What is read for itself. */
+/** Keys that are read separately. */
 const READ_KEYS: ReadonlySet<string> = new Set([...DETAIL_KEYS, "metadata", "param"]);
-/** What a service means to say is not deeper. */
+/** The deepest nesting at which a service's message is expected. */
 const MAX_LEVELS = 30;
 
-/** The service's own account of a failure, on one line and bounded; empty when it gave none. */
+/** Returns the service's own account of a failure on one line, cut to a limit; "" if there is none. */
 export function readDetail(answer: unknown, levels = MAX_LEVELS): string {
   if (levels === 0) return "";
   const inner = (value: unknown) => readDetail(value, levels - 1);
@@ -39,21 +39,21 @@ function readTextDetail(answer: string, inner: (value: unknown) => string): stri
 
 function readRecordDetail(answer: JsonRecord, inner: (value: unknown) => string): string {
   const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
-  // Where nothing has a name that is known, a service has put it into something of its own.
+  // If no key is known, the message may be nested in an object of the service's own.
   const wrapped = Object.entries(answer).flatMap(([key, value]) =>
     (isRecord(value) || (typeof value === "string" && /\s/.test(value))) && !READ_KEYS.has(key)
       ? [value]
       : [],
   );
   const details = [...said, ...wrapped].map(inner).filter((text) => text !== "");
-  // A name says less than a sentence.
+  // Prefer a sentence to a single word.
   const detail = details.find((text) => /\s/.test(text)) ?? details[0];
   const place = [answer.loc, answer.path].find(Array.isArray)?.join(".") ?? "";
-  // Some services put the problem where the name of a field should be.
+  // Some services put the problem where the field's name should be.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
-  // Some give a failure a name and no words.
+  // Some services give a failure only a name.
   const name = typeof answer.code === "string" && /^[a-z]\w+$/i.test(answer.code) ? answer.code : "";
-  // A gateway also says what the service behind it said.
+  // A gateway also quotes the service behind it.
   const behind = isRecord(answer.metadata) ? inner(answer.metadata.raw) : "";
   return shortenLine([place, detail ?? name, field, behind].filter((text) => text !== "").join(": "));
 }
@@ -62,7 +62,7 @@ export function isHtml(text: string): boolean {
   return /^\s*<(?:!doctype|!--|\?xml|\/?[a-z][a-z0-9-]*[\s/>])/i.test(text);
 }
 
-/** One printable line: what a server says must not move the cursor of the terminal that shows it. */
+/** Returns one printable line: a server's message must not move the cursor of the terminal that shows it. */
 export function shortenLine(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length > MAX_DETAIL_CHARACTERS ? `${line.slice(0, MAX_DETAIL_CHARACTERS)} ...` : line;
@@ -71,11 +71,11 @@ export function shortenLine(text: string): string {
 interface RefusedRequest {
   readonly status: number;
   readonly detail: string;
-  /** The whole response; its codes say more than its words. */
+  /** The whole response; its codes are more precise than its words. */
   readonly answer: string;
   readonly url: URL;
   readonly model: string;
-  /** The variable that holds the key; empty if it is elsewhere, undefined if there is none. */
+  /** The variable that contains the key; "" if the key comes from elsewhere, undefined if there is none. */
   readonly keyFrom: string | undefined;
   readonly hint: RetryHint;
 }
@@ -84,7 +84,7 @@ export function createStatusFailure(refused: RefusedRequest): ModelFailure {
   const { status, url, hint } = refused;
   const read = readFailure({
     status,
-    // The words of a page are not the service's.
+    // The words on a web page are not the service's own.
     answer: isHtml(refused.answer) ? "" : refused.answer,
     retryAfterMs: hint.retryAfterMs,
     shouldRetry: hint.shouldRetry,
@@ -94,7 +94,7 @@ export function createStatusFailure(refused: RefusedRequest): ModelFailure {
   return createFailure(read, message, { status, retryAfterMs: hint.retryAfterMs });
 }
 
-/** For each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
+/** For each kind: the type for programs, and advice for the user. `MODEL` stands for the model's name. */
 const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string]>> = {
   limit: ["rate_limited", "Too many requests or tokens in a short time: wait, or check the plan."],
   quota: [
@@ -183,7 +183,7 @@ function findAdvice(kind: FailureKind, refused: RefusedRequest): string {
   return KINDS[kind][1].replace("MODEL", () => model).replace(" was rejected", () => `${place} was rejected`);
 }
 
-/** A failure that the service reports inside a response that began as a success. */
+/** Describes a failure that the service reports inside a response that began as a success. */
 export function createReportedFailure(error: unknown): ModelFailure {
   const detail = readDetail(error) || "no reason given";
   const record = isRecord(error) ? error : {};
@@ -192,7 +192,7 @@ export function createReportedFailure(error: unknown): ModelFailure {
   const retryAfterMs = findPause(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, retryAfterMs });
   const head = `The service reported an error in its reply: ${detail}`;
-  // The response does not name the model.
+  // Leave out the model: the response does not name it.
   const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");
   return createFailure(read, advice === "" ? head : `${endSentence(head)} ${advice}`, {
     status,
@@ -200,7 +200,7 @@ export function createReportedFailure(error: unknown): ModelFailure {
   });
 }
 
-/** A network error as a failure that names the host and the port and says what to check. */
+/** Describes a network error. Names the host and port, and says what to check. */
 export function createConnectionFailure(error: unknown, url: URL): ModelFailure {
   const { code, message } = findInnermostError(error);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
@@ -214,13 +214,13 @@ export function createConnectionFailure(error: unknown, url: URL): ModelFailure 
 }
 
 const PASSING_CODES = /^E(?:CONN\w+|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|TIMEDOUT|PIPE)$/;
-/** What network error codes mean, and what to do about it at `PLACE`. */
+/** What network error codes mean, and what to do. `PLACE` stands for the host and port. */
 const CODES: readonly (readonly [codes: RegExp, advice: string])[] = [
   [
     /^ECONNREFUSED$/,
     "Nothing answers at PLACE: is the model server started, and are host and port of the base URL right?",
   ],
-  // While the network comes up, a name server may not find any host.
+  // A name server may not find any host while the network is still coming up.
   [/^ENOTFOUND$/, "The host of PLACE is not known: check the base URL for a typing error, and the network."],
   [
     /^EAI_AGAIN$/,

@@ -1,4 +1,4 @@
-/** The address for messages: no query, no user name, nothing secret. */
+/** Returns a URL for messages, without query and user name, so nothing secret is shown. */
 export function formatUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }

@@ -9,7 +9,7 @@ import { signHeaders } from "./aws-signature.ts";
 
 afterEach(closeServers);
 
-/** Of Amazon's own examples of version 4 (aws-sig-v4-test-suite). */
+/** From Amazon's own examples for version 4 (aws-sig-v4-test-suite). */
 const KEYS = { id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
 const PLACE = { service: "service", region: "us-east-1", at: new Date("2015-08-30T12:36:00Z") };
 

@@ -19,16 +19,16 @@ export interface UnsignedRequest {
 export type Signer = (request: UnsignedRequest) => Record<string, string>;
 
 const MAX_BYTES = 256 * 1024;
-/** These describe the content; other headers may be changed on the way. */
+/** The headers that are signed because they describe the content. Others may change on the way. */
 const SIGNED = /^(?:content-type|host|x-amz-.*)$/;
 
-/** Signs for a service in a region with the current keys. Throws a message for the user when there are none. */
+/** Returns a function that signs requests with the current keys. Throws a message for the user if there are no keys. */
 export function createAwsSigner(environment: NodeJS.ProcessEnv, place: Omit<SigningScope, "at">): Signer {
   const keys = readAwsKeys(environment);
   return (request) => signHeaders(request, keys, { ...place, at: new Date() });
 }
 
-/** From the variables, otherwise from the profile in the file of Amazon's own tools. */
+/** Reads the keys from the variables, otherwise from the profile in the credentials file of Amazon's own tools. */
 function readAwsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
   if (id && secret && !environment.AWS_PROFILE) return { id, secret, token };
@@ -61,7 +61,7 @@ interface SigningScope {
   readonly at: Date;
 }
 
-/** Returns the headers to add, by Signature Version 4. */
+/** Returns the headers to add, according to Signature Version 4. */
 export function signHeaders(
   { url, method, headers, body = [] }: UnsignedRequest,
   { id, secret, token }: AwsKeys,
@@ -98,7 +98,7 @@ export function signHeaders(
   return { ...added, authorization };
 }
 
-/** Amazon escapes more characters than the standard. */
+/** Escapes a text for a URL. Amazon escapes more characters than the standard does. */
 function encodeForAws(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/[!'()*]/g, hex);

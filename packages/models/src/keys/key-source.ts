@@ -9,20 +9,20 @@ export type KeySource = { readonly command: string } | { readonly file: string }
 
 const MAX_BYTES = 64 * 1024;
 const MAX_COMMAND_MS = 30_000;
-/** A token is not used in its last minute. */
+/** A token is no longer used in its last minute. */
 const SPARE_MS = 60_000;
 
-/** Shared by sessions: a key by its command with the whole environment, a token by the file of its credentials. */
+/** Shared by sessions: keys are stored by their command and the whole environment, tokens by their credentials file. */
 const known = new Map<string, { readonly key: string; readonly until: number }>();
 
-/** Returns the key from a command or a file; the command runs again only when its key was refused. */
+/** Returns the key from a command or a file. The command runs again only after its key was rejected. */
 export async function readKey(
   place: KeySource,
   environment: NodeJS.ProcessEnv,
   isRefused: boolean,
 ): Promise<string> {
   if ("file" in place) return readSecretFile(expandHome(place.file));
-  // Another session may have another environment, and so another key.
+  // Another session may have another environment, and thus another key.
   const source = [place.command, ...Object.entries(environment).sort()].join("\0");
   const kept = known.get(source);
   if (kept && !isRefused) return kept.key;
@@ -37,7 +37,7 @@ export interface CertificateSource {
   readonly passphraseEnv?: string | undefined;
 }
 
-/** Throws a message for the user when a file is missing. */
+/** Reads a client certificate. Throws a message for the user if a file is missing. */
 export function readCertificate(place: CertificateSource, environment: NodeJS.ProcessEnv): ClientCertificate {
   const passphrase = environment[place.passphraseEnv ?? ""];
   const certificate = {
@@ -76,7 +76,7 @@ async function runKeyCommand(command: string, environment: NodeJS.ProcessEnv): P
   throw new Error(`the command "${command}" failed: ${why}`);
 }
 
-/** A token for Google Cloud, from the credentials of Google's own tools or those that the environment names. */
+/** Returns a Google Cloud token, from the credentials of Google's own tools or those that the environment names. */
 export async function fetchGoogleToken(environment: NodeJS.ProcessEnv, isRefused: boolean): Promise<string> {
   const folder = environment.CLOUDSDK_CONFIG ?? join(homedir(), ".config/gcloud");
   const file =

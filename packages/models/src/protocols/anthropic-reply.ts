@@ -14,16 +14,16 @@ import { tagSignature } from "../request/thought-signature.ts";
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
 export class AnthropicReply extends ReplyReader {
-  /** What was signed so far in the block that is open. */
+  /** The signature of the open block so far. */
   #signature: string | undefined;
   readonly #callIndexes = new Set<unknown>();
-  /** The input that the start of the open block had: pieces may follow, until the block ends. */
+  /** The input that came with the start of the open block. More pieces may follow until the block ends. */
   #input: JsonRecord | undefined;
   #index: number | string = 0;
   #hasBegun = false;
-  /** It has ended without what it must hold. */
+  /** The message has ended without content that it must have, so more may follow. */
   #mayGoOn = false;
-  /** Why the model refuses. */
+  /** Why the model refused. */
   #explanation: unknown;
 
   protected get isLimited(): boolean {
@@ -35,7 +35,7 @@ export class AnthropicReply extends ReplyReader {
     return isEmpty && (this.finishReason === "" || this.isForCall) ? this.empty() : undefined;
   }
 
-  /** The counts of the start may be corrected at the end; what is not told again still holds. */
+  /** Reads the usage. The end may correct the counts of the start; counts that are not repeated stay as they are. */
   protected usageIn({ type, message, usage: atEnd }: JsonRecord): Usage | undefined {
     const usage = type === "message_start" && isRecord(message) ? message.usage : atEnd;
     if (!isRecord(usage)) return undefined;
@@ -56,12 +56,12 @@ export class AnthropicReply extends ReplyReader {
     if (typeof index === "number" || typeof index === "string") this.#index = index;
     switch (event.type) {
       case "message_start":
-        // A gateway that asked once more begins again, with all that the message has.
+        // A gateway that asked again sends the whole message again.
         if (this.#hasBegun) this.calls = new ToolCallAssembly();
         this.#hasBegun = true;
         return isRecord(message) ? this.#readMessage(message) : [];
       case "content_block_start":
-        // Some do not end the block before.
+        // Some services do not end the previous block.
         return isRecord(block) ? [...this.#endBlock(), ...this.#beginBlock(block)] : [];
       case "content_block_delta":
         this.isPartOpen = this.#hasBegun;
@@ -76,7 +76,7 @@ export class AnthropicReply extends ReplyReader {
         this.#mayGoOn = this.isEmpty || (this.isForCall && this.calls.isEmpty);
         return [];
       case "message":
-        // From a server that ignores `stream`.
+        // A server that ignores `stream` sends the whole message at once.
         this.isOver = true;
         return this.#readMessage(event);
       default:
@@ -84,7 +84,7 @@ export class AnthropicReply extends ReplyReader {
     }
   }
 
-  /** GLM, at some of its hosts, ends the message before its last blocks. */
+  /** Some hosts of GLM send the last blocks after the end of the message. */
   protected override comesLate({ type }: JsonRecord): boolean {
     if (type === "message_start") this.#mayGoOn = false;
     return this.#mayGoOn && String(type).startsWith("content_block");
@@ -95,7 +95,7 @@ export class AnthropicReply extends ReplyReader {
     return this.#endBlock();
   }
 
-  /** What a message holds already; one that is empty says nothing of its end. */
+  /** Reads the content that a message already has. An empty message says nothing about its end. */
   #readMessage(message: JsonRecord): ModelEvent[] {
     const content = filterRecords(message.content);
     const events = content.flatMap((block, index) => {

@@ -25,7 +25,8 @@ describe("P36 thoughts that nobody has signed", () => {
   ])("go back where a service wants them: %s", async (words) => {
     const server = await serve({ error: { message: words, status: 400 } }, { text: "never" });
     const model = openModel({ provider: "anthropic", name: "m", baseUrl: server.baseUrl });
-    // The fake takes only what is signed, as Anthropic does, and refuses the second request by itself: then none go back.
+    // The fake accepts only signed thoughts, as Anthropic does, and rejects the second request; then no thoughts are
+    // sent back.
     await readAll(model, { history });
     const thoughts = server.requests.map(({ body }) =>
       (body as { messages: { role: string; content: { type: string }[] }[] }).messages

@@ -19,10 +19,10 @@ interface WireMessage {
   readonly content: Block[];
 }
 
-/** Thinking counts as output; this much is left for the answer itself. */
+/** The output tokens that are reserved for the answer itself, because thinking counts as output. */
 const MIN_ANSWER_TOKENS = 8_000;
 
-/** Instructions, tools and the last two user messages get cache marks: the next request pays only for what is new. */
+/** Builds the request. Cache marks at its parts make the next request pay only for what is new. */
 function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, tuning = {} } = request;
   const cache_control = createCacheMark(request, quirks);
@@ -40,7 +40,7 @@ function buildBody(model: string, request: TunedRequest, quirks: Quirks): string
   return [serializeForWire(mergeBody(body, tuning.body, quirks))];
 }
 
-/** The limits of output and thinking. While the model thinks, it accepts no sampling options. */
+/** Sets the limits for output and thinking. A thinking model accepts no sampling options. */
 function buildGenerationOptions(
   { reasoning, temperature, topP: top_p, maxOutput: max_tokens = MAX_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
@@ -60,7 +60,7 @@ function buildGenerationOptions(
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
 }
 
-/** Work that another model has begun is gone on with as it began: a budget for thinking is refused until the next prompt. */
+/** Whether another model began the work without thinking. Until the next prompt, a thinking budget is rejected. */
 function hasStartedWithoutThinking(messages: readonly WireMessage[]): boolean {
   const isPrompt = ({ role, content }: WireMessage): boolean =>
     role === "user" && !content.some(({ type }) => type === "tool_result");
@@ -94,7 +94,7 @@ function formatMessages(history: readonly Message[], quirks: Quirks): WireMessag
   }));
 }
 
-/** Tool results must be at the start of the message after the reply. */
+/** Puts tool results first: they must be at the start of the message that follows the reply. */
 function moveAnswersFirst(content: readonly Block[]): Block[] {
   const isAnswer = (block: Block): boolean => block.type === "tool_result";
   return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
@@ -102,7 +102,7 @@ function moveAnswersFirst(content: readonly Block[]): Block[] {
 
 function formatUserBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
-  /** Where to put a file that came with the last result. */
+  /** Where a file belongs that came with the last result. */
   let beside = blocks;
   for (const item of listUserItems(parts)) {
     if (item.type === "text") blocks.push(...formatTextBlocks(item.text));
@@ -112,7 +112,7 @@ function formatUserBlocks(parts: readonly Part[]): Block[] {
       const content = formatTextBlocks(isError && text.trim() === "" ? "The tool failed." : text);
       const failed = isError ? { is_error: true } : {};
       blocks.push({ type: "tool_result", tool_use_id: toWireId(id), content, ...failed });
-      // A failed result may contain text only.
+      // A failed result may contain only text.
       beside = isError ? blocks : content;
     }
   }
@@ -124,7 +124,7 @@ function formatMediaBlock({ mimeType, data }: { readonly mimeType: string; reado
   return { type: isSupportedImage(mimeType) ? "image" : "document", source };
 }
 
-/** The whole request is refused if a text is only white space. */
+/** Leaves out blank text, because of which the service would reject the whole request. */
 function formatTextBlocks(text: string): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -142,14 +142,14 @@ function formatAssistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] 
     return isRefused ? [] : formatThinkingBlocks(part, isWanted);
   });
   const lacksThoughts = !blocks.some(({ type }) => type.includes("thinking"));
-  // One space: nothing at all is refused as well.
+  // A single space, because an empty text is rejected as well.
   if (isWanted && lacksThoughts && blocks.length > 0) blocks.unshift({ type: "thinking", thinking: " " });
-  // What the model thought before a reply broke off is refused at its end.
+  // Thoughts at the end, from a reply that broke off, are rejected.
   while (blocks.at(-1)?.type.includes("thinking")) blocks.pop();
   return blocks;
 }
 
-/** Only what the service has signed is sent back, unless it wants all. */
+/** Sends back only the thoughts that the service has signed, unless it wants all of them. */
 function formatThinkingBlocks(part: Part, isWanted: boolean): Block[] {
   const data = readSignature("anthropic-redacted", part);
   if (data !== undefined) return [{ type: "redacted_thinking", data }];
@@ -159,7 +159,7 @@ function formatThinkingBlocks(part: Part, isWanted: boolean): Block[] {
   return [{ type: "thinking", thinking, signature }];
 }
 
-/** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
+/** Anthropic's Messages API. The base URL may end before `/v1`. Vertex uses a different path. */
 export const ANTHROPIC_MESSAGES: Protocol = {
   name: "anthropic",
   dialect: "full",

@@ -4,26 +4,26 @@ import { createWithheldFailure, ReplyReader, readCount, readOpenAiUsage } from "
 import { tagSignature } from "../request/thought-signature.ts";
 
 const LIMITED = /^(?:\w*length|max_\w*(?:tokens?|output)|\w*token_limit|model_context_window_exceeded)$/;
-/** Also what other protocols call it; with a reason behind it. */
+/** The reasons for withholding a reply, including those of other protocols. A reason may be followed by details. */
 const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
 const BROKEN =
   /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|unexpected_tool|too_many_tool|missing_thought|function_call_filter)/;
 
-/** These fields grow from chunk to chunk; all others come once. */
+/** The fields that grow from chunk to chunk; all others arrive once. */
 const GROWING = ["text", "summary", "data", "thinking"];
 
 export class ChatCompletionsReply extends ReplyReader {
-  /** The pieces of reasoning in OpenRouter's format; all are sent back unchanged, in order. */
+  /** The reasoning in OpenRouter's format. All pieces are sent back unchanged and in order. */
   readonly #details: Record<string, unknown>[] = [];
-  /** The same of Claude behind LiteLLM, which refuses calls that come back without them. */
+  /** The thoughts of Claude behind LiteLLM, which rejects calls that come back without them. */
   readonly #blocks: Record<string, unknown>[] = [];
-  /** The same of Claude at Databricks, which has it in the content. */
+  /** The thoughts of Claude at Databricks, which are part of the content. */
   readonly #summary: Record<string, unknown>[] = [];
-  /** Whether text has come in pieces. */
+  /** Whether text has arrived in pieces. */
   #isInPieces = false;
-  /** Usage alone is told when all else is; some tell it with each piece. */
+  /** Whether the last usage came in its own chunk, which means the end. Some services send it with every chunk. */
   #isUsageLast = false;
-  /** Sent back with the message as a whole: by Gemini, and by Copilot. */
+  /** Fields of the whole message that Gemini and Copilot want back. */
   #extra: unknown;
   #opaque: unknown;
 
@@ -58,7 +58,7 @@ export class ChatCompletionsReply extends ReplyReader {
       ? chunk.choices
       : [readOllamaChoice(chunk)];
     this.#isUsageLast = isRecord(chunk.usage) && choices.length === 0;
-    // Copilot spreads one whole reply over several choices.
+    // Copilot spreads one complete reply over several choices.
     const read = filterRecords(choices).filter(({ message }, place) => place === 0 || isRecord(message));
     return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;
   }
@@ -82,7 +82,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const { message = { content: choice.text } } = choice;
     const delta = isWhole ? message : choice.delta;
     if (!isRecord(delta)) return [];
-    // After the pieces, some services send the whole text again.
+    // Some services send the whole text again after the pieces.
     const isRepeated = isWhole && this.#isInPieces;
     this.#isInPieces ||= !isWhole && readText(delta.content) !== "";
     const events: ModelEvent[] = [];
@@ -96,14 +96,14 @@ export class ChatCompletionsReply extends ReplyReader {
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
     this.#opaque = delta.reasoning_opaque ?? this.#opaque;
-    // The words of a reply that is sound.
+    // An audio reply has its words in the transcript.
     const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
     const text = readText(delta.content) || readText(delta.refusal) || readText(spoken);
     events.push(...this.said(isRepeated ? "" : text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, readCallSignature);
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     const { type, tool_use_id: id, name, input } = delta;
-    // Snowflake's own form.
+    // Snowflake has its own format.
     if (type === "tool_use") this.calls.add([{ id, name, arguments: input }]);
     return events;
   }
@@ -115,32 +115,32 @@ export class ChatCompletionsReply extends ReplyReader {
       const message = `The service broke off its reply (${reason}): try again.`;
       return { type: "server_error", message, isPassing: true };
     }
-    // "load": Ollama has only loaded the model.
+    // With these reasons an empty reply is not normal. "load" means that Ollama has only loaded the model.
     const isUnfit = /^(?:|tool_(?:calls?|use)|function_call|(?:un)?load)$/.test(reason);
     return isEmpty && isUnfit ? this.empty() : undefined;
   }
 }
 
-/** Usage and errors stand beside the choices, in a choice (Moonshot), or in a part of their own (Groq). */
+/** Returns the objects that may contain usage and errors: the chunk, a choice (Moonshot), or a separate part (Groq). */
 function listRecords(chunk: JsonRecord): JsonRecord[] {
   const [choice]: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
   return filterRecords([chunk, choice, chunk.x_groq]);
 }
 
-/** A router may say "stop" where the service behind it has failed. */
+/** Returns the reason for the end. A router may say "stop" although the service behind it failed. */
 function readFinishReason({ finish_reason: told, native_finish_reason: native }: JsonRecord): string {
   const reason = typeof told === "string" ? told.toLowerCase() : "";
   const behind = String(native).toLowerCase();
   return reason !== "" && (BROKEN.test(behind) || WITHHELD.test(behind)) ? behind : reason;
 }
 
-/** The fields that the service wants back, if any. */
+/** Returns the fields that the service wants back, if there are any. */
 function signFields(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
   return given === "{}" ? undefined : tagSignature("chat", given);
 }
 
-/** Gemini's signature of a call, as it gives it itself and as LiteLLM passes it on. */
+/** Returns Gemini's signature of a call, in its own format or as LiteLLM passes it on. */
 function readCallSignature({
   extra_content,
   provider_specific_fields: passed,
@@ -149,7 +149,7 @@ function readCallSignature({
   return signFields({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
 }
 
-/** Ollama's own chunk format, one per line; each has whole calls. */
+/** Converts Ollama's own format: one chunk per line, with complete calls. */
 function readOllamaChoice({
   message,
   done,
@@ -165,7 +165,7 @@ function readOllamaChoice({
   return { delta, finish_reason: done === true ? (reason ?? "stop") : null };
 }
 
-/** Content is a string, or a list of parts with text; some wrap thoughts into an object with content. */
+/** Returns the text of a string or a list of parts. Some services wrap thoughts into an object with content. */
 function readText(content: unknown): string {
   if (typeof content === "string") return content;
   if (isRecord(content)) return readText([content]);
@@ -193,7 +193,7 @@ function readDetails(given: unknown, known: Record<string, unknown>[]): string {
 
 function isContinuation(last: JsonRecord, { type, index, id }: JsonRecord): boolean {
   const isSameId = (id ?? last.id ?? null) === (last.id ?? id ?? null);
-  // What has neither place nor id ends with its signature.
+  // A part with neither index nor id ends with its signature.
   const isOver = /encrypted|redacted/.test(String(type)) || (index === undefined && Boolean(last.signature));
   return !isOver && last.type === type && last.index === index && isSameId;
 }

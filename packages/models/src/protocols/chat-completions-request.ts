@@ -19,7 +19,7 @@ interface WireMessage {
   readonly [field: string]: unknown;
 }
 
-/** In pieces. A longer history begins with the pieces of the shorter one, so that the service can use its cache. */
+/** Builds the body in pieces. A longer history begins with those of the shorter one, so that caches work. */
 export function buildChatBody(
   model: string,
   request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
@@ -29,7 +29,7 @@ export function buildChatBody(
   const tools = declared.length > 0 ? { tools: declared } : {};
   const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
-  // Gateways pass these marks on to Claude; all other models cache automatically.
+  // Gateways pass these marks on to Claude. All other models cache automatically.
   const mark = /claude/i.test(model) ? createCacheMark(request, quirks) : null;
   const pieces = serializeMessages(request, { quirks, mark });
   const [first = ""] = pieces;
@@ -38,16 +38,16 @@ export function buildChatBody(
   return pieces;
 }
 
-/** Messages that do not change any more, so that a long history is not serialized again for each request. */
+/** Messages that no longer change, serialized, so that a long history is not serialized again for each request. */
 const selectMessageCache = rememberResults((_quirks: string) => new WeakMap<Message, string>());
 
 interface WritingOptions {
   readonly quirks: Quirks;
-  /** Marks the end of what the service should cache for the next request; null where there are no such marks. */
+  /** The mark at the end of what the service should cache; null if the service uses no such marks. */
   readonly mark: object | null;
 }
 
-/** Each with a comma before it. */
+/** Serializes the messages, each with a preceding comma. */
 function serializeMessages({ system, history }: ModelRequest, { quirks, mark }: WritingOptions): string[] {
   const hasSystem = system !== "" && !quirks.has("no-system");
   const instructions: WireMessage = { role: "system", content: system };
@@ -65,7 +65,7 @@ function serializeMessages({ system, history }: ModelRequest, { quirks, mark }: 
   };
   const writeAnswer = ({ parts }: Message): string => joinJson(formatAssistantMessages(parts, quirks));
   const writeOnce = (message: Message, write: (message: Message) => string): string => {
-    // The last one may grow by more of the reply, or by the prompt after a request that failed.
+    // Do not store the last message: more of the reply may be added to it, or the next prompt after a failed request.
     const isOwn = toMark.has(message) || message === opening || message === history.at(-1);
     return isOwn ? write(message) : getOrCreate(memory, message, write);
   };
@@ -94,10 +94,10 @@ function joinJson(wire: readonly object[]): string {
   return wire.length === 0 ? "" : `,${serializeForWire(wire).slice(1, -1)}`;
 }
 
-/** The message with a mark at its end: everything up to it should be cached for the next request. */
+/** Puts a cache mark at the end of the message: everything up to it should be cached for the next request. */
 function markMessage(message: WireMessage, mark: object | null): object {
   const { content } = message;
-  // An empty text takes no mark.
+  // An empty text cannot have a mark.
   if (mark === null || content === "") return message;
   const parts: object[] =
     typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
@@ -105,7 +105,7 @@ function markMessage(message: WireMessage, mark: object | null): object {
   return { ...message, content: [...parts, { ...last, cache_control: mark }] };
 }
 
-/** `before` are instructions without a message of their own. Media come after the results, which are text only. */
+/** Converts user messages. `before` are instructions. Media follow the results, which can only be text. */
 function formatUserMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
   const answers: WireMessage[] = [];
   const content: UserContent[] = before === "" ? [] : [{ type: "text", text: `${before}\n` }];
@@ -127,7 +127,7 @@ function formatUserMessages(turn: readonly Message[], before: string, quirks: Qu
   return [...answers, ...bridge, { role: "user", content: joinTexts(content) }];
 }
 
-/** Text alone is a string, which every server accepts; a list is used only with an image. */
+/** Joins texts. Text alone becomes a string, which every server accepts; a list is used only with media. */
 function joinTexts(content: readonly UserContent[]): string | UserContent[] {
   const joined: UserContent[] = [];
   for (const item of content) {
@@ -142,10 +142,10 @@ function joinTexts(content: readonly UserContent[]): string | UserContent[] {
   return joined.length === 1 && only?.type === "text" ? only.text : joined;
 }
 
-/** Documented by Google for calls that another model made. */
+/** The placeholder that Google documents for calls that another model made. */
 const UNSIGNED = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
 
-/** None for a reply with neither text nor calls, which services refuse. */
+/** Converts a reply. Returns no message if it has neither text nor calls, because services reject that. */
 function formatAssistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
   let text = "";
   let thoughts = "";
@@ -154,7 +154,7 @@ function formatAssistantMessages(parts: readonly Part[], quirks: Quirks): WireMe
   for (const part of parts) {
     const { functionCall, thought, text: piece = "" } = part;
     if (functionCall) {
-      // Of the calls of one reply only the first one is signed.
+      // Only the first call of a reply is signed.
       const standIn = calls.length === 0 && quirks.has("signature-wanted") ? UNSIGNED : {};
       calls.push({ ...formatCall(functionCall, quirks), ...standIn, ...readExtraFields(part, quirks) });
     } else if (thought) {
@@ -166,20 +166,20 @@ function formatAssistantMessages(parts: readonly Part[], quirks: Quirks): WireMe
   const said = calls.length > 0 && quirks.has("calls-alone") ? "" : text;
   const spoken = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
   const withReasoning = quirks.has("reasoning-wanted") && !quirks.has("reasoning-refused");
-  // Wanted of every reply, also of one that another model gave; DeepSeek V4 Pro refuses an empty text.
+  // The service wants reasoning in every reply, even in another model's. DeepSeek V4 Pro rejects an empty text.
   const reasoning = withReasoning ? { reasoning_content: thoughts.padEnd(1) } : {};
   const made = calls.length > 0 ? { tool_calls: calls } : {};
   const content = prependThoughts(spoken, extras.content);
   return [{ role: "assistant", ...reasoning, ...extras, content, ...made }];
 }
 
-/** Databricks has Claude's signed thoughts as the first part of the content. */
+/** Adds Claude's signed thoughts, which Databricks expects as the first part of the content. */
 function prependThoughts(spoken: string | null, parts: unknown): WireMessage["content"] {
   if (!Array.isArray(parts)) return spoken;
   return spoken === null ? parts : [...parts, { type: "text", text: spoken }];
 }
 
-/** The fields that the service sent with this part to get them back. */
+/** Returns the fields that the service sent with this part and wants back. */
 function readExtraFields(part: Part, quirks: Quirks): Record<string, unknown> {
   const given = quirks.has("no-extras") ? undefined : readSignature("chat", part);
   return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
@@ -192,7 +192,7 @@ function formatCall({ id, name = "", args = {} }: NonNullable<Part["functionCall
 
 const MAX_ID_CHARACTERS = 40;
 
-/** Always the same for the same id, in a format that the service accepts: another model may have made it. */
+/** Converts an id, perhaps another model's, to a format that the service accepts; always to the same result. */
 function formatCallId(id: string, quirks: Quirks): string {
   if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : toNineCharacters(id);
   return id.length <= MAX_ID_CHARACTERS || id.includes(SIGNED_ID_PATTERN)

@@ -10,18 +10,18 @@ import {
 import { createWordSet } from "../request/word-set.ts";
 
 const FINE_REASONS = createWordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
-/** The model tried to make a call and failed; asking again often helps. */
+/** The model failed to make a call. Asking again often helps. */
 const FAILED_CALLS = createWordSet(
   "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE",
 );
 
 export class GeminiReply extends ReplyReader {
   #calls = 0;
-  /** What the service says beside its reason. */
+  /** What the service says in addition to its reason. */
   #why: unknown;
-  /** The arguments of calls that come in pieces, by the place of the call. */
+  /** The arguments of calls that arrive in pieces, by the call's position. */
   readonly #growing = new Map<number, JsonRecord>();
-  /** The call whose pieces go on; some repeat its name with each of them. */
+  /** The call that is still growing. Some services repeat its name with each piece. */
   #open: JsonRecord = {};
 
   protected get isLimited(): boolean {
@@ -67,7 +67,7 @@ export class GeminiReply extends ReplyReader {
       return [];
     }
     const events = part.thought === true ? createThoughtEvents(text) : this.said(text);
-    // That of a tool of the service means nothing without the part it came with.
+    // A signature for a tool that the service runs itself means nothing without its part.
     if (signature !== undefined && typeof text === "string")
       events.push({ type: "thought", text: "", signature });
     return events;
@@ -75,7 +75,7 @@ export class GeminiReply extends ReplyReader {
 
   #addCall(given: JsonRecord, signature: string | undefined): void {
     const { id, name, args, partialArgs: pieces } = given;
-    // An empty object may only be the place of what follows.
+    // An empty object may only be a placeholder for what follows.
     const whole = isRecord(args) && Object.keys(args).length === 0 ? undefined : args;
     if (!this.#continues(given) && typeof name === "string" && name !== "") {
       this.#calls += 1;
@@ -110,20 +110,20 @@ export class GeminiReply extends ReplyReader {
       return { type: "bad_reply", message, isPassing: true };
     }
     if (reason !== "" && !FINE_REASONS.has(reason)) return createWithheldFailure(reason, this.#why);
-    // The service is known to end normally without saying anything.
+    // The service is known to end normally without any content.
     if (!isEmpty || reason === "MAX_TOKENS") return undefined;
     const message = `The service ended its reply with nothing in it (${formatReason(reason, this.#why)}).`;
     return this.#why === undefined ? this.empty() : { type: "bad_reply", message, isPassing: true };
   }
 }
 
-/** Takes one piece, `{jsonPath: "$.list[0].name", stringValue: "more of it"}`, into the arguments. */
+/** Adds one piece, such as `{jsonPath: "$.list[0].name", stringValue: "more of it"}`, to the arguments. */
 function setPiece(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
   const keys = String(jsonPath).match(/[^.[\]'"$]+/g) ?? [];
   let place: Record<string, unknown> = args;
   for (const [depth, key] of keys.entries()) {
     const [known, next] = [Object.hasOwn(place, key) ? place[key] : undefined, keys[depth + 1]];
-    // A list grows by one.
+    // A list may grow only by one element at a time.
     if (Array.isArray(place) && !(Number(key) <= place.length)) return;
     if (next === undefined) place[key] = appendValue(known, piece);
     else if (typeof known === "object" && known !== null) place = known as Record<string, unknown>;
@@ -136,7 +136,7 @@ function appendValue(known: unknown, { stringValue: text, numberValue, boolValue
   return typeof known === "string" ? known + text : text;
 }
 
-/** Some gateways wrap the service's response. */
+/** Unwraps the service's response, which some gateways wrap. */
 function unwrapChunk(chunk: JsonRecord): JsonRecord {
   return isRecord(chunk.response) ? chunk.response : chunk;
 }

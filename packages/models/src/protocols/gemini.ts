@@ -9,11 +9,11 @@ import { groupTurns, isSupportedImage } from "../request/user-items.ts";
 import { serializeForWire } from "../request/wire.ts";
 import type { Protocol } from "./service-model.ts";
 
-/** What the service documents for calls that another model made, in the place of a signature it would check. */
+/** The documented placeholder for calls that another model made; a missing signature would be rejected. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
 
-/** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
+/** Builds the body of a generateContent request. A longer history begins with the contents of the shorter one. */
 function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const hasSystem = system !== "" && !quirks.has("no-system");
@@ -35,7 +35,7 @@ function buildBody(model: string, request: TunedRequest, quirks: Quirks): string
   return [serializeForWire(mergeBody(own, body))];
 }
 
-/** Models before Gemini 3 accept only numbers, later ones words. */
+/** Converts the reasoning setting. Models before Gemini 3 accept only numbers, later ones words. */
 function formatThinking(model: string, reasoning: Reasoning): JsonRecord {
   const isOld = /gemini-(?:1|2)\b/.test(model);
   const told =
@@ -51,13 +51,13 @@ function formatThinking(model: string, reasoning: Reasoning): JsonRecord {
 }
 
 function formatDeclaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
-  // A tool without parameters is declared without a schema: an object without properties is refused.
+  // Declare a tool without parameters without a schema, because an object without properties is rejected.
   if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
   const schema = isOld ? { parameters: toOlderSchema(parameters) } : { parametersJsonSchema: parameters };
   return { name, description, ...schema };
 }
 
-/** Under its older name a schema has one type, and only words to choose from. */
+/** Converts a schema for the older field, in which a schema has only one type and only strings as enum values. */
 function toOlderSchema(schema: JsonRecord): JsonRecord {
   const inner = (value: unknown) => (isRecord(value) ? toOlderSchema(value) : value);
   const { type, enum: values, ...rest } = mapInnerSchemas(schema, inner);
@@ -73,7 +73,7 @@ function toOlderSchema(schema: JsonRecord): JsonRecord {
   };
 }
 
-/** Whether calls without a signature get a placeholder, and calls have ids. */
+/** Whether calls without a signature get a placeholder, and whether calls have ids. */
 type SigningOptions = Readonly<Record<"standsIn" | "hasIds", boolean>>;
 
 function formatContents(history: readonly Message[], signing: SigningOptions): JsonRecord[] {
@@ -94,7 +94,7 @@ function formatUserParts(parts: readonly Part[], { hasIds }: SigningOptions): Js
 }
 
 function formatModelParts(parts: readonly Part[], { standsIn, hasIds }: SigningOptions): JsonRecord[] {
-  // Of the calls of one reply only the first one is signed.
+  // Only the first call of a reply is signed.
   const firstCall = parts.find((part) => part.functionCall);
   return parts.flatMap((part): JsonRecord[] => {
     const { text = "", thought, functionCall } = part;
@@ -105,13 +105,13 @@ function formatModelParts(parts: readonly Part[], { standsIn, hasIds }: SigningO
       return [{ functionCall: { id: hasIds ? id : undefined, name, args }, thoughtSignature }];
     }
     if (!thought) return text === "" ? [] : [{ text, thoughtSignature }];
-    // A signature in a part without text came with the reply's own text.
+    // A signature on a part without text belongs to the reply's own text.
     const isThought = text === "" ? undefined : true;
     return thoughtSignature === undefined ? [] : [{ text, thought: isThought, thoughtSignature }];
   });
 }
 
-/** Gemini's generateContent. The base URL may end before `/v1beta`. */
+/** Gemini's generateContent API. The base URL may end before `/v1beta`. */
 export const GENERATE_CONTENT: Protocol = {
   name: "gemini",
   dialect: "plain",

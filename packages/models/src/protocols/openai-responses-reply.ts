@@ -13,12 +13,12 @@ import { tagSignature } from "../request/thought-signature.ts";
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
 class ResponseItem {
-  /** Its position in the output, if an event has named it. */
+  /** The item's position in the output, if an event has named it. */
   index: unknown;
   callId: unknown;
   name: unknown;
   arguments = "";
-  /** The service has sent the complete item; until then a lost event may have contained a part of it. */
+  /** The service has sent the complete item. Before that, a lost event may have contained a part of it. */
   isWhole = false;
   isDamaged = false;
   isCall = false;
@@ -72,7 +72,7 @@ export class ResponsesReply extends ReplyReader {
     return [];
   }
 
-  /** Azure says in one more event why the response has failed. */
+  /** Azure sends one more event that says why the response failed. */
   protected override comesLate({ type }: JsonRecord): boolean {
     return this.#unexplained !== undefined && type === "error";
   }
@@ -123,9 +123,9 @@ export class ResponsesReply extends ReplyReader {
     }
   }
 
-  /** An event names its item by position, by id, or not at all: then it is the last one. */
+  /** Finds the item that an event refers to: by position, by id or, if it names neither, the last item. */
   #itemOf({ output_index: index, item_id: id, item }: JsonRecord): ResponseItem {
-    // llama.cpp names the call where others name the item.
+    // llama.cpp sends the call's id where others send the item's.
     const inner = isRecord(item) ? (item.id ?? item.call_id) : undefined;
     const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
     const last = [...this.#items.values()].at(-1);
@@ -141,7 +141,7 @@ export class ResponsesReply extends ReplyReader {
     return known;
   }
 
-  /** What an item says of its call, at its start and once more at its end. */
+  /** Stores what an item says about its call, at its start and again at its end. */
   #takeCall(item: ResponseItem, { type, call_id: callId, id, name, arguments: whole }: JsonRecord): void {
     if (type !== "function_call") return;
     item.isCall = true;
@@ -163,7 +163,7 @@ export class ResponsesReply extends ReplyReader {
     return [...(item.hasText ? [] : createThought(item, summary)), ...createSignature(given)];
   }
 
-  /** The complete response, which ends the stream. Supplies whatever has not come before. */
+  /** Reads the complete response, which ends the stream. Adds whatever has not arrived before. */
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
@@ -191,7 +191,7 @@ export class ResponsesReply extends ReplyReader {
     return output.flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
   }
 
-  /** The calls that have not come, or not to their end. Ids may differ from those before: then their order counts. */
+  /** Adds calls that have not arrived completely. If their ids differ from the earlier ones, order decides. */
   #supplyCalls(output: readonly JsonRecord[]): void {
     const known = this.#calls;
     for (const [place, given] of output.entries()) {
@@ -213,14 +213,14 @@ function createThought(item: ResponseItem, text: unknown): ModelEvent[] {
   return events;
 }
 
-/** Reasoning can be sent back only if the service has sent it in encrypted form. */
+/** Returns an encrypted reasoning item as a signature. Reasoning without encryption cannot be sent back. */
 function createSignature({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
   if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
   const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
   return [{ type: "thought", text: "", signature: tagSignature("openai-responses", JSON.stringify(item)) }];
 }
 
-/** Whether the text was a comment or the answer; the service wants that back. */
+/** Returns whether the text was a comment or the answer, as a signature that the service wants back. */
 function createPhase({ phase }: JsonRecord): ModelEvent[] {
   if (typeof phase !== "string" || phase === "") return [];
   const signature = tagSignature("openai-responses-message", JSON.stringify({ phase }));

@@ -13,7 +13,7 @@ import {
 import { serializeForWire, toWireId } from "../request/wire.ts";
 import { normalizeOpenAiBase, type Protocol } from "./service-model.ts";
 
-/** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */
+/** Builds the request. The service stores nothing, so it has the whole conversation, with encrypted reasoning. */
 function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
@@ -37,7 +37,7 @@ function buildBody(model: string, request: TunedRequest, quirks: Quirks): string
   return [serializeForWire(mergeBody(body, tuning.body, quirks))];
 }
 
-/** The results first; media belong in the user message after them. */
+/** Converts a user message: first the results, then a user message with the media. */
 function formatInput(parts: readonly Part[]): JsonRecord[] {
   const answers: JsonRecord[] = [];
   const content: JsonRecord[] = [];
@@ -76,10 +76,10 @@ function formatModelItems(parts: readonly Part[], quirks: Quirks): JsonRecord[] 
     } else if (isRecord(told)) {
       if (last?.type === "message" && !quirks.has("no-phase")) items[items.length - 1] = { ...last, ...told };
     } else if (thought) items.push(...(quirks.has("no-reasoning") ? [] : parseReasoningItem(part)));
-    // As text: a list would also need the id that the service has given it.
+    // Send it as plain text: a list would also need the id that the service gave it.
     else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
   }
-  // Reasoning with nothing behind it, from a reply that was broken off, is refused.
+  // The service rejects reasoning with nothing after it, from a reply that broke off.
   while (items.at(-1)?.type === "reasoning") items.pop();
   return items;
 }

@@ -2,11 +2,11 @@ import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
 
 const MILLION = 1_000_000;
-/** The extra cost of caching, relative to plain input: for five minutes, and for an hour. */
+/** The additional price of writing to the cache, as a share of the input price: for five minutes and for an hour. */
 const SHORT_WRITE = 0.25;
 const HOUR_WRITE = 1;
 
-/** The cost; the service's own number takes precedence. */
+/** Returns the cost. The service's own number takes precedence. */
 export function computeCost(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (usage.cost !== undefined || price === undefined) return usage.cost;
   const cached = Math.min(usage.cachedTokens, usage.inputTokens);

@@ -6,7 +6,7 @@ import { formatUrl } from "../failures/shown-url.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { EventSplitter } from "./sse.ts";
 
-/** How long the connection may stay open after the service has finished, to be used again. */
+/** How long to wait for the connection to become reusable after the service has finished. */
 const CLOSING_TIME_MS = 100;
 const MAX_ERROR_BYTES = 64 * 1024;
 
@@ -17,7 +17,7 @@ interface AnswerOptions {
   readonly connection: AbortController;
 }
 
-/** How one request ended, with the service's full reason if it was refused. */
+/** How one request ended, with the service's full reason if it was rejected. */
 export type ReplyEnding = Extract<ModelEvent, { type: "end" }> & { readonly refusal?: string };
 
 export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | ReplyEnding;
@@ -30,7 +30,7 @@ export async function readAnswer(
 ): Promise<AsyncIterable<AnswerEvent> | readonly ReplyEnding[]> {
   const { status, headers } = answer;
   const packed = headers["content-encoding"] ?? "identity";
-  // It was not requested to be compressed, but some gateways do it.
+  // Compression was not requested, but some gateways use it anyway.
   const body =
     packed === "identity"
       ? answer.body
@@ -90,13 +90,13 @@ async function readRefusal(
   const { connection: _, ...about } = asked;
   const { url } = about;
   const { location } = headers;
-  // Redirects are not followed: they would send the conversation to a host that the user did not choose.
+  // Do not follow redirects: they would send the conversation to a host that the user did not choose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
     const target = formatUrl(new URL(location, url));
     const message = `${formatUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;
     return { type: "end", reason: "error", error: { type: "not_found", message, status } };
   }
-  // A gateway that was to stream wraps what went wrong into an event.
+  // A gateway that should have streamed wraps the error into an event.
   const answer = (await readTextStart(body, MAX_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
   const detail = isHtml(answer) ? readPageText(answer) : readDetail(answer);
   const hint = readRetryHint({ status, headers }, answer);
@@ -104,7 +104,7 @@ async function readRefusal(
   return { type: "end", reason: "error", error, refusal: answer };
 }
 
-/** What stands above a page is often all that it says. */
+/** Describes a web page by its title, which often says everything. */
 function readPageText(html: string): string {
   const title = shortenLine(/<title>([^<]{1,200})/i.exec(html)?.[1] ?? "");
   return `a web page${title === "" ? "" : ` ("${title}")`}, not a model service`;

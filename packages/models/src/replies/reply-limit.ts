@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
 
-/** Several times what any model can say at once: text, thoughts and arguments of calls together. */
+/** Several times what any model can write at once: text, thoughts and call arguments together. */
 export const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
 export const REPLY_TOO_LONG: ModelFailure = {
@@ -8,7 +8,7 @@ export const REPLY_TOO_LONG: ModelFailure = {
   message: `The reply had more than ${MAX_REPLY_CHARACTERS} characters without an end, so it was ended there. What came of it is kept.`,
 };
 
-/** Ends a reply that does not end by itself. */
+/** Ends a reply that would never end by itself. */
 export class ReplyLimit {
   #left = MAX_REPLY_CHARACTERS;
   /** No event was passed on. */
@@ -18,7 +18,7 @@ export class ReplyLimit {
     return this.#left < 0;
   }
 
-  /** The event; or what there is room for, and the end. */
+  /** Returns the event, or the part of it that fits and the end. */
   take(event: ModelEvent): readonly ModelEvent[] {
     this.isUntouched = false;
     const room = this.#left;
@@ -30,7 +30,7 @@ export class ReplyLimit {
   }
 }
 
-/** What an event takes that says nothing. */
+/** The characters that an event without text counts for. */
 const OF_EVENT = 100;
 
 function countCharacters(event: ModelEvent): number {

@@ -10,16 +10,16 @@ import type { PreparedRequest } from "../request/prepare-request.ts";
 import { MAX_REPLY_CHARACTERS, REPLY_TOO_LONG } from "./reply-limit.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 
-/** What a reply answers. */
+/** What a reply belongs to. */
 export interface ReplyTo {
   readonly request: PreparedRequest;
-  /** The call ids of the history, which no new call may have. */
+  /** The call ids in the history. No new call may have one of them. */
   readonly takenIds: ReadonlySet<string>;
   /** Whether calls in the text count. */
   readonly isWriter: boolean;
 }
 
-/** Reads one reply in any protocol: text as it comes, all else when it is over. */
+/** Reads one reply in any protocol. Passes text on as it arrives, and everything else at the end. */
 export abstract class ReplyReader {
   protected calls = new ToolCallAssembly();
   readonly #takenIds: ReadonlySet<string>;
@@ -27,25 +27,25 @@ export abstract class ReplyReader {
   #text: TextCalls;
   readonly #tags = new ThinkTags();
   protected usage: Usage | undefined;
-  /** The service's own name for it; empty until it is sent. */
+  /** The service's own word for why the reply ended; empty until it arrives. */
   protected finishReason = "";
-  /** The service has said that it is at the end; what follows means nothing. */
+  /** The service has said that the reply is over. Anything after that means nothing. */
   isOver = false;
-  /** Whether the last data had something of the reply in it. */
+  /** Whether the last data contained a part of the reply. */
   hadMore = false;
-  /** The service has said that it ends for a call. */
+  /** The service has said that the reply ended in order to make a call. */
   protected isForCall = false;
-  /** A part of the reply has begun whose end the service will report. */
+  /** A part of the reply has begun, and the service will report its end. */
   protected isPartOpen = false;
   #textSeen = false;
-  /** Of text and thoughts, also those that are held back. */
+  /** The characters of text and thoughts, including those that are held back. */
   #characters = 0;
   failure: ModelFailure | undefined;
-  /** The first thing that could not be parsed. */
+  /** The first data that could not be parsed. */
   protected unreadable: string | undefined;
   #isLastUnreadable = false;
   #lostPiece: string | undefined;
-  /** The chunk that told the end. */
+  /** The chunk that reported the end. */
   #ending: string | undefined;
 
   constructor({ request, takenIds, isWriter }: ReplyTo) {
@@ -56,7 +56,7 @@ export abstract class ReplyReader {
     this.#text = this.#textCalls();
   }
 
-  /** Nothing is missing, so that a connection that breaks now does no harm. */
+  /** Whether nothing is missing, so that a broken connection does no harm. */
   get isComplete(): boolean {
     return this.isOver || this.finishReason !== "";
   }
@@ -64,10 +64,10 @@ export abstract class ReplyReader {
   read(data: string): ModelEvent[] {
     const text = data.trim();
     this.hadMore = false;
-    // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
+    // Some services send comments such as ": keepalive" as data. Gateways may send the last chunk twice.
     if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
     const parsed = parseJson(data);
-    // Some services put several into one event, also behind one that is cut.
+    // Some services put several chunks into one event, even after one that was cut off.
     const pieces = parsed === undefined ? text.split(/\n|(?<=\})(?=event:)|(?:data: ?|(?<=\}))(?=\{)/) : [];
     if (pieces.some((piece) => isRecord(parseJson(piece))))
       return pieces.flatMap((piece) => this.read(piece));
@@ -104,7 +104,7 @@ export abstract class ReplyReader {
     return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
   }
 
-  /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
+  /** Returns the events that end a reply. After a failure there are no calls: nothing in a broken reply may run. */
   #closing(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
     const { usage, isLimited } = this;
     const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
@@ -124,37 +124,37 @@ export abstract class ReplyReader {
     return this.isComplete;
   }
 
-  /** Whether the service itself has told the end: only then is a call without arguments not one that was cut. */
+  /** Whether the service itself reported the end. Without that, a call without arguments may have been cut off. */
   protected get hasTold(): boolean {
     return this.areCallsComplete;
   }
 
-  /** Neither a text nor a call has come. */
+  /** Whether neither text nor a call has arrived. */
   protected get isEmpty(): boolean {
     return !this.#textSeen && this.calls.isEmpty;
   }
 
-  /** Whether a chunk behind the end belongs to the reply. */
+  /** Whether a chunk after the end still belongs to the reply. */
   protected comesLate(_chunk: JsonRecord): boolean {
     return false;
   }
 
-  /** What the chunk says of all that the reply has cost so far. */
+  /** Returns the usage of the whole reply so far, if the chunk reports it. */
   protected abstract usageIn(chunk: JsonRecord): Usage | undefined;
 
-  /** Takes one chunk or event; undefined where it holds nothing that anybody knows. */
+  /** Reads one chunk or event. Returns undefined if it contains nothing known. */
   protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
 
-  /** Returns why this is not a usable reply, as far as the protocol says so. */
+  /** Returns why the reply is not usable, as far as the protocol says so. */
   protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
 
-  /** As an event of its own, or in the place of a chunk. */
+  /** Returns an error that is an event of its own or takes the place of a chunk. */
   protected errorIn(chunk: JsonRecord): unknown {
     if (chunk.type === "error") return chunk.error ?? chunk;
     return chunk.type === undefined ? chunk.error : undefined;
   }
 
-  /** A chunk could not be read; it may have held a piece of a call. */
+  /** Called when a chunk could not be read. It may have contained a part of a call. */
   protected loseChunk(): void {
     this.calls.loseChunk();
   }
@@ -163,7 +163,7 @@ export abstract class ReplyReader {
     return [];
   }
 
-  /** What belongs to the reply as a whole. */
+  /** Returns the events that concern the reply as a whole. */
   protected afterText(): ModelEvent[] {
     return [];
   }
@@ -180,7 +180,7 @@ export abstract class ReplyReader {
         if (!takesText) return [{ type: "thought", text }];
         this.#textSeen = false;
         const { heldText } = this.#text;
-        // What came so far was not the answer.
+        // The text so far was not the answer.
         this.#text = this.#textCalls();
         return [{ type: "thought", text: heldText + text, takesText }];
       }
@@ -190,7 +190,7 @@ export abstract class ReplyReader {
     });
   }
 
-  /** A reply without content. */
+  /** Describes a reply without content. */
   protected empty(): ModelFailure {
     const { unreadable } = this;
     if (unreadable === undefined) return createBrokenFailure("was empty: no text and no call.");
@@ -208,7 +208,7 @@ export abstract class ReplyReader {
     this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
       this.unreadable ??= data;
-      // Mere words, such as "ping", are no piece of it.
+      // Mere words, such as "ping", are not a part of the reply.
       if (chunk !== undefined || !/["{}]/.test(data)) return [];
       this.#lostPiece ??= data;
       this.loseChunk();
@@ -216,28 +216,28 @@ export abstract class ReplyReader {
     }
     this.usage = this.usageIn(chunk) ?? this.usage;
     const error = this.errorIn(chunk);
-    // An error after the limit has cut the reply is not another failure.
+    // An error after the output limit cut the reply is not another failure.
     if (error && !this.isLimited) {
-      // A mere sign that it is one; the words stand beside it.
+      // `true` only says that there is an error; its words are next to it.
       this.failure = createReportedFailure(error === true ? chunk : error);
       return [];
     }
     const events = this.readChunk(chunk);
     this.#isLastUnreadable = events === undefined;
-    // An error in a form of the service's own, where the protocol has another.
+    // The service may report an error in a format that the protocol does not define.
     if (events === undefined && chunk.code !== undefined && readDetail(chunk) !== "") {
       this.failure = createReportedFailure(chunk);
     } else if (events === undefined) this.unreadable ??= data;
     return events ?? [];
   }
 
-  /** z.ai does not refuse what is too long: its reply has no content. */
+  /** z.ai does not reject a conversation that is too long; it sends a reply without content. */
   #outgrown(): ModelFailure | undefined {
     if (!this.isEmpty || this.finishReason !== "model_context_window_exceeded") return undefined;
     return { type: "context_length", message: "The conversation is longer than the model's window." };
   }
 
-  /** A reply that ended in the middle, with no sign of being complete. */
+  /** Describes a reply that ended in the middle, with no sign of being complete. */
   #brokenOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
@@ -245,7 +245,7 @@ export abstract class ReplyReader {
   }
 }
 
-/** Asked again, the service may do better. */
+/** Describes a bad reply. The service may do better when it is asked again. */
 function createBrokenFailure(how: string): ModelFailure {
   return { type: "bad_reply", message: `The reply of the service ${how}`, isPassing: true };
 }
@@ -265,39 +265,39 @@ function describeWrittenCalls(calls: readonly FunctionCall[]): string {
   return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
-/** The failure that JSON of an unknown shape, or a sentence, reports, if any. */
+/** Returns the failure that JSON of an unknown shape, or a sentence, reports, if any. */
 function readToldFailure(unreadable = ""): ModelFailure | undefined {
-  // A gateway may have written an event of its own behind it.
+  // A gateway may have added its own event after it.
   const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, findJsonEnd(unreadable)));
   if (readDetail(told) !== "") return createReportedFailure(told);
-  // Mere words, if they name a reason.
+  // Plain words count if they name a reason.
   const inWords = createReportedFailure(unreadable);
   return /^[{[<]/.test(unreadable) || inWords.type === "server_error" ? undefined : inWords;
 }
 
-/** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
+/** Describes a reply whose rest the service withholds because of its rules. Some services say more about why. */
 export function createWithheldFailure(reason: string, more?: unknown): ModelFailure {
   const why = formatReason(reason, more);
   const message = `The service withheld the rest of the reply (${why}): say it in other words, or choose another model.`;
   return { type: "bad_reply", message };
 }
 
-/** The service's name for a reason, with its words if there are any. */
+/** Returns the service's name for a reason, with its explanation if there is one. */
 export function formatReason(reason: string, words: unknown): string {
   return shortenLine(typeof words === "string" && words !== "" ? `${reason}: ${words}` : reason);
 }
 
-/** Routers say what they take for a request, in whatever protocol. */
+/** Reads the cost that routers report, in any protocol. */
 export function readCost(usage: JsonRecord): Pick<Usage, "cost"> {
   const { cost, cost_in_usd_ticks: ticks, is_byok: hasOwnKey, cost_details: parts } = usage;
   if (readCount(ticks) > 0) return { cost: readCount(ticks) / 1e10 };
   const total = isRecord(cost) ? cost.total_cost : cost;
-  // With a key of the user's own, the service behind takes its part from the user itself.
+  // With the user's own key, the service behind the router charges the user separately.
   const behind = hasOwnKey === true && isRecord(parts) ? Number(parts.upstream_inference_cost) : 0;
   return typeof total === "number" && total >= 0 ? { cost: total + (behind || 0) } : {};
 }
 
-/** Usage as OpenAI says it, under the names of chat completions or of Responses. */
+/** Reads usage in OpenAI's format, under the names of chat completions or of Responses. */
 export function readOpenAiUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const given = value.prompt_tokens_details ?? value.input_tokens_details;
@@ -305,11 +305,11 @@ export function readOpenAiUsage(value: unknown): Usage | undefined {
   const inputTokens = readCount(value.prompt_tokens ?? value.input_tokens);
   const thoughts = value.completion_tokens_details ?? value.output_tokens_details;
   const thought = isRecord(thoughts) ? readCount(thoughts.reasoning_tokens) : 0;
-  // Some (Vercel's gateway) count thoughts beside the output, not in it.
+  // Some services, such as Vercel's gateway, count thoughts separately from the output.
   const said = Math.max(readCount(value.completion_tokens ?? value.output_tokens), thought);
   return {
     inputTokens,
-    // Some (xAI, Gemini) count thoughts only in the total.
+    // Some services, such as xAI and Gemini, count thoughts only in the total.
     outputTokens: inputTokens === 0 ? said : Math.max(said, readCount(value.total_tokens) - inputTokens),
     cachedTokens:
       readCount(details.cached_tokens) ||
@@ -320,7 +320,7 @@ export function readOpenAiUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** How much was written to a cache, as reported by Anthropic and its gateways; undefined if nothing was. */
+/** Reads how much was written to a cache, as Anthropic and its gateways report it; undefined if nothing was. */
 export function readCacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
   const tokens = readCount(usage.cache_creation_input_tokens) || readCount(usage.cache_write_tokens);
   if (tokens === 0) return undefined;

@@ -13,7 +13,7 @@ async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): AsyncGene
   yield* splitter.end();
 }
 
-/** Sends the pieces over a real socket, each as a chunk of its own, and gives what the reader makes of them. */
+/** Sends the pieces over a real socket, each as a separate chunk, and returns what the reader makes of them. */
 async function readOver(pieces: readonly (string | Uint8Array)[]): Promise<string[]> {
   return withServer(
     async (response) => {

@@ -1,10 +1,10 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
-/** A server that never ends a line or an event must not fill the memory. */
+/** The limit for buffered text: a server that never ends a line or an event must not fill the memory. */
 const MAX_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
 
-/** A line with a whole document, and no empty line behind it. */
+/** Matches a line with a complete document that no empty line follows. */
 const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 
 /**
@@ -15,7 +15,7 @@ const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 export class EventSplitter {
   readonly #decoder = new TextDecoder();
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
-  /** What has not been passed on: a body without events as a whole, or the line that has not ended. */
+  /** The text that was not passed on yet: a whole body without events, or the unfinished line. */
   #rest = "";
   #ready: string[] = [];
   #isBroken = false;
@@ -29,10 +29,10 @@ export class EventSplitter {
     },
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") this.#isBroken = true;
-      // Some servers report a failure in a field `error: {...}`, which the standard would drop; it is passed on as an
+      // Some servers report a failure in a field `error: {...}`, which the standard would drop. Pass it on as an
       // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
-      // A failure in words, or of something in between, as JSON or as a web page.
+      // Also pass on a failure in plain words, or one from a server in between as JSON or a web page.
       else if (!this.#hasEvents || detectBodyKind(error.line ?? "") === "whole")
         this.#ready.push(error.line ?? "");
     },
@@ -67,7 +67,7 @@ export class EventSplitter {
     return taken;
   }
 
-  /** Some services put no empty line between their events: what is whole by itself is one at once. */
+  /** Reads complete lines. Without an empty line between events, a line with a complete document counts as one. */
   #takeLines(text: string): void {
     this.#rest += text;
     if (!/[\n\r]/.test(text)) return;
@@ -84,7 +84,7 @@ export class EventSplitter {
     if (this.#hasFirstLine || !text.includes("\n")) return;
     const [first = "", second] = this.#rest.trimStart().split("\n", 2);
     this.#hasFirstLine = second !== undefined;
-    // The first line of a document with several lines is not a complete one.
+    // The first line of a document with several lines is not complete by itself.
     if (!first.startsWith("{") || parseJson(first) === undefined) return;
     this.#kind = "lines";
     const read = this.#rest;
@@ -93,14 +93,14 @@ export class EventSplitter {
   }
 }
 
-/** Some tell the type of an event only outside its data, where Anthropic and Responses have it inside as well. */
+/** Adds an event's type to its data, because some services send it only outside the data. */
 function addEventType({ event = "", data }: EventSourceMessage): string {
   if (data.startsWith('{"type"') || !/^(?:response\.|message_|content_block_)/.test(event)) return data;
   const body = parseJson(data);
   return isRecord(body) && body.type === undefined ? JSON.stringify({ type: event, ...body }) : data;
 }
 
-/** No field of an event stream starts with one of these, and JSON and web pages always do. */
+/** Guesses a body's kind: JSON and web pages always start with one of these characters, event streams never. */
 function detectBodyKind(text: string): "unknown" | "events" | "whole" {
   const start = text.trimStart();
   if (start === "") return "unknown";

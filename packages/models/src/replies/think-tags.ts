@@ -1,11 +1,11 @@
-/** A piece of content; `takesText`: all text before it was thinking as well. */
+/** A piece of content. With `takesText`, all text before it was a thought as well. */
 export interface ContentPiece {
   readonly text: string;
   readonly isThought: boolean;
   readonly takesText?: true;
 }
 
-/** gpt-oss, where a server hands on its channels: what it thinks, and what it answers. */
+/** The marks of gpt-oss channels, which some servers pass on: what the model thinks, and what it answers. */
 const CHANNELS = ["analysis", "final"].flatMap((channel) => {
   const opening = `<|channel|>${channel}<|message|>`;
   return [opening, `<|start|>assistant${opening}`];
@@ -14,20 +14,20 @@ const OPENINGS = [
   ..."<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" "),
   ...CHANNELS,
 ];
-/** Behind more empty space no tag is waited for: some models write line ends without end. */
+/** After more white space than this, no tag is waited for: some models write endless line breaks. */
 const MAX_BLANK = 1000;
-/** Alone at an end of a line: an answer may speak of the tag, too. */
+/** Matches a closing tag at one end of a line. An answer may also mention the tag elsewhere. */
 const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;
 
-/** Separates thoughts in tags from content; a lone closing tag makes all text before it a thought. */
+/** Separates thoughts in tags from content. A lone closing tag makes all text before it a thought. */
 export class ThinkTags {
   #state: "start" | "thinking" | "text" = "start";
   #closing = "";
   #pending = "";
   #mayBeLone = true;
-  /** The character before the pending text; a reply begins a line. */
+  /** The character before the pending text. The start of a reply counts as the start of a line. */
   #before = "\n";
-  /** The backticks so far: a tag between two of them is only mentioned. */
+  /** The number of backticks so far: a tag between two of them is only mentioned. */
   #ticks = 0;
 
   add(piece: string): ContentPiece[] {
@@ -65,7 +65,7 @@ export class ThinkTags {
     }
     if (!isWhole && this.#pending.length < MAX_BLANK && OPENINGS.some((tag) => tag.startsWith(start)))
       return [];
-    // The blank lines behind a thought belong to it.
+    // The blank lines after a thought belong to it.
     if (this.#closing !== "") this.#pending = start;
     this.#state = "text";
     return [];
@@ -92,7 +92,7 @@ export class ThinkTags {
       this.#mayBeLone = false;
       return [{ text, isThought: true, takesText: true }];
     }
-    // The tag, and the text on both sides of it, must be complete.
+    // The tag and the text on both sides of it must be complete.
     const tags = this.#mayBeLone && !isWhole ? ["\n</think>\n", "\n</mm:think>\n"] : [];
     const kept = Math.max(0, ...tags.map((tag) => findTagStart(tag, this.#pending)));
     return [{ text: this.#pass(kept), isThought: false }];
@@ -111,7 +111,7 @@ function countTicks(text: string): number {
   return text.split("`").length - 1;
 }
 
-/** How much of the end may be the beginning of the tag, with or without the line break before it. */
+/** Returns how much of the text's end may be the beginning of the tag, with or without the line break before it. */
 function findTagStart(tag: string, text: string): number {
   const forms = tag.startsWith("\n") ? [tag, tag.slice(1)] : [tag];
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1) {

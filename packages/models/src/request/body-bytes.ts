@@ -1,4 +1,4 @@
-/** Large enough to be worth keeping, and few enough pieces for one write to the socket. */
+/** Large enough that storing a segment is worthwhile, and that one write to the socket has few pieces. */
 const SEGMENT_CHARACTERS = 64 * 1024;
 
 interface Segment {
@@ -6,7 +6,7 @@ interface Segment {
   readonly bytes: Uint8Array;
 }
 
-/** Encodes bodies; one that begins like the one before it shares the bytes of that beginning, however long it is. */
+/** Encodes request bodies. A body shares the bytes of its beginning with the previous one, however long it is. */
 export class BodyEncoder {
   readonly #known = new WeakMap<object, readonly Segment[]>();
 

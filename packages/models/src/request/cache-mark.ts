@@ -1,7 +1,7 @@
 import type { TunedRequest } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
-/** The mark at the end of what Claude should cache, for five minutes or an hour; null without caching. */
+/** Returns the mark for the end of what Claude should cache, for five minutes or an hour; null without caching. */
 export function createCacheMark(
   { tuning: { cache } = {}, isPauseLikely }: TunedRequest,
   quirks: Quirks,

@@ -258,7 +258,7 @@ describe("P36 reasoning that must go back, or must not", () => {
     const signed = history.map((message, index) =>
       index === 1 ? { role: "model" as const, parts } : message,
     );
-    // The fake knows its own signatures only, and refuses this one by itself where it looks at it.
+    // The fake knows only its own signatures, and rejects this one when it checks it.
     await readAll(model, { history: signed });
     const sent = server.requests.map(({ body }) => trace.test(JSON.stringify(body)));
     expect(sent.slice(0, 2)).toEqual([true, false]);
@@ -284,7 +284,7 @@ describe("other habits", () => {
       "max_tokens is too large: 32000. This model supports at most 8192 completion tokens, not 32000.",
       "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
       "max_tokens=32000cannot be greater than max_model_len=max_total_tokens=8192.",
-      // A window that the reply alone would fill: a quarter of it is left to the reply.
+      // The reply alone would fill this window, so the reply gets only a quarter of it.
       "'max_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 900 input tokens (32000 > 32768 - 900).",
       "This model's maximum context length is 32768 tokens. However, you requested about 33000 tokens (1000 of text input, 32000 in the output).",
     ].map((words): [Provider, string, (body: Record<string, unknown>) => unknown, unknown[]] => [

@@ -5,19 +5,19 @@ import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Quirk } from "./quirks.ts";
 import { isSupportedImage } from "./user-items.ts";
 
-/** What a service has refused once, so that the same model object never sends it again. */
+/** What a service has rejected once, so that the same model object never sends it again. */
 export class Lessons {
   readonly quirks = new Set<Quirk>();
   readonly tools = new Set<string>();
-  /** The longest description of a tool. */
+  /** The longest tool description that is accepted. */
   mostDescription = Number.POSITIVE_INFINITY;
-  /** In tokens. */
+  /** The highest output limit in tokens. */
   mostOutput: number | undefined;
-  /** In place of the one that was asked for. */
+  /** Replaces the requested effort. */
   effort: string | undefined;
   makesCalls = false;
   showsNoImages = false;
-  /** Removes from a schema what the service does not accept; set when there is something to remove. */
+  /** Removes from a schema what the service rejects; set only if there is something to remove. */
   strip: ((schema: JsonSchema, keywords: ReadonlySet<string>) => JsonSchema) | undefined;
   readonly #refusedKeywords = new Map<string, Set<string>>();
   readonly #refusedMedia = new Set<string>();
@@ -28,7 +28,7 @@ export class Lessons {
     return this.#refusedMedia.has(data);
   }
 
-  /** The part without a signature that the service has refused. */
+  /** Returns the part, without its signature if the service has rejected that. */
   signed(part: Part): Part {
     return this.#refusedSignatures.has(part.thoughtSignature ?? "")
       ? { ...part, thoughtSignature: "" }
@@ -39,7 +39,7 @@ export class Lessons {
     return this.#refusedSignatures.size > 0;
   }
 
-  /** Another service has signed some of what came so far. Returns whether that was new. */
+  /** Notes that the service rejects the signatures so far, which another service made. Returns whether any was new. */
   refuseSignatures(history: readonly Message[]): boolean {
     const { size } = this.#refusedSignatures;
     for (const { parts } of history) {
@@ -49,7 +49,7 @@ export class Lessons {
     return this.#refusedSignatures.size > size;
   }
 
-  /** Returns whether that was new. */
+  /** Notes that a tool's schema must not use a keyword. Returns whether that was new. */
   leaveOut(tool: string, keyword: string): boolean {
     const known = getOrCreate(this.#refusedKeywords, tool, () => new Set());
     const { size } = known;
@@ -61,20 +61,21 @@ export class Lessons {
     return keywords && this.strip ? this.strip(schema, keywords) : schema;
   }
 
-  /** Whether the media include images that it has never accepted, and none that it has. */
+  /** Whether the media include images that the service has never accepted, and none that it has. */
   showsNewImages(history: readonly Message[]): boolean {
     const images = collectMedia(history).filter(({ mimeType }) => isSupportedImage(mimeType));
     return images.length > 0 && !images.some(({ data = "" }) => this.#takenMedia.has(data));
   }
 
-  /** The service has accepted a request with this history, so nothing in it is wrong by itself. */
+  /** Notes that the service has accepted a request with this history, so nothing in it is wrong by itself. */
   noteTaken(history: readonly Message[]): void {
     for (const { data = "" } of collectMedia(history)) this.#takenMedia.add(data);
   }
 
   /**
-   * The service has refused a request because of its media. Media that it has never accepted are the reason; if it
-   * has accepted each one before, or says so, there are too many, and the older half is left out. Returns how many.
+   * Notes that the service has rejected a request because of its media. Media that it has never accepted are the
+   * reason. If it has accepted all of them before, or says that there are too many, the older half is left out. Returns
+   * how many are left out.
    */
   refuseMedia(history: readonly Message[], areTooMany: boolean): number {
     const all = new Set(collectMedia(history).map(({ data = "" }) => data));

@@ -15,7 +15,7 @@ import { isSupportedImage } from "./user-items.ts";
 import { toWireName, WIRE_KEY_PATTERN } from "./wire.ts";
 import { createWordSet } from "./word-set.ts";
 
-/** Options for the model; the service decides about those that are not set. */
+/** Options for the model. The service decides about those that are not set. */
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
 export type Reasoning = NonNullable<Tuning["reasoning"]>;
 
@@ -23,10 +23,10 @@ export interface TunedRequest extends ModelRequest {
   readonly tuning?: Tuning;
 }
 
-/** A request that the provider accepts, with the map from its tool names to ours. */
+/** A request that the provider accepts, with a function that maps its tool names to ours. */
 export interface PreparedRequest extends TunedRequest {
   readonly ownName: (wireName: string) => string;
-  /** The same object for each request of one conversation: its history list. */
+  /** Identifies the conversation: the same object, its history list, in each of its requests. */
   readonly conversation: object;
 }
 
@@ -36,7 +36,7 @@ const PLAIN_KEYWORDS = createWordSet(
 
 const PLAIN_TYPES = createWordSet("string number integer boolean object array");
 
-/** Whether every service accepts the schema unchanged, so that no code has to be loaded to rewrite it. */
+/** Whether every service accepts the schema unchanged, so that no code must be loaded to rewrite it. */
 function isPlain(schema: unknown, isTop = true): boolean {
   if (!isRecord(schema) || !PLAIN_TYPES.has(String(schema.type))) return false;
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
@@ -55,7 +55,7 @@ export interface MediaSupport {
   carries(mimeType: string): boolean;
 }
 
-/** The request without what the service is known to refuse, each tool with a name and a schema that it accepts. */
+/** Prepares a request: leaves out what the service rejects, and gives tools names and schemas that it accepts. */
 export async function prepareRequest(
   request: TunedRequest,
   lessons: Lessons,
@@ -66,7 +66,7 @@ export async function prepareRequest(
   const tools: FunctionDeclaration[] = [];
   for (const tool of request.tools) {
     const name = toWireName(tool.name);
-    // With two tools of the same name the service would refuse all tools; the first one keeps it.
+    // The service would reject all tools if two had the same name, so only the first one is kept.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters)) as ObjectSchema;
@@ -87,7 +87,7 @@ export async function prepareRequest(
   };
 }
 
-/** The schemas of our own tools need no change for most services. */
+/** Returns the function that converts schemas. Those of our own tools need no change for most services. */
 async function createSchemaWriter(
   { dialect }: MediaSupport,
   { tools }: ModelRequest,
@@ -97,9 +97,9 @@ async function createSchemaWriter(
   return (schema) => (dialect === "full" && isPlain(schema) ? schema : formatToolSchema(schema, dialect));
 }
 
-/** The same object when nothing changes, which is nearly always. */
+/** Returns the same object if nothing changes, which is nearly always so. */
 function prepareMessage(message: Message, lessons: Lessons, taker: MediaSupport): Message {
-  // Services refuse a message without words, and one that is left out would put two replies side by side.
+  // Services reject an empty message, and leaving it out would put two replies next to each other.
   if (message.role === "user" && !message.parts.some(hasContent))
     return { ...message, parts: [{ text: "(empty)" }] };
   let origin = "";
@@ -134,7 +134,7 @@ function prepareMedia(part: Part, why: string | undefined, origin: string): Part
   if (why === undefined) return part;
   const from = origin === "" ? "" : ` from ${origin}`;
   const { mimeType = "" } = part.inlineData ?? {};
-  // Still a file part, so that what follows it is known to come from the same tool.
+  // Keep it a file part, so that what follows is still known to come from the same tool.
   return { text: `[A file${from} of type ${mimeType} ${why} and is left out.]`, inlineData: { mimeType } };
 }
 

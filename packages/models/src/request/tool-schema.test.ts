@@ -244,7 +244,7 @@ describe("P16 names", () => {
 });
 
 describe("P16 patterns that only JavaScript knows", () => {
-  // The first is that of Claude Code's tool Artifact, BerriAI/litellm#40485.
+  // The first schema is from Claude Code's tool Artifact, BerriAI/litellm#40485.
   it.each(['^(?!__.*__$)[^\\p{Cc}"]{1,200}$', "(?<year>\\d{4})-\\k<year>", "\\u{1F600}", "a\\cJ"])(
     "are left out, since services compile them with Python: %s",
     (pattern) => {

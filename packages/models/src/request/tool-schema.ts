@@ -7,12 +7,12 @@ import { toWireKey } from "./wire.ts";
 import { createWordSet } from "./word-set.ts";
 
 /**
- * What a provider accepts. `full`: JSON Schema without references and with a plain object at the top. `plain`: only
- * type, description, properties, required, items, enum, anyOf and the bounds.
+ * The schemas that a provider accepts. `full`: JSON Schema without references and with a plain object at the top.
+ * `plain`: only type, description, properties, required, items, enum, anyOf and the bounds.
  */
 export type SchemaDialect = "full" | "plain";
 
-/** References can be nested so that a small schema expands to a huge one. */
+/** The size limit: nested references can expand a small schema to a huge one. */
 const MAX_NODES = 3000;
 const MAX_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
 
@@ -23,7 +23,7 @@ const PLAIN = createWordSet(
   "type description required enum minimum maximum minItems maxItems nullable items properties anyOf",
 );
 const PLAIN_FORMATS: ReadonlySet<unknown> = createWordSet("date-time date time int32 int64 float double");
-/** Keywords that no provider accepts at the top of the parameters. */
+/** Keywords that no provider accepts at the top level of the parameters. */
 const NOT_AT_TOP = createWordSet("not if then else enum const nullable type");
 
 const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> = {
@@ -31,7 +31,7 @@ const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> 
   plain: new WeakMap(),
 };
 
-/** The parameters of a tool in a form that services with this dialect accept; the same for the same schema. */
+/** Converts a tool's parameters for services with this dialect. The result for each schema is cached. */
 export function formatToolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   return getOrCreate(WRITTEN[dialect], schema, () => {
     const clean = simplifySchema(schema, dialect);
@@ -39,7 +39,7 @@ export function formatToolSchema(schema: JsonSchema, dialect: SchemaDialect): Js
   });
 }
 
-/** Providers check the names at the top only. */
+/** Renames properties that providers would reject. They check only the names at the top level. */
 function useWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord {
   const named = Object.entries(isRecord(properties) ? properties : {}).map(([key, value]) => [
     toWireKey(key),
@@ -50,9 +50,9 @@ function useWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord 
 }
 
 /**
- * The parameters of a tool for a provider: references replaced by their targets (cut if they would never end), and
- * an object at the top. Arguments are still checked against the tool's own schema, so what is left out here is only
- * not shown to the model.
+ * Converts a tool's parameters for a provider: replaces references by their targets (cutting endless ones), and puts an
+ * object at the top. Arguments are still checked against the tool's own schema, so what is left out here is only not
+ * shown to the model.
  */
 export function simplifySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   const start = { root: schema, levels: MAX_DEPTH[dialect], via: ["#"], budget: { nodes: MAX_NODES } };
@@ -84,16 +84,16 @@ function unfoldSchema(schema: unknown, place: UnfoldPosition): JsonRecord {
     unfoldSchema(inner, { ...place, levels: levels - 1, via }),
   );
   const { anyOf, type, items } = clean;
-  // Where a value may be left out, some offer what nothing can be.
+  // Remove choices that no value can match, which some schemas offer for values that may be left out.
   const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !acceptsNothing(part)) } : {};
   return { ...clean, ...parts, ...(type === "array" && !isRecord(items) ? { items: {} } : {}) };
 }
 
 const TYPES = createWordSet("string number integer boolean object array null");
-/** Services compile patterns with Python, which does not have all that JavaScript has. */
+/** Matches what JavaScript patterns have and Python's lack: services compile patterns with Python. */
 const NOT_IN_PYTHON = /(?:^|[^\\])(?:\\\\)*(?:\\(?![AbBdDsSwWZafnrtvxuUN])[A-Za-z]|\\u\{|\(\?<[^=!])/;
 
-/** For an invalid value, as older drafts and careless servers have them, a service refuses the whole tool. */
+/** Whether a keyword's value is valid. A service rejects the whole tool for an invalid one, as older drafts have. */
 function isValidKeyword(keyword: string, value: unknown): boolean {
   if (keyword === "type") return [value].flat().every((type) => typeof type === "string" && TYPES.has(type));
   if (keyword === "required" || keyword === "enum") return Array.isArray(value) && String(value) !== "";
@@ -123,7 +123,7 @@ function outlineSchema({ type, description, title }: JsonRecord): JsonRecord {
   return { ...(type === undefined ? {} : { type }), ...(told === undefined ? {} : { description: told }) };
 }
 
-/** The schema in the plain dialect, which writes some keywords differently and lacks others. */
+/** Converts the schema to the plain dialect, which writes some keywords differently and lacks others. */
 function toPlainSchema(schema: unknown): JsonRecord {
   if (!isRecord(schema)) return {};
   const { allOf, oneOf, prefixItems, ...own } = mapInnerSchemas(schema, toPlainSchema);
@@ -145,16 +145,16 @@ function toPlainSchema(schema: unknown): JsonRecord {
     result.enum = choices;
   }
   if (nullable === true && typeof result.type === "string") result.type = [result.type, "null"];
-  // There, requiring a property without a description is an error.
+  // In the plain dialect, requiring a property without a description is an error.
   const isWhole = rest.properties !== undefined || rest.type === "object";
   const asked = isWhole ? filterKnownNames(required, rest.properties) : listNames(required);
   return asked.length > 0 ? { ...result, required: asked } : result;
 }
 
-/** The parameters as one plain object, with the properties of all alternatives in it. */
+/** Converts the parameters to one plain object that contains the properties of all alternatives. */
 function toTopLevel(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
-  // Each part may be made of parts itself.
+  // Each part may itself consist of parts.
   const partsOf = (choice: unknown) => filterRecords(choice).map(toTopLevel);
   const whole = [
     partsOf(allOf).reduce(mergeSchemas, {}),
@@ -166,7 +166,7 @@ function toTopLevel(clean: JsonRecord): JsonSchema {
   return { type: "object", properties: isRecord(properties) ? properties : {}, ...others } as JsonSchema;
 }
 
-/** Both schemas at once, as `allOf` means it; where they differ, the second one counts. */
+/** Combines two schemas that both apply, as in `allOf`. If they differ, the second one wins. */
 function mergeSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
   const merged: Record<string, unknown> = { ...first, ...second };
   if (isRecord(first.properties) && isRecord(second.properties)) {
@@ -177,7 +177,7 @@ function mergeSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
   return merged;
 }
 
-/** One object instead of several in an `anyOf`: it has all their properties, and requires only what all require. */
+/** Combines the objects of an `anyOf` into one, with all properties. It requires only what all of them require. */
 function uniteSchemas(choices: readonly JsonRecord[]): JsonRecord {
   const properties = new Map<string, unknown[]>();
   for (const choice of choices) {
@@ -210,7 +210,7 @@ const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
   number: createWordSet("minimum maximum"),
 };
 const SAYS_TYPE = ["type", "anyOf", "oneOf", "allOf", "not", "$ref", "if"];
-/** Any value, written for restrictive services. */
+/** Any value, in a form that strict services accept. */
 const ANYTHING = [
   { type: "string" },
   { type: "number" },
@@ -219,7 +219,7 @@ const ANYTHING = [
   { type: "array", items: { type: "string" } },
 ];
 
-/** The same for narrow services: everything has a type, and only described properties are required. */
+/** Converts a schema for strict services: every property has a type, and only described properties are required. */
 function narrowSchema(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
@@ -227,7 +227,7 @@ function narrowSchema(schema: JsonRecord): JsonRecord {
       ? addType(narrowSchema(inner))
       : narrowSchema(inner);
   });
-  // That exactly one matches is still checked later; narrow services have no keyword for it.
+  // Later checks still require that exactly one choice matches; strict services have no keyword for that.
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices)) return keepKnownRequired(rest);
   const { type, ...others } = rest;
@@ -239,7 +239,7 @@ function narrowSchema(schema: JsonRecord): JsonRecord {
   return { ...keepKnownRequired(others), anyOf: parts, ...both };
 }
 
-/** A part of a choice that only has `required` gets the descriptions of those properties. */
+/** Adds the descriptions of the required properties to a choice that has only `required`. */
 function inheritProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
   if (part.properties !== undefined || !Array.isArray(part.required) || !isRecord(described)) return part;
   const entries = filterKnownNames(part.required, described).map((name) => [name, described[name]]);

@@ -5,7 +5,7 @@ import { type ModelChoice, openModel } from "../choice/open-model.ts";
 
 afterEach(closeServers);
 
-/** The last body that came to a service that takes everything but what the refusals speak of. */
+/** Returns the last body that reached a service which accepts everything but what the refusals mention. */
 async function sent(
   choice: Omit<ModelChoice, "baseUrl" | "name"> & { name?: string },
   refusals: readonly string[] = [],
@@ -374,7 +374,7 @@ describe("how a model is asked", () => {
     const model = openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl });
     expect((await readAll(model)).at(-1)).toEqual({ type: "end", reason: "stop" });
     expect(server.requests.map(({ body }) => body.max_completion_tokens)).toEqual([undefined, 30_104]);
-    // For so little no work can be done.
+    // With so few tokens, no useful work is possible.
     expect((await readAll(model)).at(-1)).toMatchObject({ error: { type: "quota" } });
   });
 

@@ -2,10 +2,10 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import type { Reasoning, Tuning } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
-/** Anthropic's protocol requires a limit; this is the lowest of its current models' maximums. */
+/** The default output limit, because Anthropic's protocol requires one: the lowest maximum of its current models. */
 export const MAX_OUTPUT_TOKENS = 32_000;
 
-/** The token budgets for the words that name an amount of thinking. */
+/** The token budget for each word that names an amount of thinking. */
 const BUDGETS: Readonly<Record<string, number>> = {
   off: 0,
   none: 0,
@@ -17,7 +17,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 64_000,
 };
 
-/** The words that services take, from the least on. */
+/** The words that services accept, in ascending order. */
 export const EFFORTS = Object.keys(BUDGETS).filter((word) => word !== "off");
 
 export function resolveThinkingBudget(reasoning: Reasoning): number {
@@ -33,10 +33,10 @@ export function resolveEffort(reasoning: Reasoning): string {
   return fitting.at(-1) ?? "none";
 }
 
-/** Settings must not replace the content of the request. */
+/** Fields that settings must not replace, because they are the content of the request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["messages", "contents", "input", "tools", "stream"]);
 
-/** Our body with the fields from the settings; null removes one of ours. Options that the model has refused are left out. */
+/** Adds the settings' fields to our body; null removes one. Leaves out options that the model has rejected. */
 export function mergeBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Quirks): JsonRecord {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, value] of Object.entries(more)) {
@@ -52,7 +52,7 @@ export function mergeBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Quir
   return merged;
 }
 
-/** Services write the name of an option in their own way, `reasoning.effort` or `reasoningEffort`. */
+/** Normalises an option's name, which each service writes in its own way: `reasoning.effort` or `reasoningEffort`. */
 function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[^a-z]|effort$/g, "");
 }

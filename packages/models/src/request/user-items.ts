@@ -8,7 +8,7 @@ interface Answer {
 /** A part of a user message: a tool result, a file, or text. */
 export type UserItem =
   | ({ readonly type: "answer"; readonly id: string; readonly name: string } & Answer)
-  /** `origin`: the tool that returned the file; empty if the user gave it. */
+  /** `origin` is the tool that returned the file; "" if the user gave it. */
   | { readonly type: "media"; readonly mimeType: string; readonly data: string; readonly origin: string }
   | { readonly type: "text"; readonly text: string };
 
@@ -24,9 +24,9 @@ export function listUserItems(parts: readonly Part[]): UserItem[] {
       const { mimeType = "", data } = inlineData;
       return [{ type: "media", mimeType, data, origin }];
     }
-    // Beside other items blank words say nothing, and services refuse them.
+    // Next to other items, blank text says nothing, and services reject it.
     if (!text || !/\S/.test(text)) return [];
-    // What follows the user's own words does not come from the tool.
+    // Whatever follows the user's own words does not come from the tool.
     if (!inlineData) origin = "";
     return [{ type: "text", text }];
   });
@@ -39,7 +39,7 @@ function readAnswer(response: Readonly<Record<string, unknown>> = {}): Answer {
   return { text: Object.keys(response).length === 0 ? "" : JSON.stringify(response), isError: false };
 }
 
-/** The items of a history; messages of the same role in a row are joined, and empty ones left out. */
+/** Returns the items of a history by turn. Joins consecutive messages of the same role, and leaves out empty ones. */
 export function groupTurns<Item>(
   history: readonly Message[],
   itemsOf: (message: Message) => readonly Item[],
@@ -54,12 +54,12 @@ export function groupTurns<Item>(
   return turns;
 }
 
-/** The result, where the protocol has no flag for an error, so the text must say it. */
+/** Returns the result's text. It says if it is an error, for protocols that have no flag for that. */
 export function formatAnswerText({ text, isError }: Answer): string {
   return isError ? `Error: ${text}` : text;
 }
 
-/** The image types that all vision services accept; any other would make them refuse the whole request. */
+/** The image types that all vision services accept. Any other type would make them reject the whole request. */
 const SHOWN_IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export function isSupportedImage(mimeType = ""): boolean {

@@ -5,7 +5,7 @@ import { openModel } from "../choice/open-model.ts";
 afterEach(closeServers);
 
 describe("P16 tools", () => {
-  // Of 85 such keys in the tools of beautyfree/appstore-connect-mcp#2, and of Microsoft's OData.
+  // Examples from 85 such keys in the tools of beautyfree/appstore-connect-mcp#2, and from Microsoft's OData.
   it.each(["openai", "openai-responses", "anthropic", "gemini"] as const)(
     "are called with parameters of any name: %s",
     async (provider) => {

@@ -1,4 +1,7 @@
-/** Half a surrogate pair (a cut through an emoji) is legal JSON, but strict services refuse the request. */
+/**
+ * Serializes a value for a service. Replaces half a surrogate pair (from cutting through an emoji), which is legal JSON
+ * but which strict services reject.
+ */
 export function serializeForWire(value: unknown): string {
   const json = JSON.stringify(value);
   if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;
@@ -7,20 +10,23 @@ export function serializeForWire(value: unknown): string {
   );
 }
 
-/** The tool names that every provider accepts; some allow no digit or hyphen at the start. */
+/** Tool names that every provider accepts; some allow no digit or hyphen at the start. */
 const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const MAX_CHARACTERS = 64;
 
-/** The same at every start, also for a tool that is gone; no two share one: a changed name has the original's hash. */
+/**
+ * Returns a tool name that providers accept. It is the same in every process, even if the tool no longer exists.
+ * Different tools never share one, because a changed name contains a hash of the original.
+ */
 export function toWireName(name: string): string {
   return WIRE_NAME.test(name) ? name : changeName(name);
 }
 
 export const WIRE_KEY_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
-/** Shared by sessions: a changed name tells the own name, which it is made of. */
+/** Shared by sessions: maps changed names to the own names, from which they are computed. */
 const OWN_KEYS = new Map<string, string>();
 
-/** The name of a parameter in a format that strict providers accept; always the same for the same name. */
+/** Returns a parameter's name in a format that strict providers accept. The same name always gives the same result. */
 export function toWireKey(key: string): string {
   if (WIRE_KEY_PATTERN.test(key)) return key;
   const changed = changeName(key);
@@ -28,7 +34,7 @@ export function toWireKey(key: string): string {
   return changed;
 }
 
-/** The arguments of a call under the tool's own names. */
+/** Returns a call's arguments under the tool's own names. */
 export function fromWireArguments<Args extends object>(args: Args): Args {
   const named = Object.entries(args).map(([key, value]) => [OWN_KEYS.get(key) ?? key, value]);
   return Object.fromEntries(named) as Args;
@@ -36,17 +42,17 @@ export function fromWireArguments<Args extends object>(args: Args): Args {
 
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** LiteLLM and agentgateway write the signature of Gemini behind the id of its call, and read it from there. */
+/** LiteLLM and agentgateway append Gemini's signature to the id of its call after this mark, and read it from there. */
 export const SIGNED_ID_PATTERN = "__thought__";
 
-/** The id of a call in a format that strict providers accept; another provider or model may have made it. */
+/** Returns a call's id in a format that strict providers accept, because another provider or model may have made it. */
 export function toWireId(given: string, mostCharacters = MAX_CHARACTERS): string {
-  // A piece of a signature would be refused as a broken one.
+  // A piece of a signature would be rejected as a broken one.
   const [id = ""] = given.split(SIGNED_ID_PATTERN);
   return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changeName(id, mostCharacters);
 }
 
-/** An id of nine letters and digits for services that accept no other. */
+/** Converts an id to nine letters and digits, for services that accept nothing else. */
 export function toNineCharacters(id: string): string {
   const trace =
     Number.parseInt(computeTrace(id, 0x811c9dc5), 16) * 2 ** 20 +
@@ -60,7 +66,7 @@ function changeName(name: string, mostCharacters = MAX_CHARACTERS): string {
   return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
 }
 
-/** Not for secrets; names only have to differ. */
+/** Computes a short hash. It is not for secrets; names only have to differ. */
 function computeTrace(text: string, seed: number): string {
   let hash = seed;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

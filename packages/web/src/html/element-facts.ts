@@ -1,6 +1,6 @@
 import type { PageElement } from "./page-tree.ts";
 
-/** Block elements without a syntax of their own in Markdown. */
+/** Block elements that have no Markdown syntax. */
 export const BLOCKS = new Set(
   "address article aside body center dd details dialog div dl fieldset figcaption figure footer form header hgroup main nav p section tbody td tfoot th thead tr".split(
     " ",
@@ -58,13 +58,13 @@ export function readAnnotation(element: PageElement): string {
   return "";
 }
 
-/** Elements that cannot be in a cell of a Markdown table. */
+/** Elements that a cell of a Markdown table cannot contain. */
 const NOT_IN_CELL = new Set(["table", "pre", "ul", "ol", "blockquote", "h1", "h2", "h3"]);
 const MAX_COLUMNS = 100;
 
 /**
- * The cells of a table, each row as long as the longest, null where a wide cell continues. Null for a table that is
- * only for layout, which is read as blocks.
+ * Returns a table's cells. All rows are as long as the longest; null marks the continuation of a wide cell. Returns
+ * null for a table that is only for layout, which is read as blocks.
  */
 export function readTableRows(table: PageElement): (PageElement | null)[][] | null {
   const { role } = table.attributes;
@@ -82,7 +82,7 @@ export function readTableRows(table: PageElement): (PageElement | null)[][] | nu
   return rows;
 }
 
-/** Plain loops: a page may have a table with a hundred thousand cells. Null when a cell contains too much. */
+/** Returns a row's cells, or null if a cell contains too much. Plain loops: there may be a hundred thousand cells. */
 function readCells(row: PageElement): (PageElement | null)[] | null {
   const cells: (PageElement | null)[] = [];
   for (const cell of row.children) {

@@ -1,11 +1,11 @@
 import type { PageElement } from "./page-tree.ts";
 
-/** Common names for side parts of a page; such a name is a hint and never decides alone. */
+/** Common names for the parts around a page's content. Such a name is a hint and never decides alone. */
 const ASIDE_NAME =
   /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
 const CONTENT_NAME =
   /(?:^|[-_ ])(?:article|body|content|doc|docs|document|entry|main|markdown|page|post|prose|readme|story|text)(?:$|[-_ ])/i;
-/** What readers say below an article may be longer than the article. */
+/** Readers' comments below an article may be longer than the article. */
 const COMMENTS_NAME = /(?:^|[-_ ])(?:comments?|discussion|disqus\w*|replies|talkback)(?:$|[-_ ])/i;
 const ASIDE_ROLES = new Set(
   "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split(" "),
@@ -16,7 +16,7 @@ const MAIN_SHARE = 0.7;
 /** A part with less text is not an article, whatever it is called. */
 const MIN_CHARACTERS = 140;
 
-/** The declared main part, otherwise where the paragraphs are; null when no part of the page stands out. */
+/** Finds the declared main part, otherwise the part with the paragraphs; null if no part stands out. */
 export function findMainContent(body: PageElement) {
   const all = listElements(body);
   const surroundings = new Set(all.filter(isAside));
@@ -28,17 +28,17 @@ export function findMainContent(body: PageElement) {
   const article = findLargest(all.filter(({ name }) => name === "article"));
   if (article && article.text >= MIN_CHARACTERS && article.text >= own * 0.5) return listContent(article);
   let dense = findDensest(all, surroundings);
-  // What has the page's heading only has the name: a page "with comments".
+  // A part that contains the page's heading only has the name, as on a page "with comments".
   const isNamed = (one: PageElement) => COMMENTS_NAME.test(readNames(one)) && !hasHeading(one);
   const comments = new Set(all.filter((one) => one !== body && isNamed(one)));
   const isComment = (one: PageElement) => comments.has(one) || isInsideAny(one, comments);
-  // The siblings of the densest part may belong to it: it counts only when it is most of the page.
+  // The siblings of the densest part may belong to the content, so go up until the part is most of the page.
   while (dense?.parent && (dense.text < own * MAIN_SHARE || isComment(dense))) dense = dense.parent;
   if (dense?.parent && dense.text >= MIN_CHARACTERS) return listContent(dense);
   return around > 0 && own >= MIN_CHARACTERS ? listContent(body) : null;
 }
 
-/** What surrounds the content of every page of a site is left out. */
+/** Returns the content, without what surrounds it on every page of the site. */
 function listContent(root: PageElement) {
   return { root, isLeftOut: (element: PageElement) => element !== root && isAside(element) };
 }
@@ -47,7 +47,7 @@ function isMarkedMain({ name, attributes }: PageElement): boolean {
   return name === "main" || attributes.role === "main" || attributes.id === "main-content";
 }
 
-/** Navigation, and boxes with such names that contain little besides links. */
+/** Whether this is navigation, or a box with such a name that contains little besides links. */
 function isAside(element: PageElement): boolean {
   const { name, attributes, text, linked } = element;
   if (name === "nav" || name === "footer" || name === "dialog" || ASIDE_ROLES.has(attributes.role ?? ""))
@@ -66,7 +66,7 @@ function hasHeading(element: PageElement): boolean {
   );
 }
 
-/** The element whose own paragraphs have the most text that is not in links. */
+/** Returns the element whose own paragraphs have the most text outside links. */
 function findDensest(
   all: readonly PageElement[],
   surroundings: ReadonlySet<PageElement>,

@@ -1,28 +1,28 @@
-/** With more nesting the marks would be longer than the lines. */
+/** With deeper nesting, the marks would be longer than the lines. */
 const MAX_NESTED_MARKS = 24;
 
-/** Lines of Markdown: one empty line between blocks, and before each line the marks of the elements around it. */
+/** Builds Markdown lines, with an empty line between blocks and the outer elements' marks before each line. */
 export class MarkdownLines {
   readonly #lines: string[] = [];
   readonly #prefixes: { first: string; readonly rest: string }[] = [];
-  /** Pieces of the open line, kept apart so that removing the end of a long line is cheap. */
+  /** The pieces of the open line. They are separate so that removing the end of a long line is cheap. */
   readonly #pieces: string[] = [];
   #wantsGap = false;
-  /** The target of a link around the whole next line. */
+  /** The target of a link around the whole next line; "" for none. */
   lineLink = "";
   readonly isPlain: boolean;
 
-  /** Plain lines are for reading as they are: nothing in them is escaped. */
+  /** Plain lines are to be read as they are, so nothing in them is escaped. */
   constructor(isPlain: boolean) {
     this.isPlain = isPlain;
   }
 
-  /** The end of the text in the open line. */
+  /** The current end of the text in the open line. */
   get mark(): Mark {
     return { line: this.#lines.length, piece: this.#pieces.length };
   }
 
-  /** Adds text: white space collapses, and is removed at the start of a line. */
+  /** Adds text. Collapses white space, and removes it at the start of a line. */
   addText(text: string): void {
     const flat = text.replace(/[\t\n\f\r ]+/g, " ");
     const before = this.#pieces.at(-1) ?? " ";
@@ -30,7 +30,7 @@ export class MarkdownLines {
     this.addVerbatim(isAtBlank && flat.startsWith(" ") ? flat.slice(1) : flat);
   }
 
-  /** The same with its white space, for example code. */
+  /** Adds text with its white space unchanged, for example code. */
   addVerbatim(text: string): void {
     if (text !== "") this.#pieces.push(text);
   }
@@ -39,7 +39,7 @@ export class MarkdownLines {
     this.#pieces.push("\n");
   }
 
-  /** Removes and returns what was written since the mark; null when a line has ended since then. */
+  /** Removes and returns what was written since the mark; null if a line has ended since then. */
   takeSince({ line, piece }: Mark): string | null {
     if (line !== this.#lines.length || piece > this.#pieces.length) return null;
     return this.#pieces.splice(piece).join("");
@@ -68,14 +68,14 @@ export class MarkdownLines {
     if (!isFirstInItem) this.#wantsGap = true;
   }
 
-  /** A block of lines that stay as they are. */
+  /** Adds a block of lines that stay unchanged. */
   block(lines: readonly string[]): void {
     this.endBlock();
     for (const line of lines) this.#push(line);
     this.#wantsGap = true;
   }
 
-  /** Puts these marks before all lines until `leave`. */
+  /** Puts these marks before all lines until `leave` is called. */
   enter(first: string, rest: string): void {
     this.endLine();
     const isTooDeep = this.#prefixes.length >= MAX_NESTED_MARKS;
@@ -98,7 +98,7 @@ export class MarkdownLines {
     this.#lines.push((this.#marks(false) + line).trimEnd());
   }
 
-  /** A list's mark comes once, before its first line; an empty line before that has only the outer marks. */
+  /** Returns the marks for the next line. A list's mark comes once; an empty line before it has only outer marks. */
   #marks(isGap: boolean): string {
     let marks = "";
     for (const prefix of this.#prefixes) {
@@ -115,7 +115,7 @@ export interface Mark {
   readonly piece: number;
 }
 
-/** Escapes text that only looks like a Markdown mark. */
+/** Escapes a line's start if it only looks like a Markdown mark. */
 function escapeStart(line: string): string {
   return line
     .replace(/^(?:#{1,6}(?=\s)|[-+*](?=\s)|>|~~~|```(?!.*`))/, "\\$&")

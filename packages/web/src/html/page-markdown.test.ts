@@ -162,7 +162,7 @@ describe("the main content", () => {
     expect(text).not.toMatch(/One|Imprint|News|Home/);
   });
 
-  // Pages of ZDNet and Politico, in packages of others that test with real pages.
+  // Pages of ZDNet and Politico, from other packages that test with real pages.
   it("is not what readers say below it, however much that is", () => {
     const said = `<li><h3>Reader</h3><p>${"I do not agree, by any means. ".repeat(20)}</p></li>`;
     const comments = `<div id="comments"><ol id="commentsList">${said.repeat(9)}</ol></div>`;

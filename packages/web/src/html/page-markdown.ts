@@ -11,10 +11,10 @@ import { type Mark, MarkdownLines } from "./markdown-lines.ts";
 import type { PageElement } from "./page-tree.ts";
 
 export interface MarkdownOptions {
-  /** The base of relative links. */
+  /** The base URL of relative links. */
   readonly base: URL;
   readonly isExcluded: (element: PageElement) => boolean;
-  /** The text alone, without links, images and marks. */
+  /** Only the text, without links, images and marks. */
   readonly isPlain?: boolean;
 }
 
@@ -29,7 +29,7 @@ const MARKS: Readonly<Record<string, string>> = {
   ...{ em: "*", i: "*", del: "~~", s: "~~", strike: "~~" },
 };
 
-/** The elements that each method writes; of others only the content is written. */
+/** The elements that each method handles. For all others, only the content is written. */
 const ELEMENTS_BY_METHOD = {
   block: [...BLOCKS].join(" "),
   heading: "h1 h2 h3 h4 h5 h6",
@@ -49,7 +49,7 @@ const ELEMENTS_BY_METHOD = {
   checkbox: "input",
   lineBreak: "br",
   rule: "hr",
-  // They show controls, not text.
+  // These elements show controls, not text.
   nothing: "title button datalist progress meter rp",
 };
 type WriteMethod = keyof typeof ELEMENTS_BY_METHOD;
@@ -123,7 +123,7 @@ class PageWriter {
     this.#lines.endBlock();
   }
 
-  /** The content with these marks before its lines. */
+  /** Writes the element's content with these marks before its lines. */
   #writeWithin(element: PageElement, first: string, rest: string): void {
     this.#lines.enter(first, rest);
     this.children(element);
@@ -134,7 +134,7 @@ class PageWriter {
     const outer = this.#listNumber;
     const start = Number.parseInt(element.attributes.start ?? "1", 10);
     this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
-    // A list inside an item follows its text directly.
+    // A nested list directly follows the text of its item.
     const end = () => (element.parent?.name === "li" ? this.#lines.endLine() : this.#lines.endBlock());
     end();
     this.children(element);
@@ -149,7 +149,7 @@ class PageWriter {
     this.#writeWithin(element, mark, " ".repeat(mark.length));
   }
 
-  /** The marks are directly around the text; if a block ended in between, nothing is marked. */
+  /** Puts marks directly around the text. If a block ended in between, sets none. */
   marked(element: PageElement): void {
     const mark = MARKS[element.name] ?? "";
     if (this.#options.isPlain || this.#openMarks.has(mark)) {
@@ -210,7 +210,7 @@ class PageWriter {
       return;
     }
     this.children(element);
-    // Headings that link to themselves, or have a small link to themselves, are no useful links.
+    // A heading that links to itself, or contains a small link to itself, is not a useful link.
     const isToHere = target.startsWith("#") && this.#isInHeading;
     this.#wrap(start, (text) => {
       if (target.startsWith("#") && /^[#¶§🔗]+$/u.test(text)) return "";
@@ -263,7 +263,7 @@ class PageWriter {
     return formatCell(lines.filter((line) => line !== "").join("<br>"));
   }
 
-  /** The full address; a place in the same page stays short. Empty for an invalid target. */
+  /** Returns the absolute URL; a target within the page stays short. Returns "" for an invalid target. */
   #resolveAddress(given: string | undefined): string {
     const text = given?.trim() ?? "";
     if (text === "" || text === "#") return "";

@@ -13,18 +13,18 @@ const ATTRIBUTES = new Set([
   ...["src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type", "data-lang"],
   ...["href", "checked", "colspan", "start", "encoding", "data-src", "data-language", "alttext", "content"],
 ]);
-/** Most tags have none of these. */
+/** Shared by the tags without any of these attributes, which are most. */
 const NO_ATTRIBUTES: Attributes = {};
 const MAX_VALUE_CHARACTERS = 4000;
 
-/** Their content is not text of the page, or not HTML; each ends only at its own end tag. */
+/** Elements whose content is not text of the page or not HTML. Each ends only at its own end tag. */
 const SKIPPED = new Map(
   "script style noscript template svg iframe object noembed noframes canvas select textarea"
     .split(" ")
     .map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, "gi")]),
 );
 
-/** References are replaced as in attributes, also in text: a visible address keeps its `&copy=`. */
+/** Replaces character references as in attributes, even in text, so that a visible URL keeps its `&copy=`. */
 function decodeReferences(text: string): string {
   return text.includes("&") ? decodeHTMLAttribute(text) : text;
 }
@@ -33,7 +33,7 @@ const TAG_NAME = /[A-Za-z][^\s/>]*/y;
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/y;
 const TAG_END = /[^>]*>/y;
 
-/** Reads HTML from start to end, once, and never fails; what no browser would show is left out. */
+/** Reads HTML once from start to end, and never fails. Leaves out what no browser would show. */
 function scanHtml(html: string, handler: HtmlHandler): void {
   let at = 0;
   while (at < html.length) {
@@ -96,7 +96,7 @@ function skipElement(html: string, endTag: RegExp, at: number): number {
 
 function skipDeclaration(html: string, at: number): number {
   if (html.startsWith("<!--", at)) {
-    // A comment may be closed at once.
+    // A comment may be closed immediately.
     const isEmpty = html.startsWith(">", at + 4) || html.startsWith("->", at + 4);
     return isEmpty ? findIndexAfter(html, ">", at) : findIndexAfter(html, "-->", at + 4);
   }
@@ -108,15 +108,15 @@ function findIndexAfter(html: string, end: string, from: number): number {
   return at === -1 ? html.length : at + end.length;
 }
 
-/** An element with the amount of its text, so that no part of a page has to be walked again. */
+/** An element with the amount of its text, so that no part of a page has to be visited again. */
 export interface PageElement {
   readonly name: string;
   readonly attributes: Attributes;
   readonly children: (PageElement | string)[];
   readonly parent: PageElement | null;
-  /** Characters of text in it, not counting white space. */
+  /** The number of characters in it, not counting white space. */
   text: number;
-  /** Of these, the ones inside links. */
+  /** The number of these characters that are inside links. */
   linked: number;
   commas: number;
 }
@@ -126,7 +126,7 @@ const MAX_DEPTH = 200;
 const MAX_ELEMENTS = 400_000;
 
 const VOID = new Set("area base br col embed frame hr img input link meta param source track wbr".split(" "));
-/** An open paragraph ends where one of these begins. */
+/** An open paragraph ends where one of these elements begins. */
 const ENDS_PARAGRAPH = new Set(
   "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre section table ul".split(
     " ",
@@ -142,7 +142,7 @@ const GROUPS: ImpliedEnd = { ends: ["thead", "tbody", "tfoot", "tr", "td", "th"]
 const TERMS: ImpliedEnd = { ends: ["dt", "dd"], within: ["dl"] };
 const PARAGRAPHS: ImpliedEnd = { ends: ["p"], within: ["td", "th", "li", "table"] };
 const LINKS: ImpliedEnd = { ends: ["a"], within: ["table"] };
-/** An element with an optional end tag ends at the next of its kind, but never outside its container. */
+/** An element with an optional end tag ends at the next element of its kind, but never outside its container. */
 const IMPLIED_ENDS: ReadonlyMap<string, ImpliedEnd> = new Map([
   ["li", { ends: ["li"], within: ["ul", "ol", "menu"] }],
   ["dt", TERMS],
@@ -156,7 +156,7 @@ const IMPLIED_ENDS: ReadonlyMap<string, ImpliedEnd> = new Map([
 ]);
 const NEVER_HIDDEN = new Set(["html", "body", "main", "article"]);
 
-/** Reads any page in time and memory that are linear in its length. */
+/** Reads any page in linear time and memory. */
 export function readPageTree(html: string) {
   const builder = new TreeBuilder();
   scanHtml(html, builder);
@@ -168,7 +168,7 @@ class TreeBuilder {
   #current = this.#root;
   #depth = 0;
   #elements = 0;
-  /** Open elements that were left out for their depth. */
+  /** The number of open elements that were left out because they are nested too deep. */
   #unbuilt = 0;
   #links = 0;
   #paragraphs = 0;
@@ -224,7 +224,7 @@ class TreeBuilder {
     if (length > 0) this.#current.commas += countCommas(text);
   }
 
-  /** `base` is that of relative links, empty if the page declares none. */
+  /** Returns the tree. `base` is the base of relative links; "" if the page declares none. */
   finish() {
     while (this.#current !== this.#root) this.#leave();
     return { body: this.#root, title: this.#title.replace(/\s+/g, " ").trim(), base: this.#base };
@@ -252,7 +252,7 @@ class TreeBuilder {
     if (name === "a" && this.#links > 0) this.#endNearest(LINKS);
   }
 
-  /** Ends the outermost element with one of these names that is open inside the nearest of the containers. */
+  /** Ends the outermost open element with one of these names within the nearest container. */
   #endNearest({ ends, within }: ImpliedEnd): void {
     let found: PageElement | null = null;
     for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
@@ -285,7 +285,7 @@ function createElement(name: string, attributes: Attributes, parent: PageElement
   return { name, attributes, children: [], parent, text: 0, linked: 0, commas: 0 };
 }
 
-/** Hidden text is a place for instructions to a model. */
+/** Whether an element is hidden: hidden text could contain instructions to a model. */
 function isHidden({ name, attributes }: PageElement): boolean {
   if (NEVER_HIDDEN.has(name)) return false;
   const { style, hidden } = attributes;

@@ -8,13 +8,13 @@ export interface FoundPage {
 
 const MAX_SNIPPET_CHARACTERS = 700;
 
-/** The names that services and servers use for the parts of a result; the first one with a value counts. */
+/** The names that services and servers use for the parts of a result. The first one with a value is used. */
 const URL_NAMES = ["url", "link", "href", "uri"];
 const TITLE_NAMES = ["title", "name", "heading"];
 const SNIPPET_NAMES = ["snippet", "highlights", "description", "content", "summary", "text"];
 const DATE_NAMES = ["date", "publishedDate", "published_date", "published", "page_age"];
 
-/** A field of a response of unknown shape. */
+/** Returns a field of a response whose shape is unknown. */
 export function readField(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const key of path) {
@@ -34,7 +34,7 @@ export function readListField(value: unknown, ...path: readonly string[]): reado
   return Array.isArray(found) ? found : [];
 }
 
-/** The text of the first of these names that has one; a list of texts counts too. */
+/** Returns the text of the first name that has one. A list of texts counts as well. */
 function readFirstText(row: unknown, names: readonly string[]): string {
   for (const name of names) {
     const found =
@@ -61,7 +61,7 @@ export function readFoundPage(row: unknown): FoundPage {
   };
 }
 
-/** Web pages only, each once and as many as requested, with their text as plain lines. */
+/** Returns distinct web pages, at most as many as requested, with their texts on single lines. */
 export function listDistinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
   const pages = new Map<string, FoundPage>();
   for (const { title, url, snippet, date = "" } of found) {
@@ -79,7 +79,7 @@ export function listDistinctPages(found: readonly FoundPage[], most: number): Fo
   return [...pages.values()];
 }
 
-/** Services mark the search words with tags; a snippet has no other tags. */
+/** Removes the tags with which services mark the search words. Snippets contain no other tags. */
 function cleanLine(text: string): string {
   return text
     .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")

@@ -13,7 +13,7 @@ import {
 } from "./found-pages.ts";
 import type { SearchQuestion } from "./search-services.ts";
 
-/** Calls a tool of an MCP server with the arguments that its schema accepts; resolves to its result. */
+/** Calls a tool of an MCP server with those arguments that its schema accepts. Resolves to its result. */
 export type CallServer = (
   order: {
     readonly server: string;
@@ -26,10 +26,10 @@ export type CallServer = (
 const QUERY_NAMES = ["query", "q", "search_query", "searchQuery", "text", "prompt"];
 const COUNT_NAMES = "maxResults max_results numResults num_results count limit topK top_k".split(" ");
 const MAX_DEPTH = 4;
-/** Far more than the requested results need. */
+/** Far more text than the requested results need. */
 const MAX_TEXT = 500_000;
 
-/** Searches with a tool of an MCP server, whatever shape its result has. */
+/** Searches with an MCP server's tool, whatever shape its result has. */
 export async function searchWithServer(
   { query, most }: SearchQuestion,
   { settings, call }: { readonly settings: WebSearchSettings; readonly call: CallServer },
@@ -54,7 +54,7 @@ export async function searchWithServer(
   return listDistinctPages(parsePages(readField(answer, "structuredContent"), text), most);
 }
 
-/** The server and tool that the settings must name. */
+/** Returns the server and the tool, which the settings must name. */
 export function readNamedTool({ server, tool }: WebSearchSettings) {
   if (server && tool) return { server, tool };
   throw new WebError(
@@ -72,7 +72,7 @@ function buildSearchArguments(schema: unknown, { query, most }: SearchQuestion):
   return { [asking]: query, ...(counting === undefined ? {} : { [counting]: most }) };
 }
 
-/** Structured results, or JSON as text; otherwise the addresses in the text, each with the text around it. */
+/** Reads structured results or JSON in the text; otherwise finds the URLs in the text, each with the text around it. */
 function parsePages(structured: unknown, text: string): FoundPage[] {
   const rows = findRows(structured, 0) ?? findRows(parseJson(text), 0);
   return rows === null ? parsePagesInText(text.slice(0, MAX_TEXT)) : rows.map(readFoundPage);
@@ -92,7 +92,7 @@ const ADDRESS = /https?:\/\/[^\s<>"')\]]+/;
 const LABEL =
   /^\s*(?:(?:[-*]|\d+[.)])\s*)?(?:\*\*)?(?:title|url|link|snippet|description|content)(?:\*\*)?\s*:\s*/i;
 
-/** Results are blocks with an empty line between them, or one line each: the address, with text before and after it. */
+/** Finds results in plain text: blocks between empty lines, or single lines, each with a URL and text around it. */
 function parsePagesInText(text: string): FoundPage[] {
   const blocks = text.split(/\n\s*\n/);
   const lines = blocks.length > 1 ? blocks : text.split("\n");

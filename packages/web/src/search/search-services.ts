@@ -7,9 +7,9 @@ export interface SearchService {
   /** Absent if each user has an instance of their own. */
   readonly baseUrl?: string;
   readonly path: string;
-  /** The usual variable for its key. */
+  /** The environment variable that usually contains the key. */
   readonly keyVariable?: string;
-  /** The header for the key; `authorization` means a bearer token. */
+  /** The header for the key. `authorization` means a bearer token. */
   readonly keyHeader?: string;
   readonly needsEngineId?: boolean;
   /** Sends a JSON body instead of a query in the URL. */
@@ -18,13 +18,13 @@ export interface SearchService {
     question: SearchQuestion,
     access: { readonly key: string; readonly engineId: string },
   ): Readonly<Record<string, unknown>>;
-  /** The keys that lead to the list of results in its response. */
+  /** The path of keys to the list of results in the response. */
   readonly results: readonly string[];
-  /** What to do about an HTTP status, if this service uses it in a special way. */
+  /** Advice for HTTP statuses that this service uses in a special way. */
   readonly advice?: Readonly<Record<number, string>>;
 }
 
-/** Google returns more than this only page by page. */
+/** The most results in one response. Google returns more only page by page. */
 const MAX_GOOGLE_RESULTS = 10;
 
 export const SEARCH_SERVICES = {
@@ -55,7 +55,7 @@ export const SEARCH_SERVICES = {
     parameters: ({ query, most }) => ({ query, numResults: most, contents: { highlights: true } }),
     results: ["results"],
   },
-  /** The Programmable Search Engine, by its JSON API. */
+  /** Google's Programmable Search Engine, through its JSON API. */
   google: {
     baseUrl: "https://www.googleapis.com",
     path: "/customsearch/v1",
@@ -68,7 +68,7 @@ export const SEARCH_SERVICES = {
     results: ["items"],
     advice: { 400: "Check the key, and that web.search.engineId is the ID of one of your search engines." },
   },
-  /** An instance that allows JSON; it returns as many results as it likes. */
+  /** A SearXNG instance that allows JSON. It decides itself how many results it returns. */
   searxng: {
     path: "/search",
     keyHeader: "authorization",

@@ -24,7 +24,7 @@ interface Asked {
   readonly body: unknown;
 }
 
-/** What the service answers: a status and a document, as its documentation has them. */
+/** A service's answer, as in its documentation: a status and a document. */
 type Service = (asked: Asked) => readonly [status: number, answer: unknown];
 
 async function serve(service: Service): Promise<string> {
@@ -59,7 +59,7 @@ const WANTED = [
   { title: "Steel", url: "https://b.test/x?y=1", snippet: "slips & scratches" },
 ];
 
-/** Each speaks as the service's documentation says, and refuses what that would refuse. */
+/** Each fake follows the service's documentation, and rejects what the service would reject. */
 const SERVICES: readonly (readonly [WebSearchSettings, Service])[] = [
   [
     { provider: "tavily", apiKeyEnv: "MY_KEY" },

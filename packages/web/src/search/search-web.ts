@@ -18,7 +18,7 @@ const MAX_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Asks the service in the settings. Throws a WebError whose message says what to do and never contains the key. */
+/** Searches with the configured service. Throws a WebError that says what to do and never contains the key. */
 export async function searchWeb(
   question: SearchQuestion,
   { settings, environment }: { readonly settings: WebSearchSettings; readonly environment: Environment },
@@ -59,7 +59,7 @@ export async function searchWeb(
   }
 }
 
-/** What is missing before the service can be used, and what to do; null when nothing is. Sends no request. */
+/** Returns what is missing for the service to be used, and what to do; null if nothing is missing. Sends no request. */
 export function findSearchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
     if (settings.provider === "mcp") readNamedTool(settings);

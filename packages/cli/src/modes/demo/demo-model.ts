@@ -16,18 +16,18 @@ const LONGEST_QUOTE = 80;
 type ScriptedCall = NonNullable<ScriptLine["calls"]>[number];
 type Key = Extract<keyof typeof en, `demo.${string}`>;
 
-/** What came of one call, as the history has it. */
+/** The result of one call, as recorded in the history. */
 interface Outcome {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly isDone: boolean;
   readonly text: string;
-  /** Set when the user refused it: the words that they gave, which may be none. */
+  /** Set if the user refused the call: the reason they gave, which may be empty. */
   readonly refusal?: string | undefined;
 }
 
 interface DemoProgress {
-  /** The user's own words, if the last message has some. */
+  /** The user's words in the last message, if there are any. */
   readonly words: string | null;
   /** The calls of the last reply. */
   readonly last: readonly Outcome[];
@@ -36,7 +36,7 @@ interface DemoProgress {
   readonly isFirst: boolean;
 }
 
-/** A run of the test, and the file that it tested. */
+/** A run of the test, and the state of the file that it tested. */
 interface TestRun {
   readonly call: Outcome;
   readonly tested: string;
@@ -44,7 +44,7 @@ interface TestRun {
 
 export type Demo = Awaited<ReturnType<typeof makeDemo>>;
 
-/** Makes a small project in a temporary folder, with a home of its own beside it, and a model that can work on it. */
+/** Creates a small project in a temporary folder, a separate home beside it, and a model that works on the project. */
 export async function makeDemo() {
   const top = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
   const [root, home] = [join(top, "tally"), join(top, "home")];
@@ -57,8 +57,8 @@ export async function makeDemo() {
 }
 
 /**
- * A model without a service that works on the demo's project. What it does next and what it says is decided by the
- * files, by the result of the test and by the user's answers, never by how far it is.
+ * A scripted model that works on the demo's project. The files, the test's result and the user's answers decide what it
+ * does and says next, never the number of steps so far.
  */
 function createDemoModel(root: string): ChatModel {
   let run: TestRun | null = null;
@@ -91,7 +91,7 @@ function buildNextReply(root: string, told: DemoProgress, run: TestRun | null): 
   };
 }
 
-/** The next way to fix it: one that was refused is not offered again. */
+/** Offers the next fix. A fix that the user refused is not offered again. */
 function buildProposal(root: string, told: DemoProgress): ScriptLine {
   const refused = told.all.filter(({ name, refusal }) => name === "edit" && refusal !== undefined);
   const said = describeCall(told.last.find(({ name }) => name === "edit"));
@@ -109,7 +109,7 @@ function buildProposal(root: string, told: DemoProgress): ScriptLine {
 function replyAfterEdit(root: string, told: DemoProgress, edit: Outcome): ScriptLine {
   const file = buildDemoFile(root);
   if (edit.refusal !== undefined) {
-    // Words are an answer; a plain no is left to the user.
+    // If the user gave a reason, offer another fix; after a plain no, stop.
     return edit.refusal === ""
       ? { text: `${say("demo.refused")} ${readState(file)}` }
       : buildProposal(root, told);
@@ -129,7 +129,7 @@ function buildTestCall(root: string, key: Key): ScriptLine {
   return { text: say(key, { file: SOURCE }), calls };
 }
 
-/** What can be said at the end of the work, by what is there. */
+/** Returns the closing message, which depends on the test run and on the file. */
 function buildConclusion(file: DemoFile, run: TestRun | null): ScriptLine {
   if (run === null || run.call.refusal !== undefined)
     return { text: `${describeCall(run?.call)}${say("demo.notRun")}` };
@@ -139,7 +139,7 @@ function buildConclusion(file: DemoFile, run: TestRun | null): ScriptLine {
   return { text: say(isPassed ? "demo.passes" : "demo.fails", { result }) };
 }
 
-/** What the test said of the empty text, or the first that is wrong. */
+/** Returns the first failed line of the test's output, or its first line if none failed. */
 function readTestResult({ isDone, text }: Outcome): { readonly isPassed: boolean; readonly result: string } {
   const lines = text.match(/^(?:ok|FAIL) {2}.+$/gm) ?? [];
   const wrong = lines.find((line) => line.startsWith("FAIL"));
@@ -147,7 +147,7 @@ function readTestResult({ isDone, text }: Outcome): { readonly isPassed: boolean
   return { isPassed: isDone && wrong === undefined && /^Exit code: 0\b/m.test(text), result };
 }
 
-/** What the user said with a no, before what follows from it. */
+/** Quotes the reason that the user gave for a no, to precede what follows from it. */
 function describeCall(call: Outcome | undefined): string {
   return call?.refusal ? `${say("demo.said", { words: shortenLine(call.refusal, LONGEST_QUOTE) })} ` : "";
 }
@@ -156,7 +156,7 @@ function readState({ text }: DemoFile): string {
   return say(text === SAMPLE[SOURCE] ? "demo.asItWas" : "demo.notAsItWas", { file: SOURCE });
 }
 
-/** A step is ticked by what is there: the test has run on this exact state of the file, and it has passed. */
+/** Builds the todo list. Steps are ticked from evidence: the test ran on exactly this file, and it passed. */
 function buildTodoCall(file: DemoFile, run: TestRun | null): ScriptedCall {
   const found = run === null || run.tested !== file.print ? null : readTestResult(run.call);
   const steps = [
@@ -174,10 +174,10 @@ function buildTodoCall(file: DemoFile, run: TestRun | null): ScriptedCall {
 }
 
 interface DemoFile {
-  /** null where it cannot be read. */
+  /** null if the file cannot be read. */
   readonly text: string | null;
   readonly print: string;
-  /** The place with the mistake is as it was at first. */
+  /** The code with the mistake is still unchanged. */
   readonly isFixPending: boolean;
   has(place: DemoFolder): boolean;
 }
@@ -195,7 +195,7 @@ function buildDemoFile(root: string): DemoFile {
   };
 }
 
-/** Reads what happened from the history: the words of the last message, and what came of each call. */
+/** Reads the state from the history: the words of the last message, and the result of each call. */
 function readHistory(history: readonly Message[]): DemoProgress {
   const all: Outcome[] = [];
   const answers = new Map(

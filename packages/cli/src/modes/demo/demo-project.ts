@@ -1,9 +1,9 @@
-/** What the demo works on: a small program with a mistake, and a test that shows it. */
+/** The demo's project: a small program with a bug, and a test that shows it. */
 
 export const SOURCE = "src/tally.js";
 export const TEST_COMMAND = "node test.js";
 
-/** One place of a file, and what it becomes. */
+/** One replacement in a file. */
 export interface DemoFolder {
   readonly old_string: string;
   readonly new_string: string;
@@ -41,13 +41,13 @@ for (const [text, count] of cases) {
 
 const MISTAKE = "  const words = text.split(/\\s+/);";
 
-/** Two ways to put it right: the second is for a user who does not want the first. */
+/** Two ways to fix the bug. The second is for a user who refuses the first. */
 export const FIX: readonly DemoFolder[] = [
   { old_string: MISTAKE, new_string: "  const words = text.split(/\\s+/).filter(Boolean);" },
   { old_string: MISTAKE, new_string: "  const words = text.match(/\\S+/g) ?? [];" },
 ];
 
-/** A second place of the same edit, which has nothing to do with the mistake: it can be left out. */
+/** A second replacement in the same edit, unrelated to the bug. The user can leave it out. */
 export const GREETING: DemoFolder = {
   old_string: "  console.log(tally(process.argv[2]));",
   new_string: '  console.log(tally(process.argv[2]), "words");',

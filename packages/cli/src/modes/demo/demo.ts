@@ -9,7 +9,7 @@ import type { Output } from "../../terminal/output.ts";
 import { explainConnection } from "../print/how-to-connect.ts";
 import { type Demo, makeDemo } from "./demo-model.ts";
 
-/** At a terminal the demo is a session of the app, which the user answers; elsewhere it answers itself. */
+/** Runs the demo. At a terminal it is a session of the app and the user answers; otherwise the demo answers itself. */
 export async function run({ options }: SubcommandRequest, io: Io): Promise<ExitCode> {
   if (process.stdin.isTTY && process.stdout.isTTY)
     return (await import("../interactive/interactive.ts")).runInteractive("/demo", options, io);
@@ -28,7 +28,7 @@ export async function run({ options }: SubcommandRequest, io: Io): Promise<ExitC
   }
 }
 
-/** The demo's own first answer where nobody can be asked: it shows what becomes of a no. Then it says yes. */
+/** The demo's first answer when it answers itself. It shows what happens after a no; all later answers are yes. */
 const FIRST_ANSWER: Decision = { outcome: "cancel", reason: "why filter?" };
 
 async function play({ root, home, model, prompt }: Demo, output: Output): Promise<void> {

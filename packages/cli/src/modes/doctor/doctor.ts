@@ -26,7 +26,7 @@ import {
 const MIN_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
-/** Checks what Burin needs here, one line each. Starts nothing that the folder brings. */
+/** Checks what Burin needs on this machine, one line per check. Starts nothing that the folder's settings name. */
 export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const all = [examineNode(), examineHome(resolveBurinHome(process.env))];
   const { opened, finding } = await examineSettings(options);

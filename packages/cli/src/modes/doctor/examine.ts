@@ -28,7 +28,7 @@ export function createFindings(name: string) {
   return { ok: as("ok"), warn: as("warn"), fail: as("fail") };
 }
 
-/** Whether the user's data can be stored, and whether other users can read it. */
+/** Checks whether the user's data can be stored, and whether other users can read it. */
 export function examineHome(home: string): Finding {
   const { ok, warn, fail } = createFindings("home");
   try {
@@ -44,13 +44,16 @@ export function examineHome(home: string): Finding {
   }
 }
 
-/** The folder itself, or the nearest existing one above it; a link that leads nowhere is not one. */
+/** Returns the folder itself or its nearest existing parent. A broken link counts as existing. */
 function findNearest(folder: string): string {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found !== undefined || dirname(folder) === folder ? folder : findNearest(dirname(folder));
 }
 
-/** In a folder that only its owner can enter, the files are safe; a file that is shared on purpose is a link. */
+/**
+ * Lists the files that other users can read. If only the owner can enter the folder, its files are safe. Files that are
+ * shared on purpose are links.
+ */
 function findReadableByOthers(home: string): string[] {
   const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
   if (!isOpen(home)) return [];
@@ -60,7 +63,7 @@ function findReadableByOthers(home: string): string[] {
 
 const { ok, warn, fail } = createFindings("model");
 
-/** Which model would be used, and with `isOnline` whether its service answers. The key is never shown. */
+/** Says which model would be used and, with `isOnline`, whether its service answers. Never shows the key. */
 export async function examineModel(all: Settings, isOnline: boolean, signal: AbortSignal): Promise<Finding> {
   const { model: settings } = all;
   const choice = chooseModel(all, process.env);
@@ -93,7 +96,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   return describeAnswer(choice, what, reached);
 }
 
-/** What the answer to the request for the list of models says about the service. */
+/** Judges the service by its answer to the request for its models. */
 function describeAnswer(
   { name, provider, baseUrl }: ModelChoice,
   what: string,
@@ -110,13 +113,13 @@ function describeAnswer(
     const hint = near === undefined ? "burin models --online lists what it has." : `did you mean ${near}?`;
     return fail(`${what}: the service does not list this model; ${hint}`);
   }
-  // Not every service lists its models.
+  // Do not fail here: not every service lists its models.
   return ok(
     `${what}; it answers${status < 300 ? "" : `, with HTTP ${status} to the question for its models`}.`,
   );
 }
 
-/** Some list a name with its maker or its tag, and accept it without. */
+/** Whether the service lists this model. Some list a name with its maker or tag, but also accept the name alone. */
 export function isListed(name: string, models: readonly string[]): boolean {
   return models.some((one) => one === name || one === `${name}:latest` || one.endsWith(`/${name}`));
 }
@@ -131,7 +134,7 @@ export async function examineLocalServers(signal: AbortSignal): Promise<Finding>
 
 const MAX_NAMED = 3;
 
-/** What undo covers in this folder, and what it does not. */
+/** Says what undo covers in this folder, and what it does not. */
 export async function examineUndo(root: string, settings: Settings, signal: AbortSignal): Promise<Finding> {
   const { ok, warn } = createFindings("undo");
   try {
@@ -167,7 +170,7 @@ function isHere(baseUrl: string): boolean {
   return /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
 }
 
-/** The address without anything that may be secret: a name, a password, a query. */
+/** Removes the parts of a URL that may be secret: user name, password and query. */
 export function removeLogin(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, "$1").replace(/[?#].*$/, "");
 }

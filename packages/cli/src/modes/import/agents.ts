@@ -9,14 +9,14 @@ import { addRecords, type Records, readBranches, readItems, readMessages } from 
 interface Agent {
   readonly name: string;
   readonly folder: string;
-  /** The variable for another place of that folder. */
+  /** The environment variable that can move that folder. */
   readonly variable?: string;
   readonly settings: string;
-  /** Its text for the model, in all projects. */
+  /** The file with the agent's instructions for all projects. */
   readonly memory: string;
-  /** The folder of its sessions, and what their records look like. */
+  /** The folder and the format of its session records. */
   readonly records?: Records & { readonly below: string };
-  /** Adds what else it has outside its settings. */
+  /** Adds what the agent stores outside its settings. */
   readonly readMore?: (found: Found, places: ImportLocations) => void;
 }
 
@@ -92,7 +92,7 @@ export function readAgent(agent: Agent, places: ImportLocations): Found {
   return found;
 }
 
-/** Settings that lie in the project, and so may come from somebody else. */
+/** Reads the settings in the project, which may come from somebody else. */
 function readProjectSettings(found: Found, file: string, isWanted: boolean): void {
   if (!isWanted) {
     if (readForeignText(file, found) !== null)
@@ -119,14 +119,14 @@ function readMoreOfClaude(found: Found, { userHome, root }: ImportLocations): vo
   leaveServers(found, project.mcpServers);
 }
 
-/** What it wrote down by itself. */
+/** Reports the notes that the agent wrote by itself; they are not imported. */
 function leaveLearned(found: Found, folder: string): void {
   for (const file of listFilesBelow(folder, /\.md$/))
     if (readForeignText(file, found)?.trim())
       found.leave(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
-/** Chats are in folders named by hand or by the hash of the project's path, which only a list can resolve. */
+/** Adds recorded chats. Some folders are named by a hash of the project's path, which only a list can resolve. */
 function addChats(found: Found, { folder, root }: ImportLocations): void {
   const named = /^session-.*\.jsonl?$/;
   const listed = Object.entries(toFields(readForeignSettings(join(folder, "projects.json"), found).projects));

@@ -4,7 +4,7 @@ import { type Fields, type Found, type FoundRule, toFields, toList, toText, toTe
 type List = FoundRule["list"];
 
 const READING = new Set(["read_file", "glob", "search_file_content", "list_directory", "read_many_files"]);
-/** Names of the three lists in other agents. */
+/** Other agents' names for our three lists. */
 const LISTS: ReadonlyMap<unknown, List> = new Map([
   ["allow", "allow"],
   ["prompt", "ask"],
@@ -13,7 +13,7 @@ const LISTS: ReadonlyMap<unknown, List> = new Map([
   ["forbidden", "deny"],
 ]);
 
-/** Adds the rules that mean the same here; those without an exact equivalent are left out. */
+/** Adds the rules that have an exact equivalent here, and reports the others. */
 export function addRules(found: Found, given: Fields, isOfProject = false): void {
   for (const kind of ["allow", "ask", "deny"] as const) {
     for (const of of toTexts(given[kind])) {
@@ -28,10 +28,10 @@ export function addRules(found: Found, given: Fields, isOfProject = false): void
   }
 }
 
-/** Throws why there is none. */
+/** Translates a rule. Throws an error that says why it has no equivalent. */
 function convertRules(given: string, kind: List): string[] {
   const [, name = "", written] = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s.exec(given) ?? [];
-  // Claude Code stores `(`, `)` and `\` with a backslash before them.
+  // Claude Code stores `(`, `)` and `\` with a preceding backslash.
   const pattern = written?.replace(/\\([\\()])/g, "$1");
   const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [`${server}__${tool}`];
@@ -48,7 +48,7 @@ function convertRules(given: string, kind: List): string[] {
   throw new Error("such a pattern has no meaning here");
 }
 
-/** `x:*` and `x *` allow any words after it; without them only this exact command is meant. */
+/** Translates a command pattern. `x:*` and `x *` allow any arguments; without them, only this exact command matches. */
 function convertCommandRule(pattern: string | null, kind: List): string {
   if (pattern === null) {
     if (kind === "allow") throw new Error("it would allow every command; burin --yes does that for one run");
@@ -64,7 +64,7 @@ function convertCommandRule(pattern: string | null, kind: List): string {
 function convertPathRule(tool: string, pattern: string, kind: List): string {
   if (/^(?:~|\/\/)/.test(pattern))
     throw new Error("a rule covers paths in the folder, and file tools reach no others");
-  // Relative to the settings file of the other agent, wherever that is.
+  // The pattern is relative to the other agent's settings file, whose location is not known here.
   if (kind === "allow" && pattern.startsWith("/")) throw new Error("it does not name a path in the folder");
   if (pattern.startsWith("!")) throw new Error("a rule of Burin cannot take another one back");
   const path = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");
@@ -73,7 +73,7 @@ function convertPathRule(tool: string, pattern: string, kind: List): string {
   return `${tool}(${path})`;
 }
 
-/** Rules of Gemini CLI's policies that name a tool and, for commands, a prefix. */
+/** Adds the rules of Gemini CLI's policies that name only a tool and, for commands, a prefix. */
 export function addPolicies(found: Found, { rule }: Fields): void {
   for (const one of toList(rule).map(toFields)) {
     const { toolName, commandPrefix, decision, priority: _, ...conditions } = one;
@@ -88,7 +88,7 @@ export function addPolicies(found: Found, { rule }: Fields): void {
   }
 }
 
-/** Codex's `prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")`, if it contains only words. */
+/** Adds Codex's `prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")`, if it has only words. */
 export function addPrefixRules(found: Found, source: string): void {
   for (const [whole, inner = ""] of source.matchAll(/^prefix_rule\(([\s\S]*?)\)[ \t]*(?:#.*)?$/gm)) {
     const [, pattern = ""] = /pattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(inner) ?? [];
@@ -101,7 +101,7 @@ export function addPrefixRules(found: Found, source: string): void {
   }
 }
 
-/** Empty unless it is a list of words or of alternatives. */
+/** Returns all commands that a pattern stands for; none unless it is a list of words or of alternatives. */
 function splitCommands(pattern: string): string[] {
   let commands = [""];
   try {
@@ -116,7 +116,7 @@ function splitCommands(pattern: string): string[] {
   return commands.filter((command) => command !== "");
 }
 
-/** Our tools, and the equivalent ones of other agents. */
+/** Our tools, with the names of the equivalent tools of other agents. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ["Bash", "Shell", "ShellTool", "exec_command", "shell", "shell_command", "local_shell"],
   read_file: ["Read", "ReadFile", "ReadFileTool", "View", "view_image"],
@@ -135,7 +135,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const OWN_NAMES = new Map(
   Object.entries(NAMES).flatMap(([own, others]) => [own, ...others].map((name) => [name, own] as const)),
 );
-/** Their names for arguments of ours. */
+/** Other agents' names for the arguments of our tools. */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   run_shell_command: { cmd: "command" },
   read_file: { file_path: "absolute_path", path: "absolute_path" },
@@ -144,18 +144,18 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   todo_write: { plan: "todos" },
 };
 
-/** The name of our tool; undefined when none of ours is equivalent. */
+/** Returns the name of our equivalent tool; undefined if there is none. */
 export function findOwnToolName(name: string): string | undefined {
   return OWN_NAMES.get(name);
 }
 
-/** Translates a call into ours, so that the model does not learn tools that it does not have. */
+/** Translates another agent's call into one of ours, so that the model does not learn tools that it does not have. */
 export function convertCall(name: string, args: Fields): { readonly name: string; readonly args: Fields } {
   const tool = findOwnToolName(name);
   if (tool === undefined) return { name: name.replace(/^mcp__(.+?__.)/, "$1"), args };
   const renamed = Object.entries(args).map(([key, value]) => [ARGUMENTS[tool]?.[key] ?? key, value]);
   const own: Record<string, unknown> = Object.fromEntries(renamed);
-  // A command may be a list of words: the last one is what the shell got.
+  // A command may be a list of words, of which the last is the shell script.
   if (Array.isArray(own.command)) own.command = quoteCommand(own.command);
   if (tool === "todo_write") own.todos = toList(own.todos).map(convertTodo);
   return { name: tool, args: own };

@@ -15,14 +15,14 @@ const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fi
       found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
   },
 };
-/** Where the first versions of Gemini CLI and Qwen Code had what is in a group now. */
+/** The groups to which the keys of early versions of Gemini CLI and Qwen Code belong now. */
 const OLD_KEYS: Readonly<Record<string, readonly [group: string, key: string]>> = {
   contextFileName: ["context", "fileName"],
   allowedTools: ["tools", "allowed"],
   coreTools: ["tools", "core"],
   excludeTools: ["tools", "exclude"],
 };
-/** Those that others of them need, or that say nothing. */
+/** Keys that need no report: other settings use them, or they mean nothing. */
 const KNOWN = new Set(["model_provider", "model_providers", "$version", "$schema"]);
 const WHY_LEFT: Readonly<Record<string, string>> = {
   hooks: "its hooks are told other things in other ways: see docs/hooks-skills-commands.md",
@@ -30,7 +30,7 @@ const WHY_LEFT: Readonly<Record<string, string>> = {
 };
 const NO_SUCH_SETTING = "Burin has no such setting";
 
-/** With all keys where they are now. */
+/** Moves old keys into their present groups. */
 export function groupSettings(settings: Fields): Fields {
   let grouped = settings;
   for (const [old, [group, key]] of Object.entries(OLD_KEYS)) {
@@ -47,7 +47,7 @@ export function addSettings(found: Found, settings: Fields): void {
   }
 }
 
-/** Names of files with texts for the model. */
+/** Returns the names of the files with instructions for the model. */
 export function readFileNames({ context, project_doc_fallback_filenames: names }: Fields): string[] {
   return toTexts(toFields(context).fileName ?? names).filter((name) => name.trim() !== "");
 }
@@ -82,7 +82,7 @@ function addTools(found: Found, tools: unknown): void {
   for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
 }
 
-/** Adds a service of the user's own; services behind an account are left to Burin's settings. */
+/** Adds a custom service. Services that need an account must be set up in Burin's settings. */
 function addModel(found: Found, model: unknown, settings: Fields): void {
   const { model_provider, model_providers, security } = settings;
   const { base_url, env_key, wire_api } = toFields(toFields(model_providers)[toText(model_provider)]);
@@ -104,7 +104,7 @@ function addModel(found: Found, model: unknown, settings: Fields): void {
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/;
 const KEPT = ["command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "description"];
-/** What is read in another form, or says nothing. */
+/** Keys that need no report: they are translated below, or they mean nothing. */
 const READ = new Set([
   ...KEPT,
   "type",
@@ -121,7 +121,7 @@ const READ = new Set([
   "http_headers",
   "env_http_headers",
 ]);
-/** The default of a variable that nobody sets. */
+/** Stands for a literal `$`: the default value of a variable that nobody sets. */
 const DOLLAR = `$\{DOLLAR:-$}`;
 const ASKS = "its tools ask until a rule allows them";
 const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
@@ -132,7 +132,10 @@ const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
   env_vars: 'name each in its env, as in { "NAME": "$NAME" }',
 };
 
-/** None is trusted: its calls ask until a rule allows them. `literal` finds each `$` that begins a variable here alone. */
+/**
+ * Adds MCP servers, none of them trusted: their calls ask until a rule allows them. `literal` matches each `$` that
+ * would begin a variable here but not in the other agent.
+ */
 export function addServers(found: Found, given: unknown, literal = /(?!)/): void {
   const servers = JSON.parse(JSON.stringify(toFields(given)), (_name, value) =>
     typeof value === "string" ? value.replace(literal, () => DOLLAR) : value,
@@ -153,7 +156,7 @@ export function addServers(found: Found, given: unknown, literal = /(?!)/): void
   }
 }
 
-/** Most use our keys; Codex gives times in seconds, and names variables instead of their values. */
+/** Translates a server. Most agents use our keys; Codex gives seconds, and names variables instead of values. */
 function convertDefinition(written: Fields): Fields {
   const { type, enabled, disabled, includeTools, excludeTools, enabled_tools, disabled_tools } = written;
   const { headers, http_headers, env_http_headers, bearer_token_env_var: token } = written;

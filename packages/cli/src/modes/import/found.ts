@@ -1,7 +1,7 @@
 import { describeError } from "@burin/core/internal";
 import type { InlineData } from "@burin/core/sessions";
 
-/** One step of a conversation, in a form common to all agents. */
+/** One step of a conversation, in a form that is common to all agents. */
 export type Step = { readonly at: string } & (
   | ({ readonly kind: "user" | "model" } & MessageContent)
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: Fields }
@@ -20,10 +20,10 @@ export interface Conversation {
 }
 
 export interface FoundSession {
-  /** The agent's own id. */
+  /** The session's id in the agent that recorded it. */
   readonly id: string;
   readonly file: string;
-  /** The folder it worked in; empty if its record does not say. */
+  /** The folder that the session worked in; empty if its record does not say. */
   readonly folder: string;
   readonly read: () => Conversation;
 }
@@ -33,23 +33,23 @@ export interface FoundRule {
   readonly rule: string;
   /** The rule as the agent wrote it. */
   readonly of: string;
-  /** It applies only in this folder. */
+  /** The rule applies only in this folder. */
   readonly isOfProject: boolean;
 }
 
-/** The data of another agent, and what of it cannot be used here. */
+/** Another agent's data, and what cannot be used here. */
 export class Found {
   readonly sessions: FoundSession[] = [];
   readonly rules: FoundRule[] = [];
   readonly servers: { readonly alias: string; readonly definition: Fields }[] = [];
-  /** Texts that the user wrote for the model, in all projects. */
+  /** Instructions that the user wrote for the model, for all projects. */
   readonly memories: { readonly file: string; readonly text: string }[] = [];
   readonly settings: { readonly path: readonly string[]; readonly value: unknown }[] = [];
   readonly left: { readonly what: string; readonly why: string }[] = [];
-  /** What could not be written. */
+  /** What could not be written, and why. */
   readonly failed: { readonly what: string; readonly why: string }[] = [];
 
-  /** `why` is the reason in words, or an error with it. */
+  /** Notes that something is not imported. `why` is a text or an error. */
   leave(what: string, why: unknown): void {
     this.left.push({ what, why: describeError(why) });
   }
@@ -62,7 +62,7 @@ export interface ImportLocations {
   readonly userHome: string;
   /** The real path of the project. */
   readonly root: string;
-  /** The user also wants the data in the project, which may come from somebody else. */
+  /** The user also wants the project's own data, which may come from somebody else. */
   readonly withProject: boolean;
 }
 
@@ -76,7 +76,7 @@ export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The strings of a list, or the one string given instead. */
+/** Returns the strings in a list; a single string counts as a list of one. */
 export function toTexts(value: unknown): string[] {
   return [value].flat().filter((one) => typeof one === "string");
 }

@@ -11,7 +11,7 @@ import { applyImport, type ImportOptions, type Offer, type OfferedSession } from
 
 const MAX_FOLDERS_NAMED = 5;
 
-/** Shows which data of another agent Burin can use, and imports it on request, without changing the original. */
+/** Shows which of another agent's data Burin can use, and imports it on request. The original is never changed. */
 export async function run({ own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const root = realpathSync(options.root);
   const isApplied = own.apply === true;
@@ -60,7 +60,7 @@ async function buildOffer(from: string, { home, root, isAll, withProject }: Impo
   return { from, name: agent.name, folder, found, sessions };
 }
 
-/** Empty for a session without messages. */
+/** Returns the session in a list, or an empty list if it has no messages. */
 function prepareSession(
   session: FoundSession,
   own: Pick<OfferedSession, "id" | "root" | "isKnown">,
@@ -80,7 +80,7 @@ function leaveElsewhere(found: Found, folders: readonly string[]): void {
   found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
 }
 
-/** What is imported in addition to sessions: its singular name, its heading, and a line for each. */
+/** What is imported besides sessions: the singular noun, the heading, and a function for the lines. */
 const KINDS: readonly (readonly [what: string, title: string, entries: (found: Found) => string[]])[] = [
   ["rule", "Rules", ({ rules }) => rules.map(formatRule)],
   ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(formatServer)],
@@ -96,7 +96,7 @@ const KINDS: readonly (readonly [what: string, title: string, entries: (found: F
   ],
 ];
 
-/** The number of things of each kind, in words; empty when there is nothing. */
+/** Counts the entries of each kind in words; empty if there are none. */
 function formatAmounts({ found, sessions }: Offer): string {
   const counts = KINDS.map(([what, , entries]) => [entries(found).length, what] as const);
   return [[sessions.length, "session"] as const, ...counts]
@@ -147,7 +147,7 @@ function formatSession({ id, at, prompt, isKnown }: OfferedSession): string {
   return `${formatLocalTime(at, 10)}  ${id}  ${shortenLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
 }
 
-/** Values of variables and headers may be secrets. */
+/** Shows a server with the names of its variables and headers only, because their values may be secret. */
 function formatServer({ alias, definition }: Found["servers"][number]): string {
   const { command, args, url, httpUrl, env, headers } = definition;
   const where = command === undefined ? [url ?? httpUrl] : [command, ...(Array.isArray(args) ? args : [])];

@@ -9,7 +9,7 @@ import { type Fields, type Found, toFields } from "./found.ts";
 const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_DEPTH = 4;
 
-/** The text of a file of another agent; null when there is none. A file that cannot be read is reported. */
+/** Reads another agent's file. Returns null if there is no such file; reports a file that cannot be read. */
 export function readForeignText(file: string, found: Found): string | null {
   try {
     return file.endsWith(COMPRESSED_EXTENSIONS)
@@ -21,7 +21,7 @@ export function readForeignText(file: string, found: Found): string | null {
   }
 }
 
-/** Codex compresses a record after a week. */
+/** The extension of compressed records: Codex compresses them after a week. */
 export const COMPRESSED_EXTENSIONS = ".zst";
 
 function unpackFile(file: string): Buffer {
@@ -33,7 +33,7 @@ function unpackFile(file: string): Buffer {
 
 type Unpack = (bytes: Buffer, limits: { readonly maxOutputLength: number }) => Buffer;
 
-/** A settings file in JSON, with comments, or in TOML; empty when there is none. A broken one is reported. */
+/** Reads a settings file in JSON (with comments) or TOML. Returns {} if there is none; reports a broken one. */
 export function readForeignSettings(file: string, found: Found): Fields {
   const source = readForeignText(file, found);
   if (source === null) return {};
@@ -49,7 +49,7 @@ export function readForeignSettings(file: string, found: Found): Fields {
   }
 }
 
-/** The objects of a record: one per line, or one in the whole file. Anything else, such as half a line, is skipped. */
+/** Parses a record: one object per line, or one object in the whole file. Skips anything else, such as half a line. */
 export function readJsonLines(source: string): Fields[] {
   const whole = parseObject(source);
   if (whole !== null) return [whole];
@@ -63,7 +63,7 @@ function parseObject(source: string): Fields | null {
   return withFallback(null, () => toFields(JSON.parse(source)));
 }
 
-/** The same for the first lines of a file that may be long, one after the other. */
+/** Yields the objects in the first lines of a file that may be long. A line without an object yields {}. */
 export function* readFirstLines(file: string, bytes: number): Generator<Fields> {
   const head = (
     file.endsWith(COMPRESSED_EXTENSIONS) ? unpackFile(file) : readBeginning(file, bytes)
@@ -71,7 +71,7 @@ export function* readFirstLines(file: string, bytes: number): Generator<Fields> 
   for (const line of head.split("\n")) yield parseObject(line) ?? {};
 }
 
-/** All files below a folder with such an ending, sorted by path. */
+/** Lists all files below a folder whose names match, sorted by path. */
 export function listFilesBelow(folder: string, ending: RegExp, depth = MAX_DEPTH): string[] {
   return listEntries(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -80,7 +80,7 @@ export function listFilesBelow(folder: string, ending: RegExp, depth = MAX_DEPTH
   });
 }
 
-/** Empty when there is no such folder. */
+/** Lists a folder's entries by name; returns none if there is no such folder. */
 export function listEntries(folder: string) {
   const entries = withFallback([], () => readdirSync(folder, { withFileTypes: true }));
   return entries.sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -19,30 +19,33 @@ import {
   readJsonLines,
 } from "./read-files.ts";
 
-/** The first lines are nearly always short, and there may be thousands of records. */
+/**
+ * How much of a record to read for its folder: first little, then more. The first lines are nearly always short, and
+ * there may be thousands of records.
+ */
 const HEAD_BYTES = [16 * 1024, 1024 * 1024];
 
 export interface Records {
-  /** The pattern of the file names below the folder, and how many folders deep they are. */
+  /** Matches the names of the record files. `depth` is how many folders deep they may be. */
   readonly named: RegExp;
   readonly depth?: number;
-  /** The folder of the sessions, if the place of the records says it and not their content. */
+  /** The sessions' folder, if it follows from where the records are and not from their content. */
   readonly folder?: string;
   readonly talkIn: (lines: readonly Fields[]) => Conversation;
 }
 
-/** Adds the sessions whose records are below a folder. */
+/** Adds the sessions that are recorded below a folder. */
 export function addRecords(found: Found, place: string, { named, depth, folder, talkIn }: Records): void {
   const files = listFilesBelow(place, named, depth);
   for (const file of files) {
-    // While Codex compresses a record, both are there.
+    // While Codex compresses a record, both files exist.
     if (file.endsWith(COMPRESSED_EXTENSIONS) && files.includes(file.slice(0, -COMPRESSED_EXTENSIONS.length)))
       continue;
     const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?(?:\.zst)?$/g, "");
     const read = () => talkIn(readJsonLines(readForeignText(file, found) ?? ""));
     try {
       const held = folder ?? readFolder(file);
-      // Some files beside the records have only notes on them.
+      // Some files next to the records contain only notes about them.
       if (held === "" && read().steps.length === 0) continue;
       found.sessions.push({ id, file, folder: held, read });
     } catch (error) {
@@ -51,7 +54,7 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
   }
 }
 
-/** The first folder in a record is the one that the session started in. */
+/** Returns the first folder that a record names: the session started there. */
 function readFolder(file: string): string {
   for (const bytes of HEAD_BYTES) {
     for (const { cwd, payload, content } of readFirstLines(file, bytes)) {
@@ -62,7 +65,7 @@ function readFolder(file: string): string {
   return "";
 }
 
-/** The oldest records of Codex name it in what the model is told alone. */
+/** Finds the folder in the text for the model: the oldest records of Codex name it only there. */
 function findMentionedFolder(content: unknown): string {
   const [, folder = ""] =
     /<cwd>((?:(?!<\/?cwd>).)*)<\/cwd>/.exec(toText(toFields(toList(content)[0]).text)) ?? [];
@@ -70,8 +73,8 @@ function findMentionedFolder(content: unknown): string {
 }
 
 /**
- * For records whose lines each name their predecessor: follows the branch that was continued last. What was
- * undone, and the messages of subagents, are left out.
+ * Reads records in which each line names its predecessor. Follows the branch that was continued last, and leaves out
+ * what was undone and the messages of subagents.
  */
 export function readBranches(all: readonly Fields[]): Conversation {
   const own = all.filter(({ isSidechain }) => isSidechain !== true);
@@ -95,7 +98,7 @@ export function readBranches(all: readonly Fields[]): Conversation {
   return { model: findLastModel(lines), steps };
 }
 
-/** What the user said while Claude Code worked is noted beside the messages, and by some versions twice. */
+/** Finds what the user said while Claude Code worked, which is stored apart, and by some versions twice. */
 function listNotedPrompts(lines: readonly Fields[]): ReadonlyMap<Fields, unknown> {
   const queued = lines.flatMap((line): [Fields, unknown][] => {
     const { type, commandMode = "prompt", prompt } = toFields(line.attachment);
@@ -121,20 +124,20 @@ function findBranch(lines: readonly Fields[]): ReadonlySet<Fields> {
   return kept;
 }
 
-/** Parallel calls are lines of one message, and only one of them is on the path from the end. */
+/** Returns the message's id. A message's parallel calls are separate lines, of which only one is on the branch. */
 function messageId({ type, message }: Fields): unknown[] {
   const { id } = toFields(message);
   return type === "assistant" && id !== undefined ? [id] : [];
 }
 
-/** If a call is left out, so is its answer. */
+/** Whether a line is the answer to a call. Keep all answers: one whose call is left out is dropped later. */
 function isAnswer({ message }: Fields): boolean {
   return toList(toFields(message).content).some((block) => toFields(block).type === "tool_result");
 }
 
 /**
- * Of a record that is one list of items, in which the history was now and then replaced or cut back. In the oldest
- * ones each line is an item, and only the first has a time.
+ * Reads records that are one list of items, in which the history was sometimes replaced or cut back. In the oldest ones
+ * each line is an item, and only the first has a time.
  */
 export function readItems(lines: readonly Fields[]): Conversation {
   let steps: Step[] = [];
@@ -150,7 +153,10 @@ export function readItems(lines: readonly Fields[]): Conversation {
   return { model: findLastModel(lines.filter(({ type }) => type === "turn_context")), steps };
 }
 
-/** Null for a summary that only the service which wrote it can read: then what it replaced is still needed. */
+/**
+ * Returns the steps that replace the history after a summary. Returns null if only the service that wrote the summary
+ * can read it: the replaced steps are then still needed.
+ */
 function readStepsAfterSummary({ replacement_history, message }: Fields, at: string): Step[] | null {
   const history = toList(replacement_history).map(toFields);
   if (history.some(({ type }) => toText(type).startsWith("compaction"))) return null;
@@ -171,7 +177,7 @@ function removeTurns(steps: readonly Step[], count: number): Step[] {
   return count > 0 ? steps.slice(0, begins.at(-count) ?? 0) : [...steps];
 }
 
-/** For records that are rewritten as they grow: a message replaces an earlier one of the same id. */
+/** Reads records that are rewritten as they grow: a message replaces an earlier one with the same id. */
 export function readMessages(lines: readonly Fields[]): Conversation {
   const messages = new Map<unknown, Fields>();
   if (lines.some(({ kind }) => kind === "subagent")) return { model: "", steps: [] };
@@ -190,7 +196,8 @@ export function readMessages(lines: readonly Fields[]): Conversation {
 
 function readMessageSteps({ type, content, timestamp, toolCalls }: Fields): Step[] {
   const at = toText(timestamp);
-  // Answers that also stand beside the calls of the message before find those answered.
+  // An answer may also be stored with its call in the previous message; the second one then finds its call already
+  // answered.
   if (type === "user") return readSteps(content, "user", at);
   if (type !== "gemini" && type !== "qwen") return [];
   const pairs = toList(toolCalls).map((call) => readCallAndAnswer(toFields(call), at));
@@ -204,7 +211,7 @@ function findLastModel(lines: readonly Fields[]): string {
   return names.findLast((name) => name !== "") ?? "";
 }
 
-/** Text that the agents themselves put into user messages. */
+/** Matches text that the agents themselves put into user messages. */
 const NOT_SAID =
   /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command|task-notification)\b)|# AGENTS\.md)/;
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*|(?<unclosed><system-reminder>[\s\S]*)/g;
@@ -213,11 +220,11 @@ const MAX_DEPTH = 20;
 const CALLS = /^(?:tool_use|function_call|custom_tool_call|local_shell_call)$/;
 const ANSWERS = /^(?:tool_result|function_call_output|custom_tool_call_output)$/;
 
-/** Splits a message into steps: its content is a text, or parts in the format of any of the four agents. */
+/** Splits a message into steps. Its content is a text, or parts in the format of any of the four agents. */
 function readSteps(content: unknown, role: unknown, at: string): Step[] {
   const kind = role === "assistant" || role === "model" ? "model" : "user";
   const parts = listParts(content);
-  // Beside an answer in Gemini's words stands what it has brought, and never what the user said.
+  // In Gemini's format, other parts beside an answer belong to that answer; they are never the user's words.
   const hasAnswer = parts.some(({ functionResponse }) => functionResponse !== undefined);
   const steps = parts.flatMap((part): Step[] => {
     const { type, functionCall, functionResponse, thought } = part;
@@ -232,7 +239,7 @@ function readSteps(content: unknown, role: unknown, at: string): Step[] {
   return steps.reduce<Step[]>((all, step) => addStep(all, step, hasAnswer), []);
 }
 
-/** What a user says in one message is one prompt; what an answer has brought is a part of it. */
+/** Adds a step. Texts of one user message become one prompt; with `isBrought`, they join the answer before. */
 function addStep(steps: Step[], step: Step, isBrought: boolean): Step[] {
   const last = steps.at(-1);
   const isOne = last?.kind === "user" || (isBrought && last?.kind === "answer");
@@ -244,10 +251,10 @@ function addStep(steps: Step[], step: Step, isBrought: boolean): Step[] {
   return steps;
 }
 
-/** A call listed in a model's message next to its content, and its answer. */
+/** Reads a call that is listed in a model's message next to its content, and its answer. */
 function readCallAndAnswer(call: Fields, at: string): [call: Step, answer: Step] {
   const { id, result, status } = call;
-  // The answers of all calls of a message may stand beside each of them.
+  // Each call of a message may list the answers of all of them.
   const own = readSteps(result, "user", at).find((step) => step.kind === "answer" && step.id === id);
   const said = own?.kind === "answer" ? own : readContent(result);
   const answer = { ...said, kind: "answer", at, id: toText(id), isError: status !== "success" } as const;
@@ -276,7 +283,7 @@ function readAnswer(answer: Fields, at: string): Step {
   return { at, kind: "answer", id: toText(tool_use_id ?? call_id ?? id), ...said, isError };
 }
 
-/** The text and images of a string, a part, or nested parts. */
+/** Returns the text and the images of a string, a part, or nested parts. */
 function readContent(given: unknown, depth = 0): Required<MessageContent> {
   const { output, error, content, functionResponse, text: own } = toFields(given);
   const held = toFields(functionResponse).response ?? output ?? error ?? content;

@@ -22,7 +22,7 @@ import {
 } from "./found.ts";
 
 export interface OfferedSession extends FoundSession {
-  /** The other agent's id for it. */
+  /** The session's id in the other agent. */
   readonly of: string;
   /** The real path of its folder. */
   readonly root: string;
@@ -44,17 +44,20 @@ export interface Offer {
 export interface ImportOptions {
   readonly home: string;
   readonly root: string;
-  /** Sessions of all folders are meant. */
+  /** Sessions of all folders are wanted. */
   readonly isAll: boolean;
   readonly withProject: boolean;
   readonly isApplied: boolean;
 }
 
-/** Adds to the user's data, where nothing is replaced, or only looks; returns what was, or would be, added and what not. */
+/**
+ * Adds what was found to the user's data without replacing anything; without `isApplied`, only checks. Returns what
+ * was, or would be, added and what was not.
+ */
 export async function applyImport(offer: Offer, { home, root, isApplied }: ImportOptions): Promise<Offer> {
   const { found, name } = offer;
   if (isApplied) makeFolders(home);
-  // Only the user's own settings: no project is in this folder.
+  // Load only the user's own settings: there is no project in this folder.
   const { settings } = await loadSettings({ home, root: home });
   const taken = new Found();
   taken.left.push(...found.left);
@@ -100,7 +103,7 @@ export async function applyImport(offer: Offer, { home, root, isApplied }: Impor
   return { ...offer, found: taken, sessions: await importSessions(offer, home, write) };
 }
 
-/** Does the work, and keeps the thing if that succeeded. */
+/** Does the work and, if it succeeded, calls `keep` to list the entry as imported. */
 type Write = (what: string, work: () => Promise<unknown>, keep: () => void) => Promise<void>;
 
 async function importSessions({ sessions, name }: Offer, home: string, write: Write) {
@@ -122,7 +125,7 @@ function isUnset(settings: object, path: readonly string[]): boolean {
   return Array.isArray(value) ? toList(value).length === 0 : toFields(value).name === undefined;
 }
 
-/** A text that was imported before is not added again. */
+/** Appends a text. One that was imported before is not added again. */
 function appendMemory(before: string, text: string, agent: string): string {
   const words = text.trim();
   if (words === "" || before.includes(words)) return before;
@@ -136,14 +139,14 @@ type Event = TimedEvent[1];
 interface Origin {
   readonly id: string;
   readonly root: string;
-  /** The agent and its id of the session, in words. */
+  /** The agent's name and its id for the session, in words. */
   readonly from: string;
 }
 
 const MAX_SHOWN = 10_000;
 const NO_ANSWER = "The answer to this call was not in the record that this session was taken from.";
 
-/** The conversation as events of our own session. Every call gets an answer, so that the session can continue. */
+/** Converts the conversation to our own events. Every call gets an answer, so that the session can continue. */
 function* convertEvents({ model, steps }: Conversation, { id, root, from }: Origin): Generator<TimedEvent> {
   let at = steps.map((step) => step.at).find(isTime) ?? new Date(0).toISOString();
   yield [at, { type: "session", sessionId: id, model, root }];
@@ -168,7 +171,7 @@ type ImportedCall = Pick<AnsweredCall, "callId" | "name" | "args" | "description
 /** The calls that have no answer yet. */
 type Open = Map<string, ImportedCall>;
 
-/** Foreign ids may repeat, and not every service accepts all of them. */
+/** Converts a step to an event under a new call id: foreign ids may repeat, and some services reject them. */
 function convertStep(step: Step, open: Open, callId: string): Event | null {
   if (step.kind === "call") {
     const asked = convertToolCall(step, callId);

@@ -40,7 +40,7 @@ declare const BURIN_VERSION: string;
 
 const MESSAGE_MS = 2000;
 
-/** The screen: keys and events come in, the state changes, and the changes are drawn. */
+/** The app's screen: it receives keys and events, changes the state and has the changes drawn. */
 export class App implements Desk {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
@@ -62,7 +62,7 @@ export class App implements Desk {
   readonly #keys: PromptKeys;
   readonly #facts = new StatusFacts(this);
   readonly #front: Front;
-  /** What is to be said below the card of the start; null when that stands. */
+  /** Messages to show below the start card; null once the card is shown. */
   #early: string[] | null = [];
   #isWelcomed = false;
   #message = "";
@@ -265,7 +265,7 @@ export class App implements Desk {
     }
     const past = await this.host.open();
     this.transcript.begin(this.host.modelName ?? "");
-    // For a screen reader there is no card, and no status line that could show it.
+    // A screen reader gets no card and no status line, so print what they would show.
     if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
     if (look.isSpoken) this.note(`${this.#status().model} · ${say(`mode.short.${this.#status().mode}`)}`);
     void this.#suggest();
@@ -279,7 +279,7 @@ export class App implements Desk {
     if (taken !== "") await this.#take(taken, false);
   }
 
-  /** Fills in the card; then what waited for it is said. */
+  /** Fills in the start card, then prints the messages that waited for it. */
   async #fillCard(): Promise<void> {
     const early = this.#early;
     this.#early = null;
@@ -289,7 +289,7 @@ export class App implements Desk {
     for (const notice of early ?? []) this.note(notice);
   }
 
-  /** What only git knows comes later, and with it what to ask first. */
+  /** Adds to the card what only git knows, which comes later, and the suggested prompts. */
   async #suggest(): Promise<void> {
     const asked = { root: this.options.root, environment: process.env };
     const { branch, changes: lines } = await readRepositoryState(asked, new AbortController().signal);
@@ -336,13 +336,13 @@ export class App implements Desk {
     }
   }
 
-  /** Handles an input: a command of the screen, a custom command, or a prompt. */
+  /** Handles submitted text: a command of the screen, a custom command, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
-    // The words for leaving in shells and other agents.
+    // Accept the words for leaving that shells and other agents use.
     const said = /^(?:exit|quit)$/.test(text) ? "/quit" : (this.#front.suggestionIn(text) ?? text);
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
     if (!(await slash?.runCommand(this, said))) {
-      // A prompt that is sent before the session is open waits for it.
+      // A prompt that is sent before the session is open waits until it is.
       if (this.session === null) await this.#opening;
       if (!(await slash?.runMistyped(this, said))) this.#prompt(said, isLast);
     }
@@ -375,7 +375,7 @@ export class App implements Desk {
     if (use === "beside" || use === "stop") return void this.#keys.use(key.name);
     if (panel !== null && key.name !== "ctrl+c") {
       if (panel.hears?.(key) !== false) return void panel.key(key);
-      // What was begun before the question appeared still goes into the prompt.
+      // A user may still be typing when a question appears; what they type goes into the prompt.
       if (!["text", "paste", "backspace"].includes(key.name)) return;
     }
     this.#keys.press(key);

@@ -6,21 +6,21 @@ import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
 const MAX_FILES = 300_000;
-/** Files come and go: their names are read again, for at most this part of the time. */
+/** The largest share of the time for reading file names, which is repeated because files come and go. */
 const READING_PART = 0.05;
 
-/** The completions for the word before the caret, and where that word starts. */
+/** Finds and shows the completions for the word before the caret. */
 export class Completion {
   readonly #desk: Desk;
   #files: FileNames | null = null;
   #isReading = false;
-  /** Until then the files that were read are taken for those that there are. */
+  /** Until this time the file names count as current. */
   #freshUntil = 0;
   #known: readonly Choice[] = [];
-  /** The session whose commands are known; undefined before any are. */
+  /** The session whose commands are known; undefined before any are known. */
   #knownOf: Session | null | undefined;
   #from = 0;
-  /** Closed completions are not offered again for the same word. */
+  /** The word for which the user closed the completions. They are not offered again for it. */
   #closedFor = "";
 
   constructor(desk: Desk) {
@@ -31,7 +31,7 @@ export class Completion {
     return this.#desk.shown.completions !== null;
   }
 
-  /** With `kept`, this one stays chosen. */
+  /** Finds the completions for the current word. With `kept`, that choice stays selected. */
   update(kept?: string): void {
     const { buffer, shown } = this.#desk;
     const found = this.#find(buffer);
@@ -45,18 +45,18 @@ export class Completion {
     shown.completions = new ChoiceList(found.choices, kept);
   }
 
-  /** Replaces the word by the chosen completion; false when there is none. */
+  /** Replaces the word with the chosen completion. Returns false if there is none. */
   accept(): boolean {
     const { buffer, shown } = this.#desk;
     const chosen = shown.completions?.chosen;
     if (chosen === undefined) return false;
-    // Behind a folder, a name in it may follow.
+    // No space after a folder: a name in it may follow.
     buffer.replaceFrom(this.#from, chosen.value.endsWith("/") ? chosen.value : `${chosen.value} `);
     this.close();
     return true;
   }
 
-  /** What the chosen completion adds to the word; null when it does not begin with it. */
+  /** The part of the chosen completion that is missing from the word; null if it does not begin with the word. */
   get rest(): string | null {
     const { value = "" } = this.#desk.shown.completions?.chosen ?? {};
     return value.startsWith(this.#word) ? value.slice(this.#word.length) : null;
@@ -115,7 +115,7 @@ export class Completion {
       this.#files = new FileNames([...paths, ...listFolders(paths)]);
       this.#isReading = false;
     } catch (error) {
-      // Not tried again: it would be noted with each key.
+      // Do not try again: the error would be reported at each key.
       this.#desk.noteFault(error);
     }
     const ended = performance.now();
@@ -123,7 +123,7 @@ export class Completion {
     this.#again();
   }
 
-  /** Finds again. Where the user has moved to a completion, it stays chosen. */
+  /** Updates the completions. If the user has moved to one, it stays selected. */
   #again(): void {
     const { completions } = this.#desk.shown;
     const chosen = completions?.chosen;
@@ -132,7 +132,7 @@ export class Completion {
   }
 }
 
-/** The path in the form that a prompt needs to mention all of it. */
+/** Formats a path so that a prompt mentions all of it. */
 function formatMention(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }

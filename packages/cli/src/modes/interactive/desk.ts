@@ -19,8 +19,8 @@ export interface Desk extends CommandDesk {
   readonly shown: Shown;
   readonly terminal: RawTerminal;
   leave(code?: ExitCode): void;
-  /** Ends the user's own commands; where none runs, the model's work. */
+  /** Stops the user's own commands or, if none is running, the model's work. */
   interrupt(): void;
-  /** Shows a short message in place of the hint for a moment. */
+  /** Shows a short message for a moment, instead of the hint. */
   flash(message: string): void;
 }

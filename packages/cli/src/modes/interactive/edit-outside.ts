@@ -10,7 +10,7 @@ import type { Desk } from "./desk.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Lets the user edit a text in their own editor; null when that failed. The name's extension tells its type. */
+/** Lets the user edit a text in their own editor; null if that failed. The extension in `name` tells the type. */
 export async function editInEditor(
   desk: Pick<Desk, "terminal" | "view" | "note">,
   text: string,
@@ -38,7 +38,7 @@ export async function editInEditor(
   }
 }
 
-/** Leaves the terminal to another program while `work` goes on, and draws the screen again. */
+/** Gives another program the terminal while `work` runs, then redraws the screen. */
 export async function lendTerminal<Result>(
   { terminal, view }: Pick<Desk, "terminal" | "view">,
   work: () => Promise<Result>,
@@ -55,7 +55,7 @@ export async function lendTerminal<Result>(
   }
 }
 
-/** Runs a command of the user in the terminal itself; resolves with its exit code, or the signal that ended it. */
+/** Runs a command of the user directly in the terminal. Resolves to its exit code, or to the signal that ended it. */
 export async function runInTerminal(command: string, folder: string): Promise<number | string> {
   const isWindows = process.platform === "win32";
   const [program, args] = isWindows ? ["cmd", ["/d", "/s", "/c", command]] : ["sh", ["-c", command]];
@@ -64,7 +64,7 @@ export async function runInTerminal(command: string, folder: string): Promise<nu
   return code ?? signal;
 }
 
-/** The editor may be given with arguments, as in a shell. Throws when it fails. */
+/** Runs the editor, which may be set with arguments as in a shell. Throws if it fails. */
 async function runEditor(editor: string, file: string): Promise<void> {
   const isWindows = process.platform === "win32";
   const [program, args] = isWindows

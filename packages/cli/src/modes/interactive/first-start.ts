@@ -45,7 +45,7 @@ export async function showDemo(desk: Desk): Promise<void> {
   if (session === desk.session) desk.note(`${say("demo.turn")} ${await servers}`.trimEnd());
 }
 
-/** Servers on this machine that have a model, for a user without one: "Ollama (qwen3-coder) is here." */
+/** Names the servers on this machine that have a model, for a user without one: "Ollama (qwen3-coder) is here." */
 async function describeServers(): Promise<string> {
   const servers = await findLocalServers(AbortSignal.timeout(MAX_SEARCH_MS)).catch(() => []);
   const found = servers.flatMap(({ name, models: [model] }) =>
@@ -54,7 +54,7 @@ async function describeServers(): Promise<string> {
   return found.join(" ");
 }
 
-/** Helps a user to set up a model that answers, and stores the choice: the first one, or one more beside it. */
+/** Helps the user to set up a working model and stores the choice: as the first model, or as an additional one. */
 export class FirstStart {
   readonly #desk: Desk;
   readonly #isFirst: boolean;
@@ -99,7 +99,7 @@ export class FirstStart {
     ];
   }
 
-  /** The service with its key; null when the user goes back. */
+  /** Returns the service with its key, or null if the user goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
     if (way === SIGN_IN) return this.#signIn();
     const key = way.startsWith(PASTED) ? way.slice(PASTED.length) : undefined;
@@ -142,7 +142,7 @@ export class FirstStart {
     }
   }
 
-  /** Asks for the model, tries it and stores it; false when that failed. */
+  /** Asks for the model, tries it and stores it. Returns false if that failed. */
   async #setUp(service: ModelChoice): Promise<boolean> {
     const reached = await reachModel(service, new AbortController().signal);
     if ("fault" in reached) {
@@ -155,7 +155,7 @@ export class FirstStart {
       return again !== null && this.#setUp(again);
     }
     if (!reached.models && new URL(service.baseUrl).pathname === "/") {
-      // Many leave out the end of an address.
+      // Many users leave out the end of the URL, so try `/v1` as well.
       const whole = { ...service, baseUrl: `${service.baseUrl.replace(/\/$/, "")}/v1` };
       const there = await reachModel(whole, new AbortController().signal);
       if ("status" in there && (there.models || there.status === 401)) return this.#setUp(whole);
@@ -215,14 +215,14 @@ function pastedKey(typed: string): readonly Choice[] | null {
   return [{ value: PASTED + key, label: say("first.pasted"), more: say("first.pastedMore") }];
 }
 
-/** Completes an address as users write it; local and numeric hosts seldom have a certificate. */
+/** Adds the scheme that users leave out. Local and numeric hosts seldom have a certificate, so they get http. */
 function addScheme(address: string): string {
   if (address.includes("://")) return address;
   const isNear = /^(?:localhost|[\d.]+|\[[^\]]*\])(?=[:/]|$)/i.test(address);
   return `${isNear ? "http" : "https"}://${address}`;
 }
 
-/** Sends one small request; null when the model answers it. */
+/** Sends one small request. Returns null if the model answers it, otherwise what went wrong. */
 async function findReachFault(choice: ModelChoice): Promise<string | null> {
   const history = [{ role: "user" as const, parts: [{ text: TEST_PROMPT }] }];
   const request = { system: TEST_SYSTEM, history, tools: [] };

@@ -13,15 +13,15 @@ interface Taker {
   readonly end: () => void;
 }
 
-/** In a lower window the card is one row. */
+/** In a window with fewer rows, the card is a single row. */
 const MIN_ROWS = 16;
 
-/** An empty prompt: all of the app that is visible before the rest is loaded. */
+/** The first part of the app: an empty prompt, which is visible before the rest is loaded. */
 export class Front {
   readonly terminal: RawTerminal;
   readonly view: View;
   readonly shown: Shown;
-  /** What the card at the start shows; undefined until it is known, null for none. */
+  /** The facts on the start card; undefined until they are known, null for no card. */
   facts: StartFacts | null | undefined;
   #taker: Taker | null = null;
   #early: Key[] = [];
@@ -56,12 +56,12 @@ export class Front {
 
   open(): void {
     this.terminal.open();
-    // What is said of an error that nothing catches stands in the place of the prompt, not over it.
+    // Clear the prompt first, so that the message about an uncaught error is not printed over it.
     process.prependOnceListener("uncaughtException", () => this.view.leave());
     this.view.now();
   }
 
-  /** The suggestion of the card that a number means, while the card is all that there is. */
+  /** Returns the card's suggestion with this number, as long as the card is all that is on the screen. */
   suggestionIn(text: string): string | null {
     if (!this.shown.transcript.isAtStart || !/^[1-9]$/.test(text)) return null;
     return this.facts?.suggestions?.[Number(text) - 1] ?? null;
@@ -72,7 +72,7 @@ export class Front {
     this.terminal.close();
   }
 
-  /** Passes all input to another receiver, including what has already arrived. */
+  /** Passes all input to another receiver, including keys that have already arrived. */
   handTo(taker: Taker): void {
     this.#taker = taker;
     if (this.#early.length > 0) taker.hear(this.#early.splice(0));

@@ -8,18 +8,18 @@ import { say } from "../../locales/say.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_CLIPBOARD_MS = 5000;
-/** No service takes a BMP; with its path a model can at least convert it. */
+/** Excludes BMP, which no service accepts; given its path, a model can at least convert it. */
 const IMAGE = /^image\/(?!bmp$)/;
-/** One word of a shell, in which terminals write the paths of dropped files. */
+/** Matches one shell word: terminals write the paths of dropped files in this form. */
 const WORD = /(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g;
 const WINDOWS_IMAGE =
   "$i = Get-Clipboard -Format Image; if ($i) { $m = New-Object IO.MemoryStream; $i.Save($m, 'Png'); [Convert]::ToBase64String($m.ToArray()) }";
 
-/** The images of a prompt: its text has a mark for each, `[image 1]`, and images without a mark are not sent. */
+/** The images of a prompt. The text has a mark for each, `[image 1]`; images without a mark are not sent. */
 export class Images {
   readonly #known = new Map<string, InlineData>();
 
-  /** The marks for a pasted text that contains only paths of images; null for any other text. */
+  /** Returns marks for a pasted text that consists only of image paths; null for any other text. */
   markPaths(pasted: string, root: string): string | null {
     const paths = parsePastedPaths(pasted, root);
     const images = paths.map(readImageFile);
@@ -27,7 +27,7 @@ export class Images {
     return images.map((image) => this.#mark(image as InlineData)).join(" ");
   }
 
-  /** The mark for the image in the clipboard; null when there is none, or no program that can read it. */
+  /** Returns the mark for the image in the clipboard; null if there is none, or no program that can read it. */
   async markClipboard(): Promise<string | null> {
     for (const [program, args] of listClipboardReaders()) {
       const bytes = await runReader(program, args);
@@ -37,7 +37,7 @@ export class Images {
     return null;
   }
 
-  /** The images whose marks are in the text. */
+  /** Returns the images whose marks are in the text. */
   in(text: string): InlineData[] {
     return [...this.#known].flatMap(([mark, image]) => (text.includes(mark) ? [image] : []));
   }
@@ -53,7 +53,7 @@ function parsePastedPaths(pasted: string, root: string): string[] {
   const text = pasted.trim();
   if (text === "" || /[\n\r]/.test(text)) return [];
   const words = /^[A-Za-z]:\\/.test(text) ? [text] : (text.match(WORD) ?? []).map(unquoteWord);
-  // An unquoted path with spaces is one path.
+  // The whole text may be one unquoted path with spaces.
   return [[text], words].map((all) => all.map((word) => resolveImagePath(word, root))).find(areFiles) ?? [];
 }
 
@@ -77,7 +77,7 @@ function readImageFile(path: string): InlineData | null {
   return bytes && readImage(bytes);
 }
 
-/** Recognized by the first bytes: the extension is not reliable. */
+/** Recognises an image by its first bytes, because the extension is not reliable. */
 function readImage(bytes: Buffer): InlineData | null {
   const { mimeType = "" } = detectMediaKind(bytes) ?? {};
   return IMAGE.test(mimeType) ? { mimeType, data: bytes.toString("base64") } : null;

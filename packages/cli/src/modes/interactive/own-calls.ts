@@ -9,11 +9,11 @@ import type { Work } from "./work.ts";
 
 const MAX_ROWS = 200;
 
-/** `!command` runs a command of the user, `#fact` stores a fact: both without a model. */
+/** Handles `!command`, which runs a command, and `#fact`, which stores a fact. Neither uses a model. */
 export class OwnCalls {
   readonly #desk: Desk;
   readonly #work: Work;
-  /** The calls that run, each with what the user typed if that is a command. */
+  /** The running calls. The value is what the user typed for a command, and empty for other calls. */
   readonly #open = new Map<AbortController, string>();
 
   constructor(desk: Desk, work: Work) {
@@ -25,7 +25,7 @@ export class OwnCalls {
     return this.#open.size > 0;
   }
 
-  /** What the user typed to start the commands that run. */
+  /** What the user typed to start each running command. */
   get commands(): string[] {
     return [...this.#open.values()].filter((title) => title !== "");
   }
@@ -34,9 +34,9 @@ export class OwnCalls {
     for (const abort of this.#open.keys()) abort.abort();
   }
 
-  /** Returns true when the text was one of these. */
+  /** Handles the text if it is one of these, and returns whether it was. */
   take(text: string): boolean {
-    // A pasted page may begin with a heading or an image, and a prompt with the number of an issue.
+    // Numbers and several `#` are not facts: pasted text may begin with a heading, and a prompt with an issue number.
     if (/^#(?![#\d]).*$/.test(text)) void this.#remember(text.slice(1).trim());
     else if (isShellPrompt(text)) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
     else return false;
@@ -63,7 +63,7 @@ export class OwnCalls {
       this.#work.forModel.push(describeUserCommand(command, formatModelText(result.llmContent)));
   }
 
-  /** The program gets the terminal itself, as from a shell, until it ends. */
+  /** Hands the terminal over to the program until it ends, as a shell does. */
   async #handOver(title: string, command: string): Promise<void> {
     const { lendTerminal, runInTerminal } = await import("./edit-outside.ts");
     this.#desk.print(() => [[createSpan(title, "strong")]]);
@@ -72,7 +72,7 @@ export class OwnCalls {
     if (end !== 0) this.#desk.note(say("shell.ended", { code: end }));
   }
 
-  /** The user has just typed it, so no question is needed. */
+  /** Runs a call without a question, because the user has just typed it. */
   async call(name: string, args: Record<string, unknown>, title = ""): Promise<ToolResult | null> {
     const { session, questions, view } = this.#desk;
     if (session === null) return null;

@@ -8,14 +8,14 @@ import { ACTION_TEXTS, KEY_LIST } from "../../ui/key-list.ts";
 import type { Desk } from "./desk.ts";
 import { listDefinedChoices, runByKey } from "./slash-desk.ts";
 
-/** Commands that a key has, too. */
+/** Commands that also have a key. */
 const COMMAND_KEYS: Readonly<Record<string, string | undefined>> = {
   back: KEY_LIST.find(([, text]) => text === "key.back")?.[0],
   help: "?",
   approval: "shift+tab",
 };
 
-/** Every command and every key in one list, which typing filters. */
+/** Shows all commands and keys in one list that the user filters by typing. */
 export async function showPalette(desk: Desk, act: (action: KeyAction) => void): Promise<void> {
   const commands = SCREEN_COMMANDS.map((command): Choice => {
     const keys = [...desk.keys.keysOf(`/${command.name}`), COMMAND_KEYS[command.name] ?? ""];
@@ -40,7 +40,7 @@ export async function showPalette(desk: Desk, act: (action: KeyAction) => void):
   });
 }
 
-/** A command that takes words, or one that a file defines, is put into the prompt where they may follow. */
+/** Runs the chosen command of the screen. A command from a file goes into the prompt, where words may follow. */
 async function runChosen(desk: Desk, value: string): Promise<void> {
   const isOfScreen = SCREEN_COMMANDS.some(({ name }) => `/${name}` === value);
   if (isOfScreen) await runByKey(desk, value);

@@ -20,7 +20,7 @@ const TWICE_MS = 2000;
 interface Needs {
   readonly work: Work;
   readonly completion: Completion;
-  /** Handles what the user has typed, a prompt or a command. */
+  /** Handles what the user submits: a prompt or a command. */
   readonly submit: (text: string, isLast: boolean) => void;
 }
 
@@ -68,7 +68,7 @@ export class PromptKeys {
     };
   }
 
-  /** What the user, or the usual bindings, let a key do; false when it is none of these. */
+  /** Runs what a key is bound to, by the user or by default. Returns false if it is bound to nothing. */
   use(key: string): boolean {
     const use = this.#desk.keys.useOf(key);
     if (use === undefined) return false;
@@ -104,7 +104,7 @@ export class PromptKeys {
     const { buffer, history } = this.#desk;
     const { completion } = this.#needs;
     if (completion.isOpen && completion.rest !== "") {
-      // A command that only contains the letters was perhaps not meant: it is completed, and not run.
+      // A completion that only contains the typed letters may not be what the user meant, so it is not run at once.
       const isMeant = buffer.text.startsWith("/") && completion.rest !== null;
       if (completion.accept() && !isMeant) return;
     }
@@ -164,7 +164,7 @@ export class PromptKeys {
     buffer.clear();
   }
 
-  /** The first one never ends the program. */
+  /** Interrupts the work or clears the prompt. Only a second ctrl+c ends the program. */
   #interrupt(): void {
     const { shown, questions, isWorking } = this.#desk;
     if (this.#isAgain) return void this.#desk.leave(EXIT.done);
@@ -174,7 +174,7 @@ export class PromptKeys {
     this.#desk.flash(say("status.quit"));
   }
 
-  /** Moves the commands that calls wait for to the background. */
+  /** Moves the running commands, for which calls wait, to the background. */
   async #toBackground(): Promise<void> {
     const { session, buffer, isWorking } = this.#desk;
     if (session === null || !isWorking) buffer.move("left");
@@ -185,7 +185,7 @@ export class PromptKeys {
     }
   }
 
-  /** Paths of images, e.g. of files dropped on the window, are replaced by marks for the images. */
+  /** Inserts pasted text. Replaces paths of images, such as files dropped on the window, by marks for the images. */
   #paste(key: Key): void {
     const { buffer, images, options } = this.#desk;
     const marks = images.markPaths(key.text, options.root);
@@ -220,7 +220,7 @@ export class PromptKeys {
     );
   }
 
-  /** What the model has thought, the latest last. */
+  /** Shows the model's thoughts, the latest last. */
   #showThoughts(): void {
     const { transcript } = this.#desk;
     const open = transcript.items.flatMap((item) =>
@@ -237,7 +237,7 @@ export class PromptKeys {
   }
 
   #palette(): void {
-    // As in shells, where it moves up.
+    // In an open list, this key moves up, as in shells.
     if (this.#needs.completion.isOpen) return void this.#desk.shown.completions?.move(-1);
     const act = (action: KeyAction): void => this.#actions[action]();
     void import("./palette.ts").then(({ showPalette }) => showPalette(this.#desk, act));
@@ -257,7 +257,7 @@ export class PromptKeys {
   #nextMode(): void {
     const { session } = this.#desk;
     if (session === null) return;
-    // A single key never switches to running everything without asking.
+    // Skip yolo: a single key must never switch to running everything without asking.
     const modes = APPROVAL_MODES.filter((mode) => mode !== "yolo");
     const { approvalMode } = session;
     const at = approvalMode === "yolo" ? -1 : modes.indexOf(approvalMode);

@@ -42,7 +42,7 @@ export class QuestionDesk {
     const { id, confirmation } = question;
     const isForm = confirmation.kind === "form";
     const panel = await (isForm ? this.#form(id, confirmation) : this.#question(question));
-    // It may have been answered meanwhile.
+    // The question may have been answered in the meantime.
     if (id !== this.#asked) return;
     this.#panel = panel;
     this.#desk.show(panel);
@@ -90,7 +90,8 @@ export class QuestionDesk {
     view.soon();
     const { grants = [] } = verdict;
     const parts = verdict.parts?.map((part) => ({ ...part, reason: translateReason(part.reason) })) ?? [];
-    // The first row is the reason of the question, and what "always" would allow stands among the answers.
+    // The first row repeats the question's reason, and the last one lists what "always" would allow, which is shown
+    // with the answers.
     return {
       rows: formatRows({ ...verdict, parts }).slice(1, grants.length > 0 ? -1 : undefined),
       reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
@@ -111,7 +112,7 @@ export class QuestionDesk {
   #answer({ id, confirmation }: Question, decision: Decision): void {
     const { session } = this.#desk;
     if (confirmation.kind === "plan" && decision.outcome === "cancel" && decision.reason !== undefined) {
-      // A declined plan ends the run: the user's answer is the next prompt.
+      // Declining a plan ends the run, and the user's reason becomes the next prompt.
       session?.answer(id, { outcome: "cancel" });
       void this.#work.submit(decision.reason, true);
     } else session?.answer(id, decision);

@@ -12,7 +12,7 @@ import {
 
 const MOST_NAMED = 5;
 
-/** A recorded session that is held, and its events so far. */
+/** A recorded session that this process has locked, and its past events. */
 interface Resumed {
   readonly held: Pick<SessionOptions, "resume" | "answer">;
   readonly past: readonly AgentEvent[];
@@ -24,16 +24,16 @@ interface DemoPlace {
   readonly model: ChatModel;
 }
 
-/** What the sessions of one run of the screen have in common. */
+/** What all sessions of one run of the app share. */
 interface HostOptions {
   readonly options: CommonOptions;
-  /** Gets events of the current session outside its runs: its questions. */
+  /** Receives the session's events outside of its runs, such as questions. */
   readonly hear: (event: AgentEvent) => void;
   readonly closed: () => void;
   readonly tell: (notice: string) => void;
 }
 
-/** Opens the current session; switching to an earlier session replaces it. */
+/** Opens the current session, and replaces it when the user switches to another one. */
 export class SessionHost {
   readonly #needs: HostOptions;
   options: CommonOptions;
@@ -51,7 +51,7 @@ export class SessionHost {
     return this.#opened?.settings ?? null;
   }
 
-  /** The model that will be used; null when none is configured. */
+  /** The model that will be used, or null if none is configured. */
   get modelName(): string | null {
     const { settings } = this;
     return settings && (chooseModel(settings, process.env)?.name ?? null);
@@ -64,7 +64,7 @@ export class SessionHost {
     return this.#opened;
   }
 
-  /** Opens the session to work in, as the command line said; returns the past events of a recorded one. */
+  /** Opens the session that the command line asks for. Returns the past events of a recorded one. */
   async open(taken: Resumed | null = null): Promise<readonly AgentEvent[]> {
     const opened = this.#opened ?? (await this.readSettings());
     const { session } = this.options;
@@ -84,7 +84,7 @@ export class SessionHost {
     return past;
   }
 
-  /** What a Burin that was killed had changed can be taken back. */
+  /** Tells the user about changes by a Burin process that was killed; they can be undone. */
   async #tellOfCutCalls(): Promise<void> {
     const place = { ...resolveSessionLocation(this.options), environment: process.env };
     const list = (files: readonly string[]) => {
@@ -112,7 +112,7 @@ export class SessionHost {
     return this.#beforeDemo !== null;
   }
 
-  /** Works in another folder with a scripted model, until another session is opened; it is recorded in a home of its own. */
+  /** Opens the demo: another folder, a scripted model and a home of its own, until another session is opened. */
   async openDemo({ root, home, model }: DemoPlace): Promise<void> {
     const { sandbox } = (this.#opened ?? (await this.readSettings())).settings;
     await this.close();
@@ -124,12 +124,13 @@ export class SessionHost {
     );
   }
 
-  /** Closes the current session and continues in another one: a new or a recorded one. */
+  /** Closes the current session and continues in another one, new or recorded. */
   async change(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
     if (this.isDemo && session.kind === "resume") throw new Error(say("demo.noSessions"));
     const { approvalMode } = this.session ?? this.options;
     const isOther = session.kind === "resume" && !session.isFork;
-    // One that cannot be had leaves the one that is open. What is copied is the open one, when it is closed.
+    // Open the other session first: if that fails, the current one stays open. A copy of the current session can be
+    // made only after it is closed.
     const taken = isOther ? await this.#resume(session) : null;
     await this.close();
     this.options = { ...this.options, approvalMode, session };
@@ -137,7 +138,7 @@ export class SessionHost {
     return this.open(taken);
   }
 
-  /** Switches the session to another model, perhaps one that was just `added`. Throws when no service is known for it. */
+  /** Switches to another model, which may be one that was just added. Throws if its service is not known. */
   useModel(name: string, added?: Settings["models"][string]): void {
     if (this.#opened === null) return;
     const { settings } = this.#opened;
@@ -155,7 +156,7 @@ export class SessionHost {
     if (choice) this.session?.useModel(openModel(choice));
   }
 
-  /** From the next request on, the model thinks as much as this; settings stay as they are. */
+  /** Sets the reasoning effort from the next request on, without changing the settings. */
   useEffort(reasoning: string): void {
     if (this.#opened === null) return;
     const { settings } = this.#opened;

@@ -9,7 +9,7 @@ import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
-/** Runs a command of the screen; false when the text is not one. */
+/** Runs a command of the screen. Returns false if the text is not one. */
 export async function runCommand(desk: Desk, text: string): Promise<boolean> {
   const found = parseScreenCommand(text);
   if (found === null) return false;
@@ -24,7 +24,7 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
   return true;
 }
 
-/** The same for a key that stands for a command. */
+/** Runs the command of the screen that a key stands for. */
 export async function runByKey(desk: Desk, text: string): Promise<void> {
   const found = parseScreenCommand(text);
   if (found !== null) await finishCommand(desk, found.command, found.words);
@@ -41,7 +41,7 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
   }
 }
 
-/** Handles a `/name` that is neither a command nor a path: runs the equivalent of ours, or reports it. */
+/** Handles a `/name` that is neither a command nor a path: runs our equivalent, or reports that there is none. */
 export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   const name = parseSlashName(text);
   if (name === undefined) return false;
@@ -55,7 +55,7 @@ export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   return true;
 }
 
-/** A user who comes from Claude Code has commands that only have to be in another folder. */
+/** Tells users of Claude Code that a command of theirs would work here if they copied it to another folder. */
 function describeCopyHint({ options }: Desk, name: string): string | undefined {
   const places = [
     [options.root, join(options.root, ".burin")],
@@ -67,7 +67,7 @@ function describeCopyHint({ options }: Desk, name: string): string | undefined {
   })[0];
 }
 
-/** The commands that files and MCP servers define. */
+/** Lists the commands that files and MCP servers define. */
 export async function listDefinedChoices({ session }: Desk): Promise<readonly Choice[]> {
   if (session === null) return [];
   const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);

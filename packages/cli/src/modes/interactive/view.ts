@@ -30,41 +30,41 @@ import {
 } from "../../ui/theme.ts";
 import { BLANK_ROW, drawWaiting, type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
-/** Words that go with the next turn, or when the work is done. */
+/** Text that the user sent while the model works. With `isLast` it waits until the model's turn is over. */
 export interface Waiting {
   readonly text: string;
   readonly isLast: boolean;
-  /** What the session has; null while the files that it mentions are read. */
+  /** The text as the session has it; null until the files that it mentions are read. */
   sent: string | null;
 }
 
-/** All that is on the screen. */
+/** Everything that is on the screen. */
 export interface Shown {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
   panel: Panel | null;
   /** The completions of the current word. */
   completions: ChoiceList | null;
-  /** What was said while work goes on, and is not sent yet. */
+  /** Texts that the user sent during the work and that the model has not got yet. */
   waiting: readonly Waiting[];
-  /** The user's own commands that run. */
+  /** Returns the user's own commands that are running. */
   running: () => readonly string[];
   status: () => Status;
 }
 
-/** A user does not read a streaming reply faster than this. */
+/** The shortest time between two drawings of streamed text: users do not read faster. */
 const STREAM_MS = 60;
 const RESIZE_MS = 40;
-/** A window that has not changed for this long is stable. */
+/** A window that has not changed its size for this long counts as stable. */
 const STEADY_MS = 300;
-/** The status line shows seconds while work goes on; else nothing wakes the process. */
+/** How often the clock in the status line is drawn during work. Without work, no timer runs. */
 const CLOCK_MS = 1000;
 const MAX_PROMPT_ROWS = 12;
 const MAX_COMPLETIONS = 14;
-/** After this many rows their memory is freed earlier, which costs a little time. */
+/** Above this number of rows, their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
 
-/** Draws the state, at once for a key and at a slower rate for streamed text. */
+/** Draws the state of the app: at once after a key, and less often for streamed text. */
 export class View {
   readonly #shown: Shown;
   readonly #port: ScreenPort;
@@ -72,9 +72,9 @@ export class View {
   readonly #rows = new TranscriptRows();
   #theme: Theme = {};
   #wishes: ThemeOptions = { name: "auto", isLight: false, colors: {} };
-  /** null if the terminal is not known to draw images. */
+  /** null unless the terminal is known to draw images. */
   #drawImage: DrawImage | null = null;
-  /** In pixels: a common size, until the terminal reports its own. */
+  /** The size of a cell in pixels: a common size until the terminal reports its own. */
   #cell = { width: 10, height: 20 };
   #drawnAt = 0;
   #rowCount = 0;
@@ -106,18 +106,18 @@ export class View {
     this.#mix({ name });
   }
 
-  /** Applies the user's own styles; returns those that are not valid. */
+  /** Applies the user's own styles. Returns a message for each invalid one. */
   useColors(colors: ThemeOptions["colors"]): readonly string[] {
     return this.#mix({ colors });
   }
 
-  /** The terminal has reported the size of a cell. */
+  /** Called with the terminal's report of its cell size. */
   set cell(report: string) {
     const [, height = 0, width = 0] = report.split(";").map(Number);
     if (width > 0 && height > 0) this.#cell = { width, height };
   }
 
-  /** The terminal has reported its name. */
+  /** Called with the name that the terminal reports. */
   async learnTerminal(name: string): Promise<void> {
     const { findDrawing } = await import("../../terminal/inline-images.ts");
     this.#drawImage = findDrawing(name);
@@ -135,7 +135,7 @@ export class View {
     return faults;
   }
 
-  /** Draws together with other changes in this turn of the event loop. */
+  /** Draws in this turn of the event loop, together with other changes. */
   soon(): void {
     if (this.#isUrgent || this.#isClosed) return;
     this.#cancel();
@@ -143,7 +143,7 @@ export class View {
     this.#next = setImmediate(() => this.now());
   }
 
-  /** The window has a new size; while it is being dragged, nothing is drawn that the next size would misplace. */
+  /** Handles a new window size. While the window is being dragged, draws nothing that the next size would misplace. */
   resized(): void {
     if (this.#isClosed) return;
     this.#cancel();
@@ -159,7 +159,7 @@ export class View {
     }, RESIZE_MS);
   }
 
-  /** Draws at a limited rate. */
+  /** Draws soon, at the limited rate of streamed text. */
   later(): void {
     if (this.#next !== null || this.#isClosed) return;
     const wait = STREAM_MS - (performance.now() - this.#drawnAt);
@@ -199,14 +199,14 @@ export class View {
     this.#askWidths();
   }
 
-  /** Who is waited for, while the model works and nothing else says so. */
+  /** Says who is awaited, while the model works and nothing else on the screen shows that. */
   #waiting(frame: Frame): Row[] {
     const { panel, status, transcript } = this.#shown;
     const line = panel === null && status().isModelAtWork ? drawWaiting(transcript, frame) : null;
     return line === null ? [] : [BLANK_ROW, paint(line, this.#theme)];
   }
 
-  /** Draws what is final and removes everything else; nothing is drawn afterwards. */
+  /** Draws everything that is final, removes the rest, and never draws again. */
   close(): void {
     this.#cancel();
     clearTimeout(this.#rest);
@@ -218,21 +218,21 @@ export class View {
     this.#isClosed = true;
   }
 
-  /** Draws everything again, because what was drawn is gone or was overwritten. */
+  /** Redraws everything, because the screen was cleared or overwritten. */
   begin(): void {
     this.#isAway = false;
     this.#screen.forget();
     this.#draw();
   }
 
-  /** Processes one of the terminal's answers about widths. */
+  /** Handles one of the terminal's answers about character widths. */
   answer(report: string): void {
     this.#answers?.push(Number(report.split(";")[1]));
     if (this.#answers?.length !== WIDTH_ANSWERS) return;
     if (learnWidths(this.#answers)) this.soon();
   }
 
-  /** Removes the live rows so that others may write; `begin` draws them again. */
+  /** Removes the live rows so that another program can write. `begin` draws them again. */
   leave(): void {
     this.#cancel();
     this.#screen.clear();
@@ -255,7 +255,7 @@ export class View {
     this.#isUrgent = false;
   }
 
-  /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
+  /** Returns the rows below the transcript: a panel or the prompt, then the status. An input has a caret. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, completions, waiting, running, status } = this.#shown;
     const own = running().flatMap((title) => [cutLine([createSpan(title, "strong")], width), []]);
@@ -283,7 +283,7 @@ export class View {
     return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };
   }
 
-  /** Asked once, before text is shown whose width differs between terminals. */
+  /** Asks the terminal, once, before showing characters whose width differs between terminals. */
   #askWidths(): void {
     if (!terminalWidths.isDoubtful || this.#answers !== null) return;
     this.#answers = [];
@@ -293,7 +293,7 @@ export class View {
   }
 }
 
-/** All of it even in a narrow window, unless that takes more than two rows. */
+/** Returns the whole placeholder, wrapped in a narrow window, unless that takes more than two rows. */
 function drawPlaceholder(isWorking: boolean, width: number): readonly Line[] {
   const line: Line = [
     { text: "> ", style: "accent" },

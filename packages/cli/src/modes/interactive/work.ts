@@ -7,7 +7,7 @@ import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
 import type { Waiting } from "./view.ts";
 
-/** After a run this long the user may be away; a bell signals its end. */
+/** After a run of this length the user may be away, so a bell signals its end. */
 const LONG_MS = 10_000;
 
 export class Work {
@@ -18,13 +18,13 @@ export class Work {
   #lacksKey = false;
   #since = 0;
   #before = 0;
-  /** When the open question appeared: the time until its answer is the user's, not working time. */
+  /** When the open question appeared. The time until its answer does not count as working time. */
   #askedAt: number | null = null;
-  /** What the user asked for last. */
+  /** The user's latest prompt. */
   #task = "";
-  /** What the user wants the model to see before the next prompt. */
+  /** Texts that go to the model before the next prompt. */
   readonly forModel: string[] = [];
-  /** Done when the texts so far are added to the running work. */
+  /** Resolves when all texts so far have been added to the running work. */
   #adding = Promise.resolve();
 
   constructor(desk: Desk) {
@@ -35,17 +35,17 @@ export class Work {
     return this.#abort !== null;
   }
 
-  /** The user has interrupted the work, and it has not ended yet. */
+  /** The user has interrupted the work, but it has not ended yet. */
   get isStopping(): boolean {
     return this.#abort?.signal.aborted ?? false;
   }
 
-  /** Working time of all runs together. */
+  /** The working time of all runs together. */
   get milliseconds(): number {
     return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
   }
 
-  /** Says in the title of the window what goes on, so that a user who looks elsewhere sees it. */
+  /** Sets the window's title to what is going on, for a user who looks at another window. */
   retitle(): void {
     const { options, questions, terminal, transcript } = this.#desk;
     const isAsked = questions.open.length > 0;
@@ -58,7 +58,7 @@ export class Work {
     terminal.progress = isAsked ? "paused" : this.isWorking ? "busy" : "none";
   }
 
-  /** Sends a prompt, and resolves at its end; or text for the running work, with `isLast` for after the model's turn. */
+  /** Sends a prompt and resolves at the end of its run. During a run, adds the text to the work instead. */
   async submit(text: string, isLast = false): Promise<void> {
     const { session } = this.#desk;
     if (session === null) return;
@@ -71,7 +71,7 @@ export class Work {
     this.#adding = this.#adding.then(() => this.#add(added, session, signal)).catch(noteFault);
   }
 
-  /** Adds a text to the running work, in its turn, unless it was taken back while its files were read. */
+  /** Adds a text to the running work, after those before it, unless it was taken back in the meantime. */
   async #add(added: Waiting, session: Session, signal: AbortSignal): Promise<void> {
     const words = await this.#withFiles(added.text, signal);
     if (!this.#desk.shown.waiting.includes(added)) return;
@@ -84,14 +84,14 @@ export class Work {
     this.#abort?.abort();
   }
 
-  /** Puts what is not sent yet back into the prompt. */
+  /** Puts the texts that were not sent yet back into the prompt. */
   takeBack(): void {
     const { buffer } = this.#desk;
     const text = this.#takeWaiting();
     if (text !== "") buffer.set(buffer.isEmpty ? text : `${text}\n${buffer.text}`);
   }
 
-  /** As it was typed, without the files that were added. */
+  /** Removes the waiting texts and returns them as typed, without the files that were added. */
   #takeWaiting(): string {
     const unsent = [null, ...(this.#desk.session?.takeWaiting().map(formatWords) ?? [])];
     const texts = this.#desk.shown.waiting.filter(({ sent }) => unsent.includes(sent));
@@ -99,13 +99,13 @@ export class Work {
     return texts.map(({ text }) => text).join("\n");
   }
 
-  /** Notifies a user who may be looking elsewhere that something waits for them. */
+  /** Notifies a user who may be looking elsewhere that something is waiting for them. */
   call(text: string): void {
     const { notify = "auto" } = this.#desk.settings?.ui ?? {};
     if (notify !== "off") this.#desk.terminal.call(text, notify === "auto");
   }
 
-  /** Draws the events of a resumed session. */
+  /** Shows the past events of a resumed session. */
   showPast(past: readonly AgentEvent[]): void {
     const { transcript, view, session } = this.#desk;
     for (const event of past) transcript.hear(event, performance.now());
@@ -115,7 +115,7 @@ export class Work {
     view.now();
   }
 
-  /** The last run of a resumed session has no end: it can go on. */
+  /** Whether the last run of a resumed session was cut off and can be continued. */
   get isCutOff(): boolean {
     return this.#isCutOff && !this.isWorking;
   }
@@ -124,7 +124,7 @@ export class Work {
     return this.#lacksKey && !this.isWorking;
   }
 
-  /** Sends what was cut off again. */
+  /** Continues the run that was cut off. */
   goOn(): Promise<void> {
     return this.#during(async (session, signal) => {
       for await (const _event of session.goOn(signal)) {
@@ -178,7 +178,7 @@ export class Work {
     view.soon();
   }
 
-  /** Processes the events of the session, during runs and between them. */
+  /** Handles the session's events, both during runs and between them. */
   hear(event: AgentEvent): void {
     const { transcript, shown, view, questions } = this.#desk;
     if (questions.open.length > 0) this.#askedAt ??= performance.now();
@@ -199,13 +199,13 @@ export class Work {
     if (this.#lacksKey) this.#desk.note(`${say("keys.refused")} ${say("keys.paste")}`);
   }
 
-  /** No question is open any more. */
+  /** Resumes counting the working time, because no question is open any more. */
   #goOn(): void {
     if (this.#askedAt !== null) this.#since += performance.now() - this.#askedAt;
     this.#askedAt = null;
   }
 
-  /** What was typed too late for a run becomes the next one; after an interruption the user decides. */
+  /** Sends texts that came too late for the run; after an interruption, puts them back into the prompt. */
   #goOnWithWaiting(isInterrupted: boolean): void {
     if (this.#desk.shown.waiting.length === 0) return;
     if (isInterrupted) return void this.takeBack();
@@ -213,7 +213,7 @@ export class Work {
     if (text !== "") void this.#run(text);
   }
 
-  /** Adds the files that the text mentions, and the images whose marks are in it. */
+  /** Adds the files that the text mentions and the images whose marks it contains. */
   async #withFiles(text: string, signal: AbortSignal): Promise<PartListUnion> {
     const { session, options, images } = this.#desk;
     let words: PartListUnion = text;
@@ -228,7 +228,7 @@ export class Work {
   }
 }
 
-/** Whether a prompt came after the last end of a run. */
+/** Whether the last prompt has no end of a run after it. */
 function isOpenEnded(past: readonly AgentEvent[]): boolean {
   const lastPrompt = past.findLastIndex((event) => event.type === "text" && event.role === "user");
   return lastPrompt > past.findLastIndex(({ type }) => type === "done");

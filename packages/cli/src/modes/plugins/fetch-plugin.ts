@@ -32,16 +32,16 @@ const MARKETPLACE: JsonSchema = {
   },
 };
 
-/** A folder, the address of a repository or of a site with skills, or a marketplace and the name of a plugin in it. */
+/** A plugin's source: a folder, a repository's URL, a site with skills, or a marketplace and a plugin's name. */
 export type Source = readonly [source: string, chosen?: string | undefined];
 
-/** The same in a form that does not depend on the current folder. */
+/** Makes a source independent of the current folder. */
 export function resolveSource([source, chosen]: Source): Source {
   const from = isAddress(source) ? source : resolve(source);
   return chosen === undefined ? [from] : [from, chosen];
 }
 
-/** Works with the folder of a plugin from any source; what was fetched is removed afterwards. */
+/** Calls `work` with the folder of a plugin from any source. Removes what it fetched afterwards. */
 export async function usePlugin(
   [source, chosen]: Source,
   work: (folder: string, left: readonly string[]) => Promise<void>,
@@ -73,7 +73,7 @@ export async function usePlugin(
   }
 }
 
-/** Throws for a place outside, also behind a link. */
+/** Resolves a path in a folder. Throws if it leads outside, even through a link. */
 function resolveInside(folder: string, path: string): string {
   const place = resolve(folder, path);
   const real = resolveInFolder(realpathSync(folder), path);
@@ -93,14 +93,14 @@ function createFetchError(from: string) {
   };
 }
 
-/** A repository is never a whole site or its index. */
+/** Returns the URL of a site with skills, or null: a repository is never a whole site or an index of skills. */
 function parseSite(source: string): URL | null {
   if (!/^https?:\/\//.test(source) || !URL.canParse(source)) return null;
   const url = new URL(source);
   return url.pathname === "/" || url.pathname.endsWith("/agent-skills/index.json") ? url : null;
 }
 
-/** Fetches the skills of a site, or one of them, as a plugin named after the site. Returns what was left out. */
+/** Fetches a site's skills, or the chosen one, as a plugin named after the site. Returns what was left out. */
 async function fetchSkills(site: URL, folder: string, chosen?: string): Promise<readonly string[]> {
   const { skills, left } = await fetchSiteSkills(site, chosen).catch(createFetchError(site.href));
   const name = [site.host.replace(/[^a-z0-9.-]/g, "-"), ...(chosen === undefined ? [] : [chosen])].join(".");
@@ -120,7 +120,7 @@ function isAddress(source: string): boolean {
   return /^(?:https?|ssh|git|file):\/\//.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
 }
 
-/** Where the chosen plugin of a marketplace comes from, and its folder there. */
+/** Finds the chosen plugin in a marketplace. Returns its source and its folder there. */
 function findListed(file: string, chosen: string | undefined): [from: string, path: string] {
   const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
   const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
@@ -130,7 +130,7 @@ function findListed(file: string, chosen: string | undefined): [from: string, pa
       `${chosen === undefined ? "choose a plugin" : `there is no plugin "${chosen}"`}: ${names}.`,
     );
   const { source } = found;
-  // A marketplace in its own folder lists plugins next to that folder.
+  // A marketplace file in its own folder lists plugins relative to the parent folder.
   const top = dirname(file).replace(/[/\\]\.(?:claude-plugin|agents[/\\]plugins)$/, "");
   if (typeof source === "string")
     return isAddress(source) ? [source, "."] : [top, resolve(top, metadata?.pluginRoot ?? ".", source)];

@@ -16,7 +16,7 @@ import { formatBlock, formatNote, joinLines, type Output, report } from "../../t
 import { resolveSource, type Source, usePlugin } from "./fetch-plugin.ts";
 import { type Fields, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
-/** What was installed, so that it can be updated and removed. */
+/** The record of an installed plugin, for updating and removing it. */
 interface InstalledPlugin extends Omit<Plugin, "description" | "root" | "servers" | "left" | "files"> {
   readonly source: Source;
   readonly servers: readonly string[];
@@ -33,7 +33,7 @@ const NONE = "No plugins installed. See burin help plugins.";
 const USAGE =
   "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
-/** Shows what a plugin brings and would run, and installs it on request; lists, updates and removes installed ones. */
+/** Shows what a plugin adds and would run, and installs it on request. Also lists, updates and removes plugins. */
 export async function run({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", first, second, tooMuch] = words;
   const ground = { home: resolveBurinHome(process.env), isApplied: own.apply === true, output };
@@ -78,7 +78,7 @@ function list({ home, output }: PluginContext, format: string): void {
   report(output, format, { document: all, rows: all.length === 0 ? [NONE] : rows });
 }
 
-/** Updates each plugin from its source: shows what is new, and installs it on request. */
+/** Fetches each plugin from its source, shows what is new, and installs it on request. */
 async function update(name: string | undefined, ground: PluginContext): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
   const all = name === undefined ? listInstalled(ground.home) : [findInstalled(name, ground)];
@@ -95,7 +95,7 @@ async function update(name: string | undefined, ground: PluginContext): Promise<
   return code;
 }
 
-/** Shows what a plugin brings, or what is new in an installed one, and installs it on request. */
+/** Shows what a plugin adds, or what is new in an installed one, and installs it on request. */
 async function offer(source: Source, before: InstalledPlugin | null, ground: PluginContext): Promise<void> {
   const { home, isApplied, output } = ground;
   const tell = (text: string) => output.out(joinLines(text));
@@ -108,7 +108,7 @@ async function offer(source: Source, before: InstalledPlugin | null, ground: Plu
       tell(`Instead of ${formatTitle(before)} (files ${before.fingerprint}):`);
     }
     output.out(joinLines(...describePlugin(plugin)));
-    // Meanwhile it may have been updated or removed.
+    // Look again under the lock: the plugin may have been updated or removed in the meantime.
     const now = () => (before === null ? null : findInstalled(before.name, ground));
     const take = () => install({ plugin, source, before: now(), isApplied }, home);
     await (isApplied ? withPluginLock(home, take) : take());
@@ -143,12 +143,12 @@ function describePlugin(plugin: Plugin): string[] {
 interface Installing {
   readonly plugin: Plugin;
   readonly source: Source;
-  /** The installed version that it replaces. */
+  /** The installed version that this one replaces; null if there is none. */
   readonly before: InstalledPlugin | null;
   readonly isApplied: boolean;
 }
 
-/** What a plugin adds to the user's folders: its path there, and how to name it. */
+/** Returns what a plugin adds to the user's folders: each path, and how to name it. */
 function listPaths({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map<string, string> {
   return new Map([
     ...skills.map((name) => [join("skills", name), `the skill ${name}`] as const),
@@ -156,7 +156,7 @@ function listPaths({ skills, commands }: Pick<Plugin, "skills" | "commands">): M
   ]);
 }
 
-/** All or nothing: conflicts with existing files are found before anything is written. */
+/** Installs everything or nothing. Finds conflicts with existing files before writing anything. */
 async function install({ plugin, source, before, isApplied }: Installing, home: string): Promise<void> {
   const { name, version, skills, commands, servers, hooks, fingerprint } = plugin;
   const place = join(home, "plugins", name);
@@ -187,7 +187,7 @@ async function install({ plugin, source, before, isApplied }: Installing, home: 
   };
   try {
     makeFolders(join(place, "data"));
-    // Until all is written, an update writes it again.
+    // Until everything is written, keep an empty fingerprint, so that the next update installs it again.
     await writeRecord(place, { ...record, fingerprint: "" });
     const used = [...added.keys()];
     for (const [path, { bytes, mode }] of plugin.files) {
@@ -230,12 +230,12 @@ async function remove(name: string, ground: PluginContext): Promise<void> {
   ground.output.out(joinLines(`Removed ${name}.`));
 }
 
-/** One process at a time installs, updates or removes plugins. */
+/** Takes the lock that lets only one process at a time install, update or remove plugins. */
 function withPluginLock(home: string, work: () => Promise<void>): Promise<void> {
   return lockPath(join(home, "plugins"), work);
 }
 
-/** Removes everything but the data that the plugin has written itself; files first, because the disk may be full. */
+/** Removes all but the data that the plugin itself has written. Removes files first: the disk may be full. */
 async function removePlugin(plugin: InstalledPlugin, home: string): Promise<void> {
   for (const path of [...listPaths(plugin).keys(), join("plugins", plugin.name, "files")])
     rmSync(join(home, path), { recursive: true, force: true });
@@ -247,10 +247,10 @@ async function removePlugin(plugin: InstalledPlugin, home: string): Promise<void
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
 }
 
-/** A plugin gets none of the user's variables: what looks like one in its servers stays literal. */
+/** Stands for a literal `$`: plugins get none of the user's variables, so what looks like one stays as written. */
 const DOLLAR = `\${BURIN_DOLLAR:-$}`;
 
-/** The plugin with its servers and hooks in the form of settings, with the future paths of its files and its data. */
+/** Returns the plugin's servers and hooks as settings, with the paths of its files and data once installed. */
 function toSettings(plugin: Plugin, home: string): Plugin {
   const { name, servers, hooks } = plugin;
   const place = join(home, "plugins", name);
@@ -300,7 +300,7 @@ function quotePath(path: string): string {
   return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What starts by itself, for the user. */
+/** Describes what will start automatically once the plugin is installed. */
 function listStartedCommands({ servers }: Plugin): string[] {
   return Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
     const words = Array.isArray(args) ? args.map((one) => JSON.stringify(one)) : [];

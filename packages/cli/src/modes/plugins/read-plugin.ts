@@ -19,20 +19,20 @@ export interface Plugin {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  /** The real path of its folder. */
+  /** The real path of the plugin's folder. */
   readonly root: string;
-  /** Names of folders below `skills`. */
+  /** The names of folders below `skills`. */
   readonly skills: readonly string[];
-  /** Names of files below `commands`, without their extension. */
+  /** The names of files below `commands`, without their extension. */
   readonly commands: readonly string[];
   readonly servers: Readonly<Record<string, Fields>>;
-  /** In the form of settings. */
+  /** The hooks in the form of the settings. */
   readonly hooks: readonly Fields[];
-  /** What is not used, and why. */
+  /** Parts that are not used, and why. */
   readonly left: readonly string[];
-  /** Of all its files. */
+  /** The fingerprint of all its files. */
   readonly fingerprint: string;
-  /** By path, as they were read for the fingerprint: what is shown is what is installed. */
+  /** The files by path, as they were read for the fingerprint: what is shown is exactly what is installed. */
   readonly files: ReadonlyMap<string, PluginFile>;
 }
 
@@ -103,7 +103,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 5000;
 const MAX_ALL_BYTES = 64 * 1024 * 1024;
 
-/** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError if the folder is not one; leaves out broken parts. */
+/** Reads a plugin by Agent Plugins 1.0.0. Leaves out broken parts. Throws UsageError if it is not a plugin. */
 export async function readPlugin(folder: string, more: readonly string[] = []): Promise<Plugin> {
   const root = realpathSync(folder);
   const manifest = readPluginJson(root, "plugin.json", MANIFEST);
@@ -144,7 +144,7 @@ interface Parts {
   readonly left: string[];
 }
 
-/** Whether it is a file of the plugin itself, and not a link, because links are not copied. */
+/** Whether this is a file of the plugin and not a link; links are not copied. */
 function isFile({ root, left }: Parts, path: string): boolean {
   const real = resolveInFolder(root, path);
   if (real === join(root, path) && statSync(real).isFile()) return true;
@@ -152,7 +152,7 @@ function isFile({ root, left }: Parts, path: string): boolean {
   return false;
 }
 
-/** The real path, or null when that is not in the folder, whose own path must be real. */
+/** Returns the real path, or null if it is not in the folder. `root` must be a real path. */
 export function resolveInFolder(root: string, path: string): string | null {
   const real = withFallback(null, () => realpathSync(resolve(root, path)));
   return real === root || real?.startsWith(root + sep) ? real : null;
@@ -167,7 +167,7 @@ function listNames({ root, left }: Parts, kind: string): string[] {
   return names.filter((name) => PART.test(name));
 }
 
-/** Returns null when there is no such file. Throws UsageError with what is wrong with it. */
+/** Reads and checks a JSON file; null if it does not exist. Throws UsageError that says what is wrong with it. */
 export function readJson(path: string, schema: JsonSchema): Fields | null {
   const text = readText(path, MAX_BYTES);
   if (text === null) return null;
@@ -182,13 +182,13 @@ export function readJson(path: string, schema: JsonSchema): Fields | null {
   return value as Fields;
 }
 
-/** The same for a file of the plugin itself. */
+/** Reads a JSON file of the plugin itself, never one outside its folder. */
 function readPluginJson(root: string, name: string, schema: JsonSchema): Fields | null {
   const real = resolveInFolder(root, name);
   return real === null ? null : readJson(real, schema);
 }
 
-/** The same for optional files: a broken one is left out. */
+/** Reads an optional JSON file of the plugin. A broken one is reported and left out. */
 function readPart({ root, left }: Parts, name: string, schema: JsonSchema): Fields {
   try {
     return readPluginJson(root, name, schema) ?? {};
@@ -227,7 +227,7 @@ function isSafe(url: string): boolean {
   return (protocol === "https:" || (protocol === "http:" && isHere)) && username === "" && hash === "";
 }
 
-/** Reads commands in the form of Burin's own hooks, from a file in the format of settings. */
+/** Reads the commands from the plugin's hooks file, which has the same form as `hooks` in the settings. */
 function readHooks(parts: Parts): Fields[] {
   const { hooks = [] } = readPart(parts, "hooks.json", HOOKS_FILE);
   return (hooks as Fields[]).filter((hook, at) => {
@@ -246,7 +246,7 @@ function findRuleFault(tools: unknown): string | null {
   }
 }
 
-/** The files to install, without links. */
+/** Reads the files to install, leaving out links. */
 async function readFiles(root: string): Promise<Map<string, PluginFile>> {
   const files = new Map<string, PluginFile>();
   let left = MAX_ALL_BYTES;

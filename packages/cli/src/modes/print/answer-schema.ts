@@ -5,10 +5,10 @@ import { describeError } from "@burin/core/internal";
 import { parseAnswerSchema } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
-/** Far more than a service takes; a device has no end. */
+/** Far more than any service accepts. The limit matters for a device file, which has no end. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The schema in a file that the command line names. */
+/** Reads the schema from the file that the command line names. */
 export async function readAnswerSchema(file: string): Promise<{ answerSchema: JsonSchema }> {
   try {
     const bytes = await buffer(createReadStream(file, { end: MAX_BYTES }));

@@ -1,2 +1,2 @@
-// Loaded only where somebody can answer: a start does not need it.
+// A separate module, loaded only if somebody can answer, so that other starts need not load it.
 export { AskUser } from "@burin/core/internal";

@@ -6,14 +6,14 @@ export function hasModelSettings(settings: Settings): boolean {
   return chooseModel(settings, process.env) !== null;
 }
 
-/** Only the host, because the rest of a URL may be secret. */
+/** Returns only the host, because the rest of a URL may be secret. */
 function formatHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /**
- * How models are opened and each request is handled, and what the user should know about the choice; throws
- * UsageError, with what to set, when none is named.
+ * Returns how to open models, how each request is handled, and notices about the choice of the model. If no model is
+ * configured, throws a UsageError that says what to set.
  */
 export async function findModels(settings: Settings, around?: (model: ChatModel) => ChatModel) {
   const choice = chooseModel(settings, process.env);

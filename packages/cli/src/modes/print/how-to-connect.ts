@@ -1,6 +1,6 @@
 import { describeMissing, findLocalServers, type Settings } from "@burin/core/internal";
 
-/** Says exactly what to set, using a server that is already listening on this machine if there is one. */
+/** Says what to set to connect a model. Names a server that is already listening on this machine, if any. */
 export async function explainConnection(settings?: Settings): Promise<string> {
   const servers = await findLocalServers(AbortSignal.timeout(1000));
   const found = servers.map(({ name, baseUrl, models }) => {

@@ -7,7 +7,7 @@ const UTF16: readonly (readonly [mark: string, encoding: string])[] = [
   ["feff", "utf-16be"],
 ];
 
-/** Returns an image or a PDF as media, and text in any encoding as text. Throws UsageError for anything else. */
+/** Converts piped bytes: an image or PDF to media, any text to a string. Throws UsageError for anything else. */
 export async function readPipedFile(
   bytes: Buffer,
 ): Promise<{ readonly text: string; readonly files: readonly Part[] }> {

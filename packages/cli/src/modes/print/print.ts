@@ -16,9 +16,9 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-/** Runs prompts without a screen, one after the other. The exit code is that of the first one that did not succeed. */
+/** Runs prompts one after the other without a screen. Returns the exit code of the first one that did not succeed. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
-  // The code for models is loaded while settings are read.
+  // Load the code for models while the settings are read.
   const loading = import("./find-model.ts");
   const { settings, isTrusted, notices } = await openSettings(options);
   const tell = async (message: string) => {
@@ -80,7 +80,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
 interface Face {
   readonly options: CommonOptions;
   readonly io: Io;
-  /** The notices that a run has told. */
+  /** The notices that runs have already printed. */
   readonly told: Set<string>;
 }
 
@@ -128,7 +128,7 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
   io.output.note(formatNote(fault));
 }
 
-/** What is wrong with a `/name` here that is a command of the app, or is called so by another agent. */
+/** Explains that a `/name` is a command of the app, or another agent's name for one; undefined if it is neither. */
 async function findAppFault(name: string): Promise<string | undefined> {
   const command = (await import("../../commands/screen-commands.ts")).findCommand(name);
   if (command === undefined) return undefined;
@@ -140,17 +140,17 @@ async function loadAnswerSchema({ jsonSchemaFile: file }: CommonOptions) {
   return file === undefined ? {} : (await import("./answer-schema.ts")).readAnswerSchema(file);
 }
 
-/** null where every event is printed as it is. */
+/** Returns null for stream-json, which prints every event as it is. */
 async function openReport(options: CommonOptions, output: Output) {
   if (options.outputFormat === "stream-json") return null;
   const { TextReport } = await import("./text-report.ts");
   return new TextReport(options, output);
 }
 
-/** What stands before the first prompt. */
+/** The events that come before the first prompt. */
 const BEFORE_PROMPT = new Set<AgentEvent["type"]>(["session", "mode", "notice", "context"]);
 
-/** Prints every event of the session, one per line. The first ones wait until the session they name can be resumed. */
+/** Prints every event, one per line. Holds the first ones back until the session that they name can be resumed. */
 async function printEvents(session: Session, output: Output): Promise<void> {
   let held: string | null = "";
   for await (const { event } of session.events()) {
@@ -159,7 +159,7 @@ async function printEvents(session: Session, output: Output): Promise<void> {
     else {
       held += line;
       if (BEFORE_PROMPT.has(event.type)) continue;
-      // A run tells itself what cannot be written.
+      // The run itself reports a log that cannot be written.
       await session.recorded().catch(() => {});
       output.out(held);
       held = null;
@@ -168,14 +168,14 @@ async function printEvents(session: Session, output: Output): Promise<void> {
   output.out(held ?? "");
 }
 
-/** Notes what no run has told, such as what became of telemetry. */
+/** Prints the notices that no run has printed, such as those about telemetry. */
 async function reportRest(session: Session, output: Output, told: ReadonlySet<string>): Promise<void> {
   const messages: string[] = [];
   for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
   for (const message of messages) if (!told.has(message)) output.note(formatNote(message));
 }
 
-/** By which the model asks the user, where somebody can answer. */
+/** Returns the tool that lets the model ask the user, if somebody can answer. */
 async function listAskingTools({ park, asksOnStdin }: CommonOptions) {
   return park || asksOnStdin ? [new (await import("./ask-user.ts")).AskUser()] : [];
 }

@@ -1,12 +1,12 @@
 import type { Part, Session } from "@burin/core";
 
 export interface Prompt {
-  /** null continues where a resumed session stopped. */
+  /** The prompt's text. With null, a resumed session continues where it stopped. */
   readonly text: string | null;
   readonly files?: readonly Part[];
-  /** Text that stdin had beside it. */
+  /** Text that was piped in together with the prompt. */
   readonly piped?: string;
-  /** Aborts when only this prompt is to be cancelled. */
+  /** Aborts if only this prompt is cancelled. */
   readonly signal?: AbortSignal;
   /** Called when the prompt has been added to the history. */
   onBegun?(): void;
@@ -14,7 +14,7 @@ export interface Prompt {
 
 export interface PromptInput {
   prompts(session: Session): AsyncIterable<Prompt> | Iterable<Prompt>;
-  /** Part of the input could not be read, and was left out. */
+  /** Part of the input was unreadable and was left out. */
   readonly hasFault?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { AgentEvent, SessionOptions } from "@burin/core";
 import { resumeSession } from "@burin/core/internal";
 import { type CommonOptions, resolveSessionLocation } from "../../request/options.ts";
 
-/** Opens and locks the session that the command line resumes. Throws SessionError, with what to do instead. */
+/** Opens and locks the session that the command line resumes. Throws a SessionError that says what to do instead. */
 export async function resumeChosen(
   options: CommonOptions,
   hear?: (event: AgentEvent) => void,

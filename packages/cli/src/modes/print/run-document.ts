@@ -1,24 +1,24 @@
 import type { AgentEvent } from "@burin/core";
 import { type CacheMiss, isAnswered, type Usage } from "@burin/core/sessions";
 
-/** Everything about a run that a script needs, in one document: its end, and what led to it. */
+/** Everything that a script needs to know about a run: its result, and what led to it. */
 export interface RunDocument extends Omit<Extract<AgentEvent, { type: "done" }>, "type"> {
-  /** null when no session was opened. */
+  /** null if no session was opened. */
   readonly sessionId: string | null;
   readonly toolCalls: { name: string; status: string }[];
-  /** `cost` in the currency of the prices; absent if a price is not known. */
+  /** `cost` is in the currency of the prices. It is absent if a price is not known. */
   readonly usage: {
     inputTokens: number;
     outputTokens: number;
     cachedTokens: number;
-    /** Input that was cached and then paid in full again, if the reason is known. */
+    /** Input that had been cached but was paid for in full again, if the reason is known. */
     cacheMisses?: CacheMiss[];
     cost?: number;
   };
   durationMs: number;
 }
 
-/** The document of a run before its first event. */
+/** Creates the document for a run that has no events yet. */
 export function createDocument(sessionId: string | null): RunDocument {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage, durationMs: 0 };

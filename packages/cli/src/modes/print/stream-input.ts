@@ -8,7 +8,7 @@ import { MAX_STDIN_BYTES } from "../../terminal/read-stdin.ts";
 import { openStdinLines } from "../../terminal/stdin-lines.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
-/** A text of the user, with any images or files. */
+/** The user's text, with any images or files. */
 interface Words {
   readonly text: string;
   readonly files: readonly Part[];
@@ -26,7 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const SHAPES =
   'write {"type":"user","text":"..."} (with "parts" for images and files), {"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}';
 
-/** A prompt that waits for its turn or, at the head of the queue, has it. */
+/** A prompt that waits for its turn; the one at the head of the queue is running. */
 class CurrentPrompt {
   readonly words: Words;
   readonly #stop = new AbortController();
@@ -46,7 +46,7 @@ class CurrentPrompt {
     return { ...this.words, signal: this.#stop.signal, onBegun };
   }
 
-  /** Text that comes before the prompt is in the history waits, so that it follows the prompt. */
+  /** Adds text to a running prompt. Holds it back until the prompt is in the history, so that it follows it. */
   steer(words: Words, session: Session): void {
     if (this.#hasBegun) session.steer(toParts(words));
     else this.#early.push(words);
@@ -69,7 +69,7 @@ function joinPrompts(said: readonly PartListUnion[]): Words {
   return { text: texts.join("\n\n"), files: files as Part[] };
 }
 
-/** Prompts on stdin, one JSON object per line, and messages from a program while they are worked on. */
+/** Reads prompts from stdin, one JSON object per line, and messages that arrive while a prompt runs. */
 export class StreamInput implements PromptInput {
   readonly #options: CommonOptions;
   readonly #io: Io;
@@ -77,7 +77,7 @@ export class StreamInput implements PromptInput {
   #lineNumber = 0;
   #hasEnded = false;
   #wake = (): void => {};
-  /** A line could not be read. */
+  /** Whether a line could not be read. */
   hasFault = false;
 
   constructor(first: string, options: CommonOptions, io: Io) {
@@ -95,19 +95,20 @@ export class StreamInput implements PromptInput {
         count += 1;
         yield prompt;
         this.#line.shift();
-        // What came too late for the run is sent next; after an interruption it waits for a prompt.
+        // Send texts that came too late for the run as the next prompt. After an interruption they wait for the next
+        // prompt.
         const late = prompt.signal?.aborted ? [] : session.takeWaiting();
         if (late.length > 0) this.#line.unshift(new CurrentPrompt(joinPrompts(late)));
       }
     } finally {
-      // When the whole run was parked or interrupted, the prompt at the head was the last.
+      // If the whole run was parked or interrupted, the prompt at the head was still run; the others were not.
       this.#tellLeft(this.#line.slice(1), session);
     }
     if (count === 0 && !this.hasFault && !this.#io.signal.aborted)
       throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
   }
 
-  /** undefined when there will be no more. */
+  /** Resolves to the next prompt, or to undefined when there will be no more. */
   async #next(): Promise<CurrentPrompt | undefined> {
     while (this.#line.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -124,7 +125,7 @@ export class StreamInput implements PromptInput {
     if (this.#options.outputFormat !== "stream-json") this.#io.output.note(formatNote(message));
   }
 
-  /** After stdin has ended, questions cannot be answered any more. */
+  /** Reports questions. Once stdin has ended, answers them with null, because nobody can answer any more. */
   async #follow(session: Session): Promise<void> {
     const isTold = this.#options.outputFormat === "stream-json";
     for await (const { event } of session.events()) {
@@ -176,7 +177,8 @@ export class StreamInput implements PromptInput {
     const isOpen = session.questions.some((question) => question.id === id);
     const fault = session.answer(id, decision as Decision);
     if (fault === null) return;
-    // An interruption may have answered it at the same moment.
+    // Report it as the answer's fault only if the question was open: an interruption may have answered it at the same
+    // moment.
     if (isOpen) this.#complain(fault, session);
     else this.#tellFault(fault, session);
   }
@@ -224,7 +226,7 @@ function readInputLine(line: string): InputLine {
   }
 }
 
-/** Returns the words, or what is wrong with them. */
+/** Returns the text and files, or a message about what is wrong with them. */
 function readWords({ text = "", parts = [] }: Fields): Words | string {
   if (typeof text !== "string") return '"text" must be a string';
   if (!Array.isArray(parts) || !parts.every(isPart))

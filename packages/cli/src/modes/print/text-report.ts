@@ -8,18 +8,18 @@ import type { RunDocument } from "./run-document.ts";
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
 
 /**
- * Reports a run as text: the final answer on stdout, everything else on stderr. At a terminal the model's text
- * appears as it is written; otherwise text before its calls goes to stderr, so that stdout has only the answer.
+ * Reports a run as text: the final answer on stdout, everything else on stderr. At a terminal the model's text appears
+ * as it arrives. Otherwise the text before a call goes to stderr, so that stdout gets only the answer.
  */
 export class TextReport {
   readonly #output: Output;
   readonly #options: Pick<CommonOptions, "outputFormat" | "isQuiet">;
-  /** The model's text since its last call, as far as it was not shown. */
+  /** The part of the model's text since its last call that was not shown. */
   #words = "";
   #lastShown = "\n";
-  /** The messages of failed calls that were shown. */
+  /** The error messages of failed calls that were already shown. */
   readonly #told = new Set<string>();
-  /** The rules that would have allowed the refused calls. */
+  /** The rules that would have allowed the calls that were refused. */
   readonly #rules = new Set<string>();
 
   constructor(options: Pick<CommonOptions, "outputFormat" | "isQuiet">, output: Output) {
@@ -42,7 +42,7 @@ export class TextReport {
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
   }
 
-  /** Prints what remains at the end of the run. */
+  /** Prints the rest of the report at the end of the run. */
   async end(document: RunDocument): Promise<void> {
     const { result, confirmation, error, turns } = document;
     if (this.#isJson) this.#output.out(`${JSON.stringify(document)}\n`);
@@ -103,14 +103,14 @@ export class TextReport {
     this.#output.note(text);
   }
 
-  /** The streamed text may have stopped in the middle of a line. */
+  /** Ends the current line if the streamed text stopped in the middle of it. */
   #endLine(): void {
     if (this.#lastShown !== "\n") this.#output.content("\n");
     this.#lastShown = "\n";
   }
 }
 
-/** Evidence from its log that the work is correct; empty when no file was changed. */
+/** Lists the log's evidence that the work is correct; empty if no file was changed. */
 function describeProof({ proof, check }: RunDocument): string[] {
   const lines: string[] = [];
   if (proof) {
@@ -130,7 +130,7 @@ function describeEnd(exitCode: number | null): string {
   return exitCode === null ? "exit code not known" : `exit code ${exitCode}`;
 }
 
-/** Why the service could not read its cache. */
+/** Why the service could not use its cache. */
 const MISSED: Readonly<Record<CacheMiss["reason"], string>> = {
   model: "another model was asked",
   tools: "the tools changed",
@@ -155,7 +155,7 @@ const TAIL_LINES = 4;
 const MAX_CHARACTERS = 200;
 const MARKS = { pending: " ", in_progress: ">", completed: "x" };
 
-/** A tool's display as a few indented lines that are safe for a terminal. */
+/** Formats a tool's display as a few indented lines that are safe for a terminal. */
 function formatDisplay(display: ToolDisplay): string {
   const lines = listDisplayLines(display);
   const left = lines.length - HEAD_LINES - TAIL_LINES;
@@ -174,7 +174,7 @@ function listDisplayLines(display: ToolDisplay): string[] {
     case "progress":
       return [display.title, ...display.lines];
     default:
-      // A tool of an embedder may return a display that only its own face can draw.
+      // An embedder's tool may return a display that only the embedder's own interface can show.
       return [];
   }
 }

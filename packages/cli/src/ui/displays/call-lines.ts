@@ -18,14 +18,14 @@ import { look } from "../look.ts";
 import { drawMarkdown } from "../markdown.ts";
 import { drawDiff, drawDiffSummary } from "./file-diff.ts";
 
-/** How much of a result is shown by default; ctrl+o shows all of it. */
+/** How many rows of a change are shown. ctrl+o shows the whole result. */
 const MAX_DIFF_ROWS = 24;
 const MAX_LIVE_ROWS = 3;
 const MAX_ERROR_ROWS = 4;
-/** All of the output of most commands that fail. */
+/** Enough for the whole output of most commands that fail. */
 const MAX_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
-/** Cells reserved for the description before anything follows it. */
+/** The description keeps at least this many cells; anything after it must fit in the rest. */
 const MIN_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 
@@ -40,11 +40,11 @@ const MARKS: Readonly<Record<ToolCall["status"], readonly [string, Style | undef
 
 interface Drawing {
   readonly width: number;
-  /** How long it has run, or ran, in milliseconds. */
+  /** How long the call has been running, or ran, in milliseconds. */
   readonly milliseconds: number;
 }
 
-/** A call as one line, and below it the parts of its result that users usually want to see. */
+/** Shows a call as one line, and below it the parts of its result that users usually want to see. */
 export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const outcome = resolveOutcome(call);
   const [sign, style] = MARKS[outcome];
@@ -54,7 +54,7 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const more = [...summarizeCall(call), ...formatTime(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, createSpan(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
-  // In a narrow window, how it ended is more important than its result.
+  // In a narrow window, drop the result before the way it ended.
   const from = more.findIndex((_, index) => width - measureLine(tailOf(more.slice(index))) > MIN_HEAD);
   const tail = from === -1 ? [] : tailOf(more.slice(from));
   const first = [...cutLine(head, width - measureLine(tail)), ...tail];
@@ -69,13 +69,13 @@ function describeCall(description: string): string {
   return say(`did.${verb.toLowerCase()}` as TextKey, { what });
 }
 
-/** A command that a signal ended, or that gave an exit code, has run, and did not do what it was for. */
+/** Returns the status to show. A command that ended with a signal or an exit code counts as failed. */
 function resolveOutcome(call: ShownCall): ToolCall["status"] {
   if (call.status !== "success" || typeof call.returnDisplay !== "string" || call.isPlan) return call.status;
   return splitDisplay(call.returnDisplay).fault === "" ? "success" : "error";
 }
 
-/** A call that waits for its turn, or was cancelled before it, has no description. */
+/** Turns a tool's name into words, for a call without a description because it has not had its turn. */
 function describeTool(name: string): string {
   const words = name.replace(/_+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -108,14 +108,14 @@ function drawWholeCall(call: ShownCall, width: number): readonly Line[] {
   return call.status === "executing" && call.display !== undefined ? drawDisplay(call.display, width) : [];
 }
 
-/** The result of a call. A plan stays as it was approved. */
+/** Shows the result of a call. A plan is shown as it was approved. */
 function drawResult(call: ShownCall & { readonly status: "success" }, width: number): readonly Line[] {
   const { returnDisplay: display, isPlan } = call;
   if (isPlan && typeof display === "string") return drawMarkdown(display, width, false);
   return drawDisplay(display, width);
 }
 
-/** A result, drawn by its kind. */
+/** Shows a result according to its kind. */
 function drawDisplay(display: ToolDisplay, width: number): readonly Line[] {
   if (typeof display === "string") return display.trim() === "" ? [] : splitLines(display.trimEnd());
   switch (display.kind) {
@@ -126,7 +126,7 @@ function drawDisplay(display: ToolDisplay, width: number): readonly Line[] {
     case "progress":
       return display.lines.map((line) => [createSpan(line, "dim")]);
     default:
-      // A tool of an embedder may return a display that only its own face can draw.
+      // An embedder's tool may return a display that only the embedder's own interface can show.
       return [];
   }
 }
@@ -139,7 +139,7 @@ function drawTodo(status: "pending" | "in_progress" | "completed", content: stri
   return [{ text: mark, style: styles[status] }, createSpan(content, styles[status])];
 }
 
-/** A few words after the description. */
+/** Returns a few words about the result, to follow the description. */
 function summarizeCall(call: ShownCall): Span[][] {
   if (call.status !== "success" || call.isPlan) return [];
   const { returnDisplay: display } = call;
@@ -156,8 +156,8 @@ function summarizeCall(call: ShownCall): Span[][] {
 }
 
 /**
- * The lines of a text, and of a command's: the exit code or signal if it failed, at the end after an empty line, and
- * what is noted below that.
+ * Splits a result into lines, notes and a fault. A command's output ends with an empty line and, if it failed, its exit
+ * code or signal; notes follow that.
  */
 function splitDisplay(display: string): { lines: string[]; notes: string[]; fault: string } {
   const text = display.trim();
@@ -169,7 +169,7 @@ function splitDisplay(display: string): { lines: string[]; notes: string[]; faul
   return { lines, notes, fault: code === "0" ? "" : say("call.exit", { code }) };
 }
 
-/** What a line adds to the description, which already says what was done to what. */
+/** Returns what a line adds to the description, which already says what was done to what. */
 function removeRepeated(line: string, description: string): string {
   const subject = description.replace(/^\S+ /, "");
   const at = subject.length < 4 ? -1 : line.indexOf(subject);
@@ -180,7 +180,7 @@ function removeRepeated(line: string, description: string): string {
   return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
 }
 
-/** Of a long output only the end is here, behind dots. */
+/** Counts lines. If dots mark that only the end of a long output is known, adds a plus. */
 export const formatCount = (output: string, lines: number) => `${lines}${output.startsWith("…") ? "+" : ""}`;
 
 function formatLineCount(count: string): string {
@@ -217,7 +217,7 @@ function drawLive(display: ToolDisplay | undefined, width: number): readonly Lin
     : lines.slice(-MAX_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
-/** Failures whose message only helps the model. */
+/** Failures whose message is meant for the model, with a text for the user instead. */
 const FOR_THE_MODEL: Readonly<Record<string, TextKey>> = {
   no_occurrence: "call.notFound",
   wrong_count: "call.wrongCount",
@@ -228,7 +228,7 @@ const STOPPED = /was not completed: interrupted before it was done\.$/;
 
 type Failed = ToolCall & { readonly error: ToolError };
 
-/** What went wrong, in the user's words: a message that is meant for the model is never shown as it is. */
+/** Says in the user's language what went wrong. A message that is meant for the model is never shown as it is. */
 function describeFault({ name, error: { type, message } }: Failed): string {
   const refused = REFUSED.exec(message);
   if (refused !== null && (type === "cancelled" || type === "plan_declined")) {
@@ -241,7 +241,7 @@ function describeFault({ name, error: { type, message } }: Failed): string {
   return key === undefined ? removeName(name, message) : say(key);
 }
 
-/** Without the tool's own name, which only a model needs. */
+/** Removes the tool's name, which only a model needs. */
 function removeName(name: string, message: string): string {
   if (!message.startsWith(`${name} `)) return message;
   const rest = message.slice(name.length + 1);
@@ -253,7 +253,7 @@ function drawError(message: string, style: Style, width: number): readonly Line[
   return shortenLines(lines, MAX_ERROR_ROWS);
 }
 
-/** The last lines of an output, and more of one that failed; a single line stands beside the description. */
+/** Returns an output's last lines, more if the command failed. A single line is next to the description instead. */
 function drawOutput(display: string, width: number): readonly Line[] {
   const { lines, fault } = splitDisplay(display);
   if (lines.length < 2) return [];
@@ -263,7 +263,7 @@ function drawOutput(display: string, width: number): readonly Line[] {
   return [[{ text: say("call.more", { count: lines.length - most }), style: "dim" }], ...shown];
 }
 
-/** What the sandbox did to the command, which its own words seldom say. */
+/** Returns what the sandbox did to the command: its own output seldom says so. */
 function drawNote(display: string, width: number): readonly Line[] {
   return splitDisplay(display).notes.flatMap((note) => drawError(note, "warning", width));
 }
@@ -281,7 +281,7 @@ export function formatDuration(milliseconds: number): string {
   return minutes < 60 ? `${minutes} m ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** The text that a model gets of a result. */
+/** Returns the text of a result that the model gets. */
 export function formatModelText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");

@@ -11,36 +11,39 @@ import {
 import { highlightCode } from "../highlight.ts";
 import { look } from "../look.ts";
 
-/** A line of a unified diff, with its number in the file that has it. */
+/** A line of a unified diff, with its number in the new file, or in the old file if it was removed. */
 interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly number: number;
-  /** Its number before the change, if both sides have it. */
+  /** The line's number before the change, if it is in both files. */
   readonly before: number;
   readonly text: string;
 }
 
-/** A longer line is compared as a whole. */
+/** A longer pair of lines is not compared word by word. */
 const LONGEST_COMPARED = 400;
 /** In a narrower window, two columns would be wrapped too much. */
 const MIN_BESIDE = 90;
-/** From this width on they are beside each other unless the user wants it otherwise. */
+/** From this width on, changes are shown side by side unless the user chose otherwise. */
 const BESIDE_BY_ITSELF = 138;
 const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
-/** Shared by sessions: rows by all that they are made of. A large change is drawn again with each key. */
+/**
+ * Shared by sessions: the rows drawn last, with everything they depend on as the key. A large change would otherwise be
+ * computed again for each key press.
+ */
 let last = { key: "", rows: [] as readonly Line[] };
 
-/** Whether a change is drawn in two columns in a window of that width. */
+/** Whether a change is shown side by side in a window of that width. */
 export function isBeside(width: number): boolean {
   return width >= MIN_BESIDE && !look.isSpoken && (look.isSideBySide ?? width >= BESIDE_BY_ITSELF);
 }
 
-/** A change of a file, or some of its hunks, in the colours of its language, with the differing words marked. */
+/** Draws a change or some of its hunks, with syntax colours and with the changed words marked. */
 export function drawDiff(fileDiff: string, width: number, fileName = ""): readonly Line[] {
   const hunks = parseHunks(fileDiff);
-  // Beside nothing, half of the window would be empty.
+  // If one side is empty, half of the window would be, too.
   const isTwoSided = ["+", "-"].every((sign) =>
     hunks.some((hunk) => hunk.some((line) => line.sign === sign)),
   );
@@ -51,7 +54,7 @@ export function drawDiff(fileDiff: string, width: number, fileName = ""): readon
   return last.rows;
 }
 
-/** The name of a fence for that file, which is most often its ending. */
+/** Returns the name of the language for a code block: usually the file's extension. */
 function detectLanguage(fileName: string): string {
   const name = fileName.split(/[/\\]/).at(-1) ?? "";
   const ending = /\.([^.]+)$/.exec(name)?.[1] ?? name;
@@ -109,13 +112,13 @@ function parseHunks(fileDiff: string): DiffLine[][] {
 }
 
 interface Room {
-  /** Of the numbers. */
+  /** The width of the line numbers. */
   readonly gutter: number;
   readonly width: number;
   readonly language: string;
 }
 
-/** Lines that belong together: unchanged ones, or removed lines and their replacement, with the differing words. */
+/** Lines that belong together: unchanged lines, or removed lines and their replacement with the changed words. */
 interface Block {
   readonly removed: readonly DiffLine[];
   readonly added: readonly DiffLine[];
@@ -148,7 +151,7 @@ function drawHunk(hunk: readonly DiffLine[], room: Room): Line[] {
   ]);
 }
 
-/** The old text on the left, the new text on the right. */
+/** Draws the old text on the left and the new text on the right. */
 function drawHunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
@@ -174,7 +177,7 @@ function takeRun(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): Diff
   return hunk.slice(from, end);
 }
 
-/** One line; a tint reaches from its number to the end of its column. */
+/** Draws one line. Its tint reaches from the number to the end of the column. */
 function drawLine(
   { sign, number, text }: DiffLine,
   changed: readonly boolean[] = [],
@@ -201,7 +204,7 @@ const BACKS: Readonly<Partial<Record<DiffLine["sign"], { readonly line: Back; re
   "-": { line: "removed", word: "removedWord" },
 };
 
-/** The spans of a line, split where a changed word begins or ends. */
+/** Splits a line's spans where a changed word begins or ends. */
 function markWords(
   spans: readonly Span[],
   changed: readonly boolean[],
@@ -230,7 +233,7 @@ function splitWords(text: string): string[] {
   return text.match(WORDS) ?? [];
 }
 
-/** For each word of two lines whether it differs; nothing is marked when most of the line differs. */
+/** Says for each word of two lines whether it changed. If most of a line changed, nothing is marked. */
 function findChangedWords(before: string, after: string): [boolean[], boolean[]] {
   if (before.length + after.length > LONGEST_COMPARED) return [[], []];
   const [one, two] = [splitWords(before), splitWords(after)];
