@@ -5,19 +5,19 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4320, // a third is the linear pattern matcher
-  "edit-match": 2910,
+  "edit-match": 2920,
   "shell-judge": 7500, // two fifths are tables of programs
   net: 810,
   files: 7580, // a fifth is search
   commands: 10270, // sandbox and git are the half
-  models: 6880, // protocols and requests 2,380, failures and replies 1,500
+  models: 6910, // protocols and requests 2,380, failures and replies 1,500
   testing: 1510,
   web: 1900, // half is HTML to Markdown
   mcp: 2840,
   core: 20480, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
-  fleet: 4880,
-  cli: 17820, // the app is more than half
+  fleet: 4890,
+  cli: 17860, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;
