@@ -93,12 +93,12 @@ export class SessionEgress {
     if (this.#opening === null || this.#shared !== shared) {
       this.#close();
       this.#shared = shared;
-      this.#opening = this.#openIn(shared);
+      this.#opening = this.#openNamespace(shared);
     }
     return this.#opening;
   }
 
-  async #openIn(shared: CommandSpace | null): Promise<NetworkNamespace> {
+  async #openNamespace(shared: CommandSpace | null): Promise<NetworkNamespace> {
     const { environment, resolve, limits } = this.#options;
     const space = await (shared === null
       ? openNetworkNamespace(environment.PATH)

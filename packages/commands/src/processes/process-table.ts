@@ -39,7 +39,7 @@ export function listProcessesBelow(folder: string): readonly ProcessEntry[] | nu
 }
 
 /** Returns one of them; null when it does not exist any more. */
-export function processBelow(folder: string, pid: number): ProcessEntry | null {
+export function findProcessBelow(folder: string, pid: number): ProcessEntry | null {
   return readProcess(`${folder}/${pid}`);
 }
 

@@ -6,10 +6,10 @@ import { tryReadLink } from "@burin/files/disk/disk-looks";
 import {
   findChild,
   findProcess,
+  findProcessBelow,
   listProcesses,
   listProcessesBelow,
   type ProcessEntry,
-  processBelow,
   readInnerPid,
 } from "../processes/process-table.ts";
 import { tryRun } from "../processes/run-process.ts";
@@ -104,7 +104,7 @@ export class SessionSpace {
   get canBeEntered(): boolean {
     if (!this.isOpen || this.#opened.size === 0) return false;
     return [...this.#own].every(([pid, started]) => {
-      const now = processBelow(this.#table, pid);
+      const now = findProcessBelow(this.#table, pid);
       return now?.started === started && !now.isZombie;
     });
   }

@@ -165,7 +165,7 @@ export class RunningCommands {
     const terminal = request.terminal ?? false;
     const shell = this.#inShell(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
-    const limits = this.#limitsOf(request, [shell.program, ...shell.args]);
+    const limits = this.#buildLimits(request, [shell.program, ...shell.args]);
     const needs = Promise.all([taking, limits, this.#options.secrets?.()]);
     const [pipe, { sandbox, egress }, secrets] = await needs.catch(async (error) => {
       closePipe(await taking);
@@ -226,7 +226,7 @@ export class RunningCommands {
     return findProtectedWrites(request, this.#options.roots, this.#options.environment);
   }
 
-  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<CommandLaunch> {
+  async #buildLimits(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<CommandLaunch> {
     const { directory, exception, readOnly = [], terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return { sandbox: null, egress: null };
     const isReadOnly = this.#isReadOnly(request);

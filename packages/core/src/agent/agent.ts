@@ -21,7 +21,7 @@ import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
 import type { Conversation, Prompt } from "./conversation.ts";
-import { estimateUsage, type Reply, readReply, spendingModel } from "./reply.ts";
+import { estimateUsage, type Reply, readReply, trackModelUsage } from "./reply.ts";
 import {
   createBudgetEnd,
   createInterruptedEnd,
@@ -115,8 +115,8 @@ export class Agent {
     const account = { purpose: "compaction", budget, tell } as const;
     this.#compactor = new Compactor({
       models: [
-        ...(small ? [{ ...small, ...spendingModel({ model: small }, account) }] : []),
-        spendingModel(this, account),
+        ...(small ? [{ ...small, ...trackModelUsage({ model: small }, account) }] : []),
+        trackModelUsage(this, account),
       ],
       size: this.#size,
       window,
@@ -274,7 +274,7 @@ export class Agent {
   /** Asks the model to continue a reply that ended too early. Returns whether it did. */
   async #continueReply(run: Run, reply: Reply): Promise<boolean> {
     const isWhole = reply.end.reason === "stop" || reply.calls.length > 0;
-    const more = isWhole ? null : (await import("./continuation.ts")).continuationOf(run, reply);
+    const more = isWhole ? null : (await import("./continuation.ts")).planContinuation(run, reply);
     if (!more) return false;
     run.unfinished += reply.text;
     await this.#conversation.told.give(createNotice(more.notice));

@@ -80,8 +80,8 @@ export class ContextFiles {
   async again(): Promise<string[]> {
     const texts: string[] = [];
     for (const file of this.#conversation.record.contextFiles) {
-      const content = await this.#contentOf(file);
-      if (content !== null) texts.push(this.#told(file, content));
+      const content = await this.#readContent(file);
+      if (content !== null) texts.push(this.#wrapContent(file, content));
     }
     return texts;
   }
@@ -94,17 +94,17 @@ export class ContextFiles {
       this.#seen.add(folder);
       for (const name of resolveContextFileNames(this.#places.fileNames, folder)) {
         const path = join(folder, name);
-        const content = await this.#contentOf(path);
+        const content = await this.#readContent(path);
         if (content === null) continue;
         const file = tryRealPath(path) ?? path;
         if (!record.contextFiles.has(file))
-          events.push(note({ type: "context", text: this.#told(file, content), file }));
+          events.push(note({ type: "context", text: this.#wrapContent(file, content), file }));
       }
     }
     return events;
   }
 
-  #told(file: string, content: string): string {
+  #wrapContent(file: string, content: string): string {
     const { home, mostCharacters } = this.#places;
     const whose = dirname(file) === home ? "The user's instructions for all projects" : "Instructions";
     const hint = `read ${formatPath(file)} for the rest`;
@@ -112,7 +112,7 @@ export class ContextFiles {
   }
 
   /** Returns null for a file that is empty, unreadable or not text, or whose real location is not allowed. */
-  async #contentOf(file: string): Promise<string | null> {
+  async #readContent(file: string): Promise<string | null> {
     if (!existsSync(file)) return null;
     try {
       const isInside = this.#places.roots.some((root) => isWithin(file, root));
@@ -129,8 +129,8 @@ export class ContextFiles {
    */
   async #readOutside(file: string): Promise<string | null> {
     const isHome = dirname(file) === this.#places.home;
-    const { openWithin } = await import("@burin/files/paths/paths");
-    const { descriptor } = await openWithin(file, [isHome ? sep : findRepositoryTop(this.#root)]);
+    const { openInsideRoots } = await import("@burin/files/paths/paths");
+    const { descriptor } = await openInsideRoots(file, [isHome ? sep : findRepositoryTop(this.#root)]);
     if (!isHome && !isOwn(fstatSync(descriptor), this.#root)) {
       closeSync(descriptor);
       return null;

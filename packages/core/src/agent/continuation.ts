@@ -2,16 +2,16 @@ import type { Reply } from "./reply.ts";
 import type { Run } from "./run.ts";
 
 /** In a row; a service that breaks every reply is not asked forever. */
-const MOST_BROKEN = 3;
+const MAX_BROKEN = 3;
 
 /** How to continue a reply that ended too early, in words for user and model; null after too many of them. */
-export function continuationOf(run: Run, { end, text }: Reply) {
-  if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;
+export function planContinuation(run: Run, { end, text }: Reply) {
+  if (end.reason === "length") return run.cuts === 0 ? continueAfterCut(run, text) : null;
   if (
     end.reason !== "error" ||
     !end.error.isPassing ||
     run.unfinished + text === "" ||
-    run.broken >= MOST_BROKEN
+    run.broken >= MAX_BROKEN
   )
     return null;
   const { message, retryAfterMs } = end.error;
@@ -25,7 +25,7 @@ export function continuationOf(run: Run, { end, text }: Reply) {
   };
 }
 
-function afterCut(run: Run, text: string) {
+function continueAfterCut(run: Run, text: string) {
   run.cuts += 1;
   const instruction =
     text === ""

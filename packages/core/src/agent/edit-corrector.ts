@@ -2,7 +2,7 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
-import { answerOnce, asUser } from "./reply.ts";
+import { answerOnce, wrapAsUserMessage } from "./reply.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:
@@ -36,7 +36,7 @@ export function readEditContext(history: readonly Message[]): EditContext {
 export function createEditCorrector(model: ChatModel, words: () => EditContext): CorrectEdit {
   return async (failed, signal) => {
     const around = words();
-    const history = asUser(buildQuestion(failed, around));
+    const history = wrapAsUserMessage(buildQuestion(failed, around));
     const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
     if (end.reason !== "stop") return null;
     const proposal = parseProposal(text);

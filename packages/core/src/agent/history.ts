@@ -214,7 +214,7 @@ export class WorkRecord {
 
   #applyCall(call: ToolCall): void {
     if (!isAnswered(call) || call.status !== "success") return;
-    if (call.name === TODO_TOOL) this.#todos = todosIn(call.args.todos) ?? this.#todos;
+    if (call.name === TODO_TOOL) this.#todos = parseTodos(call.args.todos) ?? this.#todos;
     const display = call.returnDisplay;
     if (typeof display === "string" || display.kind !== "file_diff") return;
     const { fileName: name, addedLines, removedLines, originalContent } = display;
@@ -229,7 +229,7 @@ export class WorkRecord {
   }
 }
 
-function todosIn(value: unknown): Todo[] | undefined {
+function parseTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.flatMap((item: unknown) => {
     const { id, content, status = "pending" } = (item ?? {}) as Record<string, unknown>;

@@ -28,7 +28,7 @@ export class DeclaredTools {
     const { registry, mostCharacters, isWaiting } = this.#needs;
     const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
-    const costOf = (tool: Tool) => (this.#isFree(tool) ? 0 : sizeOf(tool));
+    const costOf = (tool: Tool) => (this.#isFree(tool) ? 0 : measureDeclaration(tool));
     let left = mostCharacters - this.#declared(all).reduce((sum, tool) => sum + costOf(tool), 0);
     let leavesOut = false;
     const added: string[] = [];
@@ -71,6 +71,6 @@ export class DeclaredTools {
 
 const sizes = new WeakMap<Tool, number>();
 
-function sizeOf(tool: Tool): number {
+function measureDeclaration(tool: Tool): number {
   return getOrCreate(sizes, tool, () => JSON.stringify(buildDeclaration(tool)).length);
 }

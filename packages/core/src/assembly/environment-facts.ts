@@ -112,7 +112,7 @@ export class GitNews {
 }
 
 /** The same bytes for the same roots, so that provider caches work from request to request. */
-export function systemPrompt([root = "", ...more]: readonly string[]): string {
+export function buildSystemPrompt([root = "", ...more]: readonly string[]): string {
   const others = `\n- These folders can be used, too; name one as "path" to search it: ${more.join(", ")}`;
   return `You are Burin, a coding agent that works with tools in the folder ${root}.
 - Look before you claim: list, search and read what the task is about.${more.length > 0 ? others : ""}

@@ -1,7 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import { Agent, type AgentOptions, type CollectBriefing } from "../agent/agent.ts";
 import { ContextFiles } from "../agent/context-files.ts";
-import { describeEnvironment, systemPrompt } from "./environment-facts.ts";
+import { buildSystemPrompt, describeEnvironment } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import { createDeclarationList } from "./join-declarations.ts";
 import type { JoinedHooks } from "./join-hooks.ts";
@@ -44,7 +44,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...needs,
     declarations: createDeclarationList(parts),
     systemPrompt: [
-      mainPrompt ?? systemPrompt(workspace.roots),
+      mainPrompt ?? buildSystemPrompt(workspace.roots),
       ...(settings.context.environment ? [describeEnvironment(workspace.root, home.environment)] : []),
       ...(instructions ? [instructions] : []),
     ].join("\n\n"),

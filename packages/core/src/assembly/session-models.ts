@@ -5,7 +5,7 @@ import { guessContextWindow } from "@burin/models/choice/context-window";
 import { computeCost } from "@burin/models/replies/price";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
-import { pageAnswerer, samplingOf, spendingModel } from "../agent/reply.ts";
+import { createPageAnswerer, createSamplingHandler, trackModelUsage } from "../agent/reply.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { chooseMode, type Home } from "./home.ts";
 import type { SessionOptions } from "./options.ts";
@@ -115,7 +115,7 @@ interface HelpOptions {
 export function createModelHelpers(models: Models, { home, budget, conversation }: HelpOptions) {
   const { tell, history } = conversation;
   const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
-    spendingModel(asked, { purpose, budget, tell });
+    trackModelUsage(asked, { purpose, budget, tell });
   // Loaded when needed, because few runs correct an edit.
   const correctEditOf =
     (said: ReadMessages): CorrectEdit =>
@@ -123,10 +123,10 @@ export function createModelHelpers(models: Models, { home, budget, conversation 
       const { createEditCorrector, readEditContext } = await import("../agent/edit-corrector.ts");
       return createEditCorrector(paid("edit_correction"), () => readEditContext(said()))(failed, signal);
     };
-  const tools = { answerFromPage: pageAnswerer(paid("page")), said: () => history.messages };
+  const tools = { answerFromPage: createPageAnswerer(paid("page")), said: () => history.messages };
   return {
     tools: home.settings.tools.editCorrection ? { ...tools, correctEditOf } : tools,
-    askModel: samplingOf(paid("mcp_sampling", models)),
+    askModel: createSamplingHandler(paid("mcp_sampling", models)),
   };
 }
 

@@ -159,7 +159,7 @@ export class Session {
     const opening = this.#openSession(words === null).map((event) => this.#heard(event));
     const gap = words === null && left.length === 0 ? await this.#findGap() : {};
     const events = gap.event ? [...opening, gap.event] : opening;
-    const demands = await this.#demandsOf(signal);
+    const demands = await this.#buildDemands(signal);
     const end = gap.end ?? null;
     const told = demands ? demands.tell(words) : words;
     const given = told === null ? left : this.#inputOf(told, prompt?.media);
@@ -178,7 +178,7 @@ export class Session {
     return { text, ...(media ? { media } : {}) };
   }
 
-  async #demandsOf(signal: AbortSignal): Promise<Demands | null> {
+  async #buildDemands(signal: AbortSignal): Promise<Demands | null> {
     const { answerSchema, check: command, home, budget } = this.#parts;
     if (answerSchema === undefined && command === undefined) return null;
     const { openDemands } = await import("../session/ask-until.ts");

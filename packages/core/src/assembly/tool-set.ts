@@ -158,7 +158,7 @@ export class ToolSet {
     this.journal = createLazyMethods(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
     this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
     this.#grants = new Grants(home.folder, home.root);
-    this.judge = this.#judgeIn(this.current);
+    this.judge = this.#createJudge(this.current);
     const closing = this.#closing.signal;
     const journal = this.journal.ofCalls;
     const { hooks } = this;
@@ -172,7 +172,7 @@ export class ToolSet {
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
     const { judge, callIds } = this;
-    const asking = park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking));
+    const asking = park ? this.questions.load : (questions ?? this.#findAnsweredQuestions(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
     const guard = (tool: Tool) => guardTool(tool, { ...flow, callIds });
     this.guarded = registry.guarded(guard);
@@ -206,7 +206,7 @@ export class ToolSet {
       else registry.registerTool(tool, this.registry.sourceOf(tool.name));
     }
     const { current, callIds } = this;
-    const judge = this.#judgeIn({
+    const judge = this.#createJudge({
       get mode() {
         return pickStricterMode(current.mode, approvalMode ?? current.mode);
       },
@@ -240,11 +240,11 @@ export class ToolSet {
   }
 
   /** Returns the queue for a question that was answered earlier, if nobody can be asked now. */
-  #alreadyAnswered(asking: AskingOptions | undefined): SchedulerOptions["questions"] {
+  #findAnsweredQuestions(asking: AskingOptions | undefined): SchedulerOptions["questions"] {
     return (callId) => (asking?.knows(callId) ? this.questions.load() : undefined);
   }
 
-  #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerOptions["judge"] {
+  #createJudge(current: { readonly mode: ApprovalMode }): SchedulerOptions["judge"] {
     const { roots } = this.workspace;
     const { shell } = this.commands;
     const containment = () => this.journal.findContainment(() => this.commands.sandbox());

@@ -141,7 +141,7 @@ export interface OpenedFile {
 }
 
 /** Opens something to read that must exist and be inside. The caller closes the descriptor. */
-export async function openWithin(path: string, roots: readonly string[]): Promise<OpenedFile> {
+export async function openInsideRoots(path: string, roots: readonly string[]): Promise<OpenedFile> {
   const direct = openDirectly(path, roots);
   if (direct !== null) return checkOpened(direct, path, roots);
   const located = await locatePath(path, roots);

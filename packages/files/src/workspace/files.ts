@@ -17,7 +17,7 @@ import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { createNotRegularError, toWorkspaceError } from "../disk/system-error.ts";
 import { Access, type AccessOptions } from "../ignore/access.ts";
 import type { FolderRules } from "../ignore/ignore.ts";
-import { createPathBuilder, locatePath, type OpenedFile, openWithin } from "../paths/paths.ts";
+import { createPathBuilder, locatePath, type OpenedFile, openInsideRoots } from "../paths/paths.ts";
 import type { FileChanges } from "./change-files.ts";
 import { readContent } from "./read-content.ts";
 import { readFileSize } from "./read-opened.ts";
@@ -52,7 +52,7 @@ export class NodeFiles {
   }
 
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
-    const opened = await openWithin(directory, this.#access.roots);
+    const opened = await openInsideRoots(directory, this.#access.roots);
     try {
       if (!fstatSync(opened.descriptor).isDirectory())
         throw createNotFolderError(`${directory} is not a directory; read it with read_file.`);
@@ -81,7 +81,7 @@ export class NodeFiles {
   }
 
   async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
-    const { descriptor, realPath } = await openWithin(path, this.#access.roots);
+    const { descriptor, realPath } = await openInsideRoots(path, this.#access.roots);
     try {
       return { place: realPath, stats: fstatSync(descriptor) };
     } finally {
@@ -105,7 +105,7 @@ export class NodeFiles {
 
   /** Most files are in a root, and then the other readable folders need no lookup. */
   #openedToRead(file: string): Promise<OpenedFile> {
-    const open = (roots: readonly string[]) => openWithin(file, roots);
+    const open = (roots: readonly string[]) => openInsideRoots(file, roots);
     return open(this.#access.roots).catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
       return open(this.#access.readableRoots);

@@ -38,8 +38,8 @@ export async function readFileInFolder(
   path: string,
   folder: string,
 ): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
-  const { openWithin, createOutsideError } = await import("../paths/paths.ts");
-  const { descriptor, realPath } = await openWithin(path, [folder]);
+  const { openInsideRoots, createOutsideError } = await import("../paths/paths.ts");
+  const { descriptor, realPath } = await openInsideRoots(path, [folder]);
   try {
     if (realPath !== path) throw createOutsideError(path, [folder]);
     const bytes = await readAll(descriptor, readFileSize(descriptor, path));

@@ -34,7 +34,7 @@ export async function runInWorkTree<Asked extends { readonly options: CommonOpti
     return await work({ ...request, options: { ...given, root: tree.root, isRootNamed: true } }, io);
   } finally {
     const isNeeded = await workTrees.isInUse(place.home, tree);
-    if (!isNeeded && (await workTrees.canGo(place, tree))) {
+    if (!isNeeded && (await workTrees.canRemove(place, tree))) {
       await workTrees.remove(place, tree);
       tellUser(`the work tree ${tree.name} had nothing to keep, and is removed.`);
     } else

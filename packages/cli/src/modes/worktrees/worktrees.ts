@@ -60,7 +60,7 @@ async function readStanding(place: WorkTreePlace, tree: WorkTree): Promise<Stand
   const { name, root } = tree;
   const changed = (await workTrees.changes(place, tree)).length;
   const isInUse = await workTrees.isInUse(place.home, tree);
-  return { name, root, changed, isInUse, isMerged: await workTrees.canGo(place, tree) };
+  return { name, root, changed, isInUse, isMerged: await workTrees.canRemove(place, tree) };
 }
 
 function formatTree({ name, root, changed, isInUse, isMerged }: Standing): string {
@@ -82,7 +82,7 @@ export async function namedTree(place: WorkTreePlace, name: string): Promise<Wor
 async function assertRemovable(place: WorkTreePlace, tree: WorkTree, isForced: boolean): Promise<void> {
   if (await workTrees.isInUse(place.home, tree))
     throw new UsageError(`a session works in the work tree ${tree.name}.`);
-  if (!isForced && !(await workTrees.canGo(place, tree)))
+  if (!isForced && !(await workTrees.canRemove(place, tree)))
     throw new UsageError(
       `the work tree ${tree.name} has changes that were not merged; --yes removes it all the same.`,
     );

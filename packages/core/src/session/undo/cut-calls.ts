@@ -94,10 +94,10 @@ function namesOf({ changes, git }: Found): string[] {
 }
 
 function splitByTime({ changes, git }: Found, until: number): { during: Found; later: Found } {
-  const isLater = ({ file, before }: FileChange) => changedAt(file, before === null) > until;
+  const isLater = ({ file, before }: FileChange) => readChangeTime(file, before === null) > until;
   const isLaterGit = ({ repository, files, refs }: GitChange) =>
     files.some(isLater) ||
-    refs.some(({ name }) => changedAt(join(repository.commonDir, name), false) > until);
+    refs.some(({ name }) => readChangeTime(join(repository.commonDir, name), false) > until);
   return {
     during: {
       changes: changes.filter((change) => !isLater(change)),
@@ -108,7 +108,7 @@ function splitByTime({ changes, git }: Found, until: number): { during: Found; l
 }
 
 /** Returns when a path changed. For a missing path, only its folder has a time. */
-function changedAt(path: string, isNew: boolean): number {
+function readChangeTime(path: string, isNew: boolean): number {
   const stats = tryLstat(path);
   if (stats === null) {
     for (let above = dirname(path); ; above = dirname(above)) {

@@ -156,7 +156,7 @@ export class OpenCalls {
 function linesOf({ work, repositories }: TreeState, states: TreeStates): LookLine[] {
   const all = [work.stamps, ...repositories.map(({ look }) => look.stamps)];
   return all.flatMap((stamps) =>
-    [...stamps].map(([path, stamp]): LookLine => [path, stamp, states.knownAt(path, stamp)]),
+    [...stamps].map(([path, stamp]): LookLine => [path, stamp, states.findKnown(path, stamp)]),
   );
 }
 
@@ -226,7 +226,7 @@ export function recallState(
       if (stamp !== undefined) stamps.set(path, stamp);
     }
     const path = join(repository.gitDir, "index");
-    const index = recallIndex(states.knownAt(path, stamps.get(path) ?? ""), { repository, kept });
+    const index = recallIndex(states.findKnown(path, stamps.get(path) ?? ""), { repository, kept });
     const refsThen = refs && new Map(refs);
     return { reader: states.readerOf(repository), look: { ...rest, stamps, refs: refsThen, index } };
   });

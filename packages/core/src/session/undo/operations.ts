@@ -100,13 +100,15 @@ function readJournal(path: string, writer: string): Operation[] {
   const undo = lines.find((line) => line.type === "undo");
   if (undo?.type === "undo") {
     const { id, at, of, partOf = [] } = undo;
-    return [{ ...UNDO, id, at, writer, changes, git: gitIn(lines), of, partOf }];
+    return [{ ...UNDO, id, at, writer, changes, git: collectGitChanges(lines), of, partOf }];
   }
   const begun = lines.find((line) => line.type === "undo_begun");
   if (begun?.type === "undo_begun") {
     const { id, at, of } = begun;
     const isUnfinished = true;
-    return [{ ...UNDO, id, at, writer, changes, git: gitIn(lines), of: [], partOf: of, isUnfinished }];
+    return [
+      { ...UNDO, id, at, writer, changes, git: collectGitChanges(lines), of: [], partOf: of, isUnfinished },
+    ];
   }
   const takenBack = new Set(lines.flatMap((line) => (line.type === "taken_back" ? line.id : [])));
   const edits = changes.map((change): Operation => {
@@ -125,7 +127,7 @@ function readJournal(path: string, writer: string): Operation[] {
 
 const UNDO = { depth: 1, isInForce: true, isSorted: false };
 
-function gitIn(lines: readonly JournalLine[]): GitChange[] {
+function collectGitChanges(lines: readonly JournalLine[]): GitChange[] {
   const found = new Map<string, GitChange | null>();
   for (const line of lines) if (line.type === "git") found.set(line.id ?? String(found.size), line.change);
   return [...found.values()].filter((change) => change !== null);

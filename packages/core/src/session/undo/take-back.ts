@@ -119,7 +119,7 @@ async function replaceContent(step: Step): Promise<FileOutcome["what"]> {
     });
     return "removed";
   }
-  await restoreFrom(step, resolveKeptPath(step, before));
+  await restoreFile(step, resolveKeptPath(step, before));
   await restoreMode(step);
   return now === null ? "made again" : "restored";
 }
@@ -153,7 +153,7 @@ async function replaceKind(step: Step): Promise<FileOutcome["what"]> {
     await withTargetFolder(buildTarget(step), (path) => removeSpecial(path, gone, join(place.folder, kept)));
   }
   if (before === null) return "removed";
-  if (before.kind === undefined) await restoreFrom({ ...step, now: null }, resolveKeptPath(step, before));
+  if (before.kind === undefined) await restoreFile({ ...step, now: null }, resolveKeptPath(step, before));
   else {
     const from = before.kind === "repository" ? join(place.folder, before.kept ?? "") : "";
     place.note?.({ file: change.file, before: null, after: before });
@@ -246,7 +246,7 @@ function createContentCheck({ now }: Step): NewContent["isOf"] {
   };
 }
 
-async function restoreFrom(step: Step, source: string): Promise<void> {
+async function restoreFile(step: Step, source: string): Promise<void> {
   await put(step, async (descriptor) => {
     const from = openRegularFile(source);
     try {

@@ -59,13 +59,18 @@ export class TreeChanges {
       const stamp = now.get(path) ?? readStampAt(path);
       if (stamp !== null) stamps.set(path, stamp);
     }
-    const changes = await this.#changesOf([...differing, ...fresh], { earlier, now: stamps, after, others });
+    const changes = await this.#collectChanges([...differing, ...fresh], {
+      earlier,
+      now: stamps,
+      after,
+      others,
+    });
     return [...changes, ...findNewRepositories(before, after)].sort((one, other) =>
       one.file < other.file ? -1 : 1,
     );
   }
 
-  async #changesOf(
+  async #collectChanges(
     paths: readonly string[],
     { earlier, now, after, others }: Comparison,
   ): Promise<FileChange[]> {
@@ -93,7 +98,7 @@ export class TreeChanges {
       const earlier = before.repositories.find(({ reader: other }) => other === reader)?.look;
       if (earlier === undefined) continue;
       const { repository } = reader;
-      const files = await this.#changesOf(findChangedState(repository, { earlier, now }), {
+      const files = await this.#collectChanges(findChangedState(repository, { earlier, now }), {
         earlier: earlier.stamps,
         now: now.stamps,
         after,

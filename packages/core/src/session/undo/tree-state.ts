@@ -77,7 +77,7 @@ export class TreeStates {
     const { request } = this.#needs;
     const at = Date.now();
     const lookAll = (folders: readonly string[]) =>
-      this.#readersIn(folders).map((reader) => ({ reader, look: reader.readSnapshot() }));
+      this.#findReaders(folders).map((reader) => ({ reader, look: reader.readSnapshot() }));
     // Repositories first: with an older index, files at most seem changed; the opposite could hide a change.
     const around = lookAll(request.roots);
     const work = await snapshotWork(request, signal);
@@ -102,7 +102,7 @@ export class TreeStates {
   }
 
   /** Returns the content known for a path with this stamp. It is the same object as long as it stays valid. */
-  knownAt(path: string, stamp: string): Content | null {
+  findKnown(path: string, stamp: string): Content | null {
     const known = this.#known.get(path);
     return known?.stamp === stamp ? known.content : null;
   }
@@ -245,7 +245,7 @@ export class TreeStates {
     }
   }
 
-  #readersIn(roots: readonly string[]): RepositoryReader[] {
+  #findReaders(roots: readonly string[]): RepositoryReader[] {
     const found = new Map<string, RepositoryReader>();
     for (const root of roots) {
       const repository = findRepository(root);

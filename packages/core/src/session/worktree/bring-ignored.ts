@@ -15,17 +15,17 @@ import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 
 /** Installed by package managers from what is committed. */
 const DEPENDENCIES = new Set(["node_modules", "vendor", ".venv", "venv", "Pods", "bower_components"]);
-const MOST_COPIED_BYTES = 1024 * 1024;
+const MAX_COPIED_BYTES = 1024 * 1024;
 const EXACT = { caseSensitive: true };
 
-interface Bringing {
+interface CopyOptions {
   readonly from: string;
   readonly to: string;
   readonly copies: readonly string[];
 }
 
 /** Brings what git ignores and work needs into a work tree: small files as copies, installed packages as links. */
-export async function bringIgnored(git: OwnGit, { from, to, copies }: Bringing): Promise<void> {
+export async function copyIgnoredFiles(git: OwnGit, { from, to, copies }: CopyOptions): Promise<void> {
   const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const names = git.must(words).toString("utf8").split("\0");
   const matchers = copies.map((glob) => createGlobMatcher(glob, EXACT));
@@ -35,7 +35,7 @@ export async function bringIgnored(git: OwnGit, { from, to, copies }: Bringing):
     if (name === "" || tryLstat(target) !== null) continue;
     if (name.endsWith("/")) {
       if (DEPENDENCIES.has(basename(name))) bringFolder(source, target);
-    } else if (isWanted(name) && (tryLstat(source)?.size ?? MOST_COPIED_BYTES) < MOST_COPIED_BYTES) {
+    } else if (isWanted(name) && (tryLstat(source)?.size ?? MAX_COPIED_BYTES) < MAX_COPIED_BYTES) {
       mkdirSync(dirname(target), { recursive: true });
       copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     }

@@ -63,7 +63,7 @@ const MOST_NOTE_BYTES = 4096;
 /** What the work tree has changed since it began and the user's own does not have, by path. */
 export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv): TreeChange[] {
   const git = openOwnGit(tree.folder, environment);
-  return changedNames(git, tree).flatMap((file): TreeChange[] => {
+  return listChangedNames(git, tree).flatMap((file): TreeChange[] => {
     const [present, theirs] = [tree.mainTop, tree.folder].map((top) => readEntry(join(top, file), top));
     if (present === undefined || theirs === undefined || isSame(present, theirs)) return [];
     const base = readCommittedEntry(git, tree.base, file);
@@ -73,7 +73,7 @@ export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv):
   });
 }
 
-function changedNames(git: OwnGit, { base }: WorkTree): string[] {
+function listChangedNames(git: OwnGit, { base }: WorkTree): string[] {
   const changed = git.must(["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", base]);
   const added = git.must(["ls-files", "-z", "--others", "--exclude-standard"]);
   const names = `${changed.toString("utf8")}${added.toString("utf8")}`.split("\0");
@@ -160,7 +160,7 @@ function withDiff(change: Omit<TreeChange, "diff">): TreeChange {
 }
 
 /** The same change with exactly what the work tree has. */
-export function asInTree(tree: WorkTree, { file, present }: TreeChange): TreeChange {
+export function chooseTreeVersion(tree: WorkTree, { file, present }: TreeChange): TreeChange {
   return withDiff({ file, present, merged: readEntry(join(tree.folder, file), tree.folder) ?? null });
 }
 
@@ -236,10 +236,10 @@ export function noteMerged(tree: WorkTree, environment: NodeJS.ProcessEnv): void
 }
 
 /** Whether nothing would be lost with it: it has changed nothing, or what it has was merged. */
-export function canGo(tree: WorkTree, environment: NodeJS.ProcessEnv): boolean {
+export function canRemoveTree(tree: WorkTree, environment: NodeJS.ProcessEnv): boolean {
   const git = openOwnGit(tree.folder, environment);
   const head = git.must(["rev-parse", "HEAD"]).toString("utf8").trim();
-  if (head === tree.base && changedNames(git, tree).length === 0) return true;
+  if (head === tree.base && listChangedNames(git, tree).length === 0) return true;
   const own = findRepository(tree.folder)?.gitDir ?? "";
   return readText(join(own, MERGED_FILE), MOST_NOTE_BYTES) === hashTree(tree, environment);
 }
@@ -248,7 +248,7 @@ export function canGo(tree: WorkTree, environment: NodeJS.ProcessEnv): boolean {
 function hashTree(tree: WorkTree, environment: NodeJS.ProcessEnv): string {
   const git = openOwnGit(tree.folder, environment);
   const hash = createHash("sha256").update(git.must(["rev-parse", "HEAD"]));
-  for (const file of changedNames(git, tree)) {
+  for (const file of listChangedNames(git, tree)) {
     const entry = readEntry(join(tree.folder, file), tree.folder);
     hash.update(`${file}\0${entry?.mode} ${entry?.isLink}\0`).update(entry?.bytes ?? "");
   }

@@ -8,7 +8,7 @@ import { readText } from "@burin/files/disk/regular-file";
 import { findRepository } from "@burin/files/tree";
 import { listSessions } from "../log/session-files.ts";
 import { findLockHolder } from "../log/session-lock.ts";
-import { bringIgnored } from "./bring-ignored.ts";
+import { copyIgnoredFiles } from "./bring-ignored.ts";
 
 export interface WorkTreePlace {
   /** `~/.burin`, or the folder in BURIN_HOME. */
@@ -46,7 +46,7 @@ export async function openWorkTree(
   return lockPath(join(top, ".git", "burin-work-trees"), async () => {
     const known = listTrees(git, { top, inside }).find((one) => one.name === name);
     const tree = known ?? makeTree(git, { top, inside, name });
-    await bringIgnored(git, { from: top, to: tree.folder, copies });
+    await copyIgnoredFiles(git, { from: top, to: tree.folder, copies });
     mkdirSync(tree.root, { recursive: true });
     const changes = git.must(["status", "--porcelain", "-z", "--untracked-files=all"]).toString("utf8");
     const uncommitted = changes.split("\0").filter((line) => line !== "").length;

@@ -13,9 +13,10 @@ export const workTrees = createLazyMethods(async () => {
     remove: async (place: WorkTreePlace, tree: WorkTree) => trees.removeWorkTree(place, tree),
     changes: async (place: WorkTreePlace, tree: WorkTree) => merge.findTreeChanges(tree, place.environment),
     /** The same change with exactly what the work tree has. */
-    theirs: async (_: WorkTreePlace, tree: WorkTree, change: TreeChange) => merge.asInTree(tree, change),
+    theirs: async (_: WorkTreePlace, tree: WorkTree, change: TreeChange) =>
+      merge.chooseTreeVersion(tree, change),
     take: merge.takeTreeChanges,
     noteMerged: async (place: WorkTreePlace, tree: WorkTree) => merge.noteMerged(tree, place.environment),
-    canGo: async (place: WorkTreePlace, tree: WorkTree) => merge.canGo(tree, place.environment),
+    canRemove: async (place: WorkTreePlace, tree: WorkTree) => merge.canRemoveTree(tree, place.environment),
   };
-}, ["open", "list", "find", "isInUse", "remove", "changes", "theirs", "take", "noteMerged", "canGo"]);
+}, ["open", "list", "find", "isInUse", "remove", "changes", "theirs", "take", "noteMerged", "canRemove"]);
