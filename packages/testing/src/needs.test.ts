@@ -103,14 +103,14 @@ describe.runIf(process.platform === "linux")("tests that need a program", () => 
       "a.test.ts",
       `import { writeFileSync } from "node:fs";
        import { beforeAll, describe, it } from "vitest";
-       import { needs } from ${JSON.stringify(join(TESTING, "needs.ts"))};
-       describe("in a sandbox", needs("bwrap"), () => {
+       import { requirePrograms } from ${JSON.stringify(join(TESTING, "needs.ts"))};
+       describe("in a sandbox", requirePrograms("bwrap"), () => {
          beforeAll(() => { throw new Error("it was set up") });
          it("one", () => { throw new Error("it ran") });
-         it.each(["two", "three"])("%s", needs("jq"), () => { throw new Error("it ran") });
+         it.each(["two", "three"])("%s", requirePrograms("jq"), () => { throw new Error("it ran") });
        });
-       it("four", needs("jq"), () => { throw new Error("it ran") });
-       it("five", needs(), () => writeFileSync("five", ""));`,
+       it("four", requirePrograms("jq"), () => { throw new Error("it ran") });
+       it("five", requirePrograms(), () => writeFileSync("five", ""));`,
     );
     const vitest = join(TOP, "node_modules/vitest/vitest.mjs");
     return { ...machine.run([vitest, "run"], variables), folder: machine.folder };
