@@ -21,6 +21,10 @@ export class EventQueue<T> {
     return new Promise((goOn, stop) => this.#add({ value, giver: { goOn, stop } }));
   }
 
+  get hasLostReader(): boolean {
+    return this.#left !== null;
+  }
+
   get size(): number {
     return this.#waiting.length;
   }

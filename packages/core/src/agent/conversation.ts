@@ -81,8 +81,11 @@ export class Conversation {
     this.told = queue;
   }
 
+  /** Ends a run: what was told after its reader had stopped waits for the next run. */
   forgetTold(): void {
+    const late = this.told.hasLostReader ? this.told.takeAll() : [];
     this.told = new EventQueue();
+    for (const event of late) this.told.push(event);
   }
 }
 
