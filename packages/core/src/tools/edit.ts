@@ -40,14 +40,14 @@ const ONE_EDIT = object(["old_string", "new_string"], {
 });
 const PARAMETERS = closedObject(["file_path"], {
   file_path: text("Absolute path of the file.", NON_EMPTY),
-  old_string: text("The text to replace; empty to make a new file."),
-  new_string: text("The text to put in its place."),
-  expected_replacements: integer("How many places are to be replaced. Default 1.", { minimum: 1 }),
-  literal: flag('\\n, \\t and \\" in new_string are meant as two characters.'),
+  old_string: text("The text to replace."),
+  new_string: text("The new text."),
+  expected_replacements: integer("How many places to replace. Default 1.", { minimum: 1 }),
+  literal: flag("Keep escapes of new_string as two characters."),
   edits: option<readonly OptionValue<typeof ONE_EDIT>[]>({
     type: "array",
     minItems: 1,
-    description: "Several replacements, instead of the three above.",
+    description: "Several replacements, instead of those above.",
     items: ONE_EDIT,
   }),
 });

@@ -24,7 +24,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly displayName = "ExitPlanMode";
   readonly kind = "plan";
   readonly description =
-    "In plan mode: shows the user your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
+    "In plan mode: shows the user your plan and, when they approve it, ends plan mode. Call it once the plan is complete.";
   readonly parameterSchema = PARAMETERS;
   readonly #planning: Planning;
   #lastShown: { readonly plan: string; readonly inputs: number } | null = null;

@@ -108,8 +108,8 @@ export class Shell extends PreparingTool<ShellParams> {
     };
     this.description =
       `Runs a command with ${commands.shell.title} and answers with its output, exit code, directory and time. ` +
-      "Its input is empty, no terminal is attached. Each call is a new shell. " +
-      "Search and read files with the tools for that, not with this one.";
+      "No input, no terminal. Each call is a new shell. " +
+      "Search and read files with their own tools.";
   }
 
   ruleSubjects({ command, sandbox_exception: exception }: ShellParams): readonly string[] {
