@@ -17,18 +17,21 @@ let terminal: ScreenTerminal;
 const screens: string[] = [];
 
 /** The same, with nothing at the prompt: keys that came too early for a question may be there. */
-async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
+async function keep(name: string, prompt = "> Ask anything", from?: string): Promise<void> {
   if (!terminal.text().includes("─".repeat(SIZE.columns))) {
     await terminal.enter(CLEAR, prompt);
   }
-  await look(name);
+  await look(name, from);
 }
 
 /** What is on the screen, without what differs from run to run: places, times and how full the window is. */
-async function look(name: string): Promise<void> {
+async function look(name: string, from?: string): Promise<void> {
   await terminal.settled();
   const rows = terminal.rows().map((row) => row.replaceAll(room.root, "ROOT").replace(/ {2}\d+ s$/, ""));
+  const first = from === undefined ? 0 : rows.indexOf(from);
+  expect(first).not.toBe(-1);
   const shown = rows
+    .slice(first)
     .filter((row) => !row.includes("fake-model ·"))
     // Of two subagents, either may ask first.
     .map((row) => (row.startsWith(" ") ? row.replace(/\b(?:one|two)\b(?=\)|\.txt)/g, "ONE") : row))
@@ -178,7 +181,8 @@ async function killAndResume(): Promise<void> {
   await terminal.shows("fake-model · asks before changes");
   await terminal.shows("The session ended while this was running.");
   await ask("go on", "I look first at what was done.");
-  await keep("taken up after kill -9");
+  // How much of what was before fits above it depends on the rows that were shown meanwhile.
+  await keep("taken up after kill -9", undefined, "> take your time");
   expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");
 }
 

@@ -124,7 +124,12 @@ function reader(root: string, sandbox: "off" | "workspace-write" = "workspace-wr
     } as const;
     const run = await commands.start(request);
     const { exitCode: code } = await run.shellEnded;
-    return { code, text: run.output.soFar().head.toString() };
+    // git blame gives the present time to lines that are not committed.
+    const text = run.output
+      .soFar()
+      .head.toString()
+      .replace(/(Not Committed Yet) \S+ \S+/, "$1");
+    return { code, text };
   };
 }
 
