@@ -28,7 +28,7 @@ import { TreeJournal } from "../undo/tree-journal.ts";
 import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
 
 /** What is at a path: a file, or a link. */
-export interface Entry {
+interface Entry {
   readonly bytes: Buffer;
   readonly mode: number;
   readonly isLink: boolean;
