@@ -106,13 +106,20 @@ async function startFigures(root, open, limited) {
 function logText() {
   const lines = Array.from({ length: 5000 }, (_, at) => {
     const id = ((at * 2_654_435_761) % 2 ** 32).toString(16);
-    return `2026-11-28T23:${at % 60}:01.${at % 997}Z INFO [worker-${at % 7}] GET /api/v1/users/${at * 7919} 200 ${at % 90}ms id=${id} see https://example.org/path/${at}\n`;
+    const time = `2026-11-28T23:${at % 60}:01.${at % 997}Z`;
+    const request = `GET /api/v1/users/${at * 7919} 200 ${at % 90}ms`;
+    return `${time} INFO [worker-${at % 7}] ${request} id=${id} see https://example.org/path/${at}\n`;
   });
   const text = lines.join("");
   return text.repeat(Math.ceil(OUTPUT_BYTES / text.length)).slice(0, OUTPUT_BYTES);
 }
 
-/** Ten long outputs one after the other in one session, each beside a plain Node that reads the same. @param {string} root @param {import("@burin/core").Toolbox} open @param {string} home */
+/**
+ * Measures ten long outputs one after the other in one session, each beside a plain Node that reads the same.
+ * @param {string} root
+ * @param {import("@burin/core").Toolbox} open
+ * @param {string} home
+ */
 async function repeatedOutputs(root, open, home) {
   const file = join(home, "log.txt");
   writeFileSync(file, logText());

@@ -1,6 +1,9 @@
 // What a model sends for a real change, before it makes any mistake.
 /** @typedef {import("./sources.mjs").Changed} Changed */
-/** @typedef {{ sign: "=" | "-" | "+", text: string, old?: string | null, fresh?: string | null }} Row a line that stays, goes or comes; `old` and `fresh` as it is sent, null for not at all */
+/**
+ * A line that stays, goes or comes; `old` and `fresh` are the line as it is sent, or null if it is not sent.
+ * @typedef {{ sign: "=" | "-" | "+", text: string, old?: string | null, fresh?: string | null }} Row
+ */
 /** @typedef {{ where: string, ending: string, above: string[], rows: Row[], below: string[], isOpen?: boolean, alike?: (text: string) => string }} Draft */
 /**
  * @typedef {object} Case
@@ -120,7 +123,13 @@ export function caseOf(draft) {
   };
 }
 
-/** Every line as it is sent, changed alike in both texts, or in the old one. @param {Draft} draft @param {(line: string, sign: string) => string | null} change @param {"both" | "old"} [side] @returns {Draft} */
+/**
+ * Changes every line as it is sent, alike in both texts, or in the old one.
+ * @param {Draft} draft
+ * @param {(line: string, sign: string) => string | null} change
+ * @param {"both" | "old"} [side]
+ * @returns {Draft}
+ */
 export function sentAs(draft, change, side = "both") {
   const rows = draft.rows.map((row) => {
     const now = (/** @type {string | null | undefined} */ line) =>
@@ -142,7 +151,13 @@ export const lineSentAs =
     return { ...draft, rows: /** @type {Row[]} */ (rows) };
   };
 
-/** The file has another line there, and the model still sends the one that it had. @param {Draft} draft @param {number} at @param {string} line @returns {Draft} */
+/**
+ * Gives the file another line there; the model still sends the old one.
+ * @param {Draft} draft
+ * @param {number} at
+ * @param {string} line
+ * @returns {Draft}
+ */
 export function lineInFileAs(draft, at, line) {
   const rows = draft.rows.map((row, index) => {
     if (index !== at) return row;

@@ -12,10 +12,24 @@ const ROWS = 34;
 
 const FILES = {
   "package.json": '{ "name": "cart", "type": "module", "scripts": { "test": "node test.js" } }\n',
-  "src/cart.js":
-    "// Adds up what is in a cart.\nexport function total(items) {\n  let sum = 0;\n  for (const item of items) {\n    sum += item.price * item.count;\n  }\n  return sum;\n}\n\nexport function isEmpty(items) {\n  return items.length == 0;\n}\n",
-  "test.js":
-    'import { total } from "./src/cart.js";\nfor (let n = 1; n < 9; n += 1) console.log("ok", n, "total of", n, "items");\nif (total([]) !== 0) process.exit(1);\nconsole.log("# pass 8");\n',
+  "src/cart.js": `// Adds up what is in a cart.
+export function total(items) {
+  let sum = 0;
+  for (const item of items) {
+    sum += item.price * item.count;
+  }
+  return sum;
+}
+
+export function isEmpty(items) {
+  return items.length == 0;
+}
+`,
+  "test.js": `import { total } from "./src/cart.js";
+for (let n = 1; n < 9; n += 1) console.log("ok", n, "total of", n, "items");
+if (total([]) !== 0) process.exit(1);
+console.log("# pass 8");
+`,
 };
 const ANSWER = `The total was added up in **floating point**, so three items of 0.1 made \`0.30000000000000004\`.
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, expect, it } from "vitest";
 import { BURIN, burin, environmentIn } from "./burin.ts";
@@ -12,6 +12,7 @@ const GIT = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
 const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 const at = (name: string) => join(root, name);
 const read = (name: string) => readFileSync(at(name), "utf8");
+const treeFolder = (name: string) => join(dirname(root), ".burin-worktrees", basename(root), name);
 
 function git(...words: string[]): string {
   return execFileSync("git", words, { cwd: root, encoding: "utf8", env: { ...process.env, ...GIT } });
@@ -46,7 +47,8 @@ beforeEach(() => {
 it("P25 burin -w works in a tree of its own, with .env and dependencies, and merge brings it back as one change", async () => {
   put("src/mine.txt", "mine\n");
   const command =
-    "cat .env > seen.txt; node -p 'require(\"dep\")' >> seen.txt; sed -i s/two/TWO/ src/a.txt; rm src/gone.txt; git add -A; git commit -qm Work; chmod +x src/a.txt";
+    "cat .env > seen.txt; node -p 'require(\"dep\")' >> seen.txt; sed -i s/two/TWO/ src/a.txt; rm src/gone.txt; " +
+    "git add -A; git commit -qm Work; chmod +x src/a.txt";
   const { stderr } = await work("topic", command);
   expect(stderr).toContain("1 file that you have not committed is not in it.");
   expect(stderr).toContain("the work tree topic is kept");
@@ -89,8 +91,8 @@ it("P25 leaves alone at a merge what both sides changed, takes the rest, and tak
 });
 
 it("P25 a work tree whose making was killed is made again, and one whose session was killed keeps its work", async () => {
-  git("worktree", "add", "-q", "-b", "burin/half", join(root, "../.burin-worktrees/root/half"));
-  rmSync(join(root, "../.burin-worktrees/root/half/src"), { recursive: true });
+  git("worktree", "add", "-q", "-b", "burin/half", treeFolder("half"));
+  rmSync(join(treeFolder("half"), "src"), { recursive: true });
   expect((await work("half", "cat src/a.txt > copy.txt")).stderr).toContain("a new work tree half");
   expect((await worktrees("merge", "half")).stdout).toBe("merged      copy.txt\n");
   const env = await modelEnv(running("echo kept > kept.txt; touch begun; sleep 60"));
@@ -100,7 +102,7 @@ it("P25 a work tree whose making was killed is made again, and one whose session
     env: environmentIn(root, { ...env, ...GIT }),
     stdio: "ignore",
   });
-  const tree = join(root, "../.burin-worktrees/root/killed");
+  const tree = treeFolder("killed");
   await expect.poll(() => existsSync(join(tree, "begun")), { timeout: 30_000 }).toBe(true);
   child.kill("SIGKILL");
   await new Promise((resolve) => child.once("close", resolve));

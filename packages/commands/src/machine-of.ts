@@ -85,9 +85,9 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
     // A name with a line end is two lines here.
     if (real.length !== links.length) return null;
     const isFolder = new Set(folders);
-    const odd = all.filter((path) => !isIn(path, folder) || ODD_NAME.test(posix.basename(path)));
+    const odd = all.filter((path) => !isInFolder(path, folder) || ODD_NAME.test(posix.basename(path)));
     return {
-      linksOut: links.filter((_, index) => !tops.some((top) => isIn(real[index] ?? "", top))),
+      linksOut: links.filter((_, index) => !tops.some((top) => isInFolder(real[index] ?? "", top))),
       oddNames: odd.map((path) => ({ name: posix.basename(path), isFolder: isFolder.has(path) })),
     };
   };
@@ -95,7 +95,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
     realPaths,
     leadsOutside: async (path, isPattern) => {
       const [found, tops] = await Promise.all([realPaths(path, isPattern), realRoots()]);
-      return found.some((one) => !tops.some((top) => isIn(one, top)));
+      return found.some((one) => !tops.some((top) => isInFolder(one, top)));
     },
     filesBelow: (folder) => find(folder, "-type f"),
     treeBelow,
@@ -114,7 +114,7 @@ function quoteWord(path: string, isPattern: boolean): string {
   return path.replace(/[^\w./*?[\]-]/g, "\\$&");
 }
 
-function isIn(path: string, folder: string): boolean {
+function isInFolder(path: string, folder: string): boolean {
   return (
     posix.isAbsolute(path) &&
     (path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`))

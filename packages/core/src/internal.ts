@@ -1,5 +1,5 @@
 /**
- * Names that other packages of this repository need. Embedders must not use them: any version may change or remove a
+ * Names that other packages of this repository need. Embedders must not use them. A version may change or remove a
  * name without mentioning it in the changelog.
  */
 

@@ -61,7 +61,8 @@ async function startBucket(objects: Map<string, Buffer>): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://local");
     const key = decodeURIComponent(pathname.replace(/^\/bucket\/?/, ""));
-    if (searchParams.get("list-type") === "2") return response.end(listed([...objects.keys()], searchParams));
+    if (searchParams.get("list-type") === "2")
+      return response.end(formatListing([...objects.keys()], searchParams));
     if (request.method === "PUT") {
       const pieces: Buffer[] = [];
       for await (const piece of request) pieces.push(piece);
@@ -82,7 +83,7 @@ async function startBucket(objects: Map<string, Buffer>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/bucket`;
 }
 
-function listed(keys: readonly string[], query: URLSearchParams): string {
+function formatListing(keys: readonly string[], query: URLSearchParams): string {
   const prefix = query.get("prefix") ?? "";
   const below = keys.filter((key) => key.startsWith(prefix)).sort();
   const rows = below.map((key) => {

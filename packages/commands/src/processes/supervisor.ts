@@ -45,13 +45,13 @@ export class Supervisor {
       await request.sandbox?.release();
       throw new Error(CLOSED_MESSAGE);
     }
-    const run = await this.#started(request);
+    const run = await this.#startProcess(request);
     if (!this.#hasEnded) return run;
     await run.end();
     throw new Error(CLOSED_MESSAGE);
   }
 
-  async #started({ sandbox, terminal, ...request }: StartRequest): Promise<SupervisedProcess> {
+  async #startProcess({ sandbox, terminal, ...request }: StartRequest): Promise<SupervisedProcess> {
     this.#count += 1;
     const runId = `${this.ledger.id}.${this.#count}`;
     const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;

@@ -18,7 +18,7 @@ interface Permission {
 /** One call that the user has allowed to change protected files, as every Burin process of this user sees it. */
 interface CallNote {
   readonly owner: NotedProcess;
-  /** The roots in which the call has no limits: any change there during the call may be its work. */
+  /** The roots in which the call has no limits. A change there during the call may be its work. */
   readonly roots: readonly string[];
   /** What the call is allowed to write; its content is known when it has ended. */
   readonly paths: readonly string[];

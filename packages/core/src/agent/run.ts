@@ -140,7 +140,7 @@ export class LoopGuard {
   /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
   seen(call: ToolCall): ToolCall {
     if (!isAnswered(call)) return call;
-    const mark = hashOf(`${call.name} ${JSON.stringify(call.args)}`);
+    const mark = hashText(`${call.name} ${JSON.stringify(call.args)}`);
     const step = this.#inReply.has(mark) ? 0 : 1;
     this.#inReply.add(mark);
     return call.status === "success" ? this.#succeeded(call, mark, step) : this.#failed(call, mark, step);
@@ -165,7 +165,7 @@ export class LoopGuard {
   #succeeded(call: AnsweredCall, mark: string, step: number): ToolCall {
     const kind = this.#kindOf(call.name);
     if (kind === "edit" || kind === "execute") this.#changes.add(mark);
-    const answer = hashOf(JSON.stringify(call.llmContent));
+    const answer = hashText(JSON.stringify(call.llmContent));
     const isSame = this.#last.call === mark && this.#last.answer === answer;
     this.#last = { call: mark, answer, count: isSame ? this.#last.count + step : 1 };
     const { count } = this.#last;
@@ -179,6 +179,6 @@ export class LoopGuard {
 }
 
 /** Calls and answers may be long; their hashes take no room. */
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return process.getBuiltinModule("node:crypto").createHash("sha1").update(text).digest("base64");
 }

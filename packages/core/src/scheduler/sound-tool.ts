@@ -40,7 +40,7 @@ function ownTool(tool: Tool): SafeTool {
       return {
         confirmation: prepared.confirmation,
         takesEdits: takesEdits(tool, prepared),
-        run: async (...given) => bounded(await prepared.run(...given)),
+        run: async (...given) => limitResult(await prepared.run(...given)),
       };
     },
   };
@@ -152,7 +152,7 @@ function checkQuestion(value: unknown): Confirmation | false {
 }
 
 /** A text that is too long for any face is cut. */
-function bounded(given: ToolResult): ToolResult {
+function limitResult(given: ToolResult): ToolResult {
   const { returnDisplay: display } = given;
   if (typeof display !== "string" || display.length <= MAX_DISPLAY_CHARACTERS) return given;
   return { ...given, returnDisplay: keepHeadAndTail(display, MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT) };

@@ -30,7 +30,7 @@ export function describeEditFailure({ match, expected, isOutdated }: FailedMatch
     case "doubled":
       return { type: "doubled_line", message: describeDoubledLine(match.line) + again };
     case "escaped":
-      return { type: "stray_escape", message: escaped(match.escape) + again };
+      return { type: "stray_escape", message: describeStrayEscape(match.escape) + again };
     case "none":
       return { type: "no_occurrence", message: describeNoOccurrence(match) + again };
   }
@@ -46,7 +46,7 @@ function describeDoubledLine(line: string): string {
   return `Failed to edit, new_string adds what is already next to old_string in the file, so that it would be there twice: ${formatLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that into old_string too.`;
 }
 
-function escaped(sign: string): string {
+function describeStrayEscape(sign: string): string {
   const plain = { "\\n": "a line break", "\\t": "a tab", '\\"': "a plain quote" }[sign];
   return [
     `Failed to edit, new_string has ${sign} as two characters where this file would not have them, and old_string has none.`,

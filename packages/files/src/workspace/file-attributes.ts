@@ -64,7 +64,7 @@ export class PreservedAttributes {
   }
 
   /** Sets them on the new file; throws when that fails. Returns whether there were any. */
-  async applyTo(name: string): Promise<boolean> {
+  async copyTo(name: string): Promise<boolean> {
     const { hasAttributes, context } = await this.#asked;
     this.#hasSome = hasAttributes || context;
     if (!this.#hasSome) return false;

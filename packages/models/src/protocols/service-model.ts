@@ -148,12 +148,12 @@ class Service {
           for (const one of await this.#heard(event, asking, tries)) yield one;
           if (tries.isOver) return;
         }
-        const lesson = await this.#lessonOf(asking, tries);
+        const lesson = await this.#takeLesson(asking, tries);
         if (lesson === undefined || signal.aborted) return yield this.#endOf(asking, signal);
         if (lesson !== "") yield { type: "notice", message: lesson };
       }
     } catch (error) {
-      yield await this.#failedBy(error, tries.asking, signal);
+      yield await this.#explain(error, tries.asking, signal);
     } finally {
       signal.removeEventListener("abort", abort);
       tries.asking?.silence.stop();
@@ -168,7 +168,7 @@ class Service {
     return protocol;
   }
 
-  async #failedBy(error: unknown, asking: OpenRequest | undefined, signal: AbortSignal): Promise<ModelEvent> {
+  async #explain(error: unknown, asking: OpenRequest | undefined, signal: AbortSignal): Promise<ModelEvent> {
     if (signal.aborted) return CANCELLED;
     const { createConnectionFailure, createSilenceFailure } = await import("../failures/service-failure.ts");
     const { baseUrl, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
@@ -192,7 +192,7 @@ class Service {
   }
 
   /** What a refusal teaches, as a notice that may be empty; undefined when asking again is of no use. */
-  async #lessonOf(asking: OpenRequest, tries: Tries): Promise<string | undefined> {
+  async #takeLesson(asking: OpenRequest, tries: Tries): Promise<string | undefined> {
     const { ending } = asking;
     const mayLearn = tries.limit.isUntouched && tries.learned < MAX_LESSONS;
     if (ending.reason !== "error" || !mayLearn) return undefined;
@@ -272,13 +272,13 @@ class Service {
       asking.ending = event;
       return [];
     }
-    const taken = tries.limit.take(await this.#known(event, asking.prepared));
+    const taken = tries.limit.take(await this.#adopt(event, asking.prepared));
     tries.isOver = tries.limit.isReached;
     return taken;
   }
 
   /** The event for the session: a call with the tool's own name, a usage with its price. */
-  async #known(event: Exclude<AnswerEvent, ReplyEnding>, prepared: PreparedRequest): Promise<ModelEvent> {
+  async #adopt(event: Exclude<AnswerEvent, ReplyEnding>, prepared: PreparedRequest): Promise<ModelEvent> {
     if (event.type === "usage") {
       const cost = computeCost(event.usage, this.#options.price);
       return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };

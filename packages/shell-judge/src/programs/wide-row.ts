@@ -30,6 +30,36 @@ export function wideRow(
   return { words, operands, ...more, example: { always, covered, asks } };
 }
 
-/** Options of many programs that load code, write somewhere else, change what is checked, or reach another machine. */
-export const WIDENING =
-  /^(?:--?(?:conf(?:ig(?:uration|-?(?:file|path|dir|basedir))?)?|manifest-path|settings-(?:path|file)|out(?:-?(?:put|file|dir|path))?|output-\w+|root-?dir|root|cwd|dir(?:ectory)?|prefix|require|import|loader|preload|plugins?|runner|env-file|globals?|global-?(?:setup|teardown)|setup-?files?(?:-?after-?env)?|test-?environment|transform|resolver|rules-?dir|resolve-plugins-relative-to|parser|fix(?:-\w+)?|write|update(?:-?snapshots?)?|inspect(?:-brk)?|publish|deploy|push|upload|remote|host(?:name)?|registry|token|allow-\w+|no-verify|force|delete)(?:=|$)|-[cou](?:=|$))/i;
+/** Options of many programs that another call must not add to an allowed one, by what they do. Hyphens do not count. */
+export const WIDENING_OPTIONS: Readonly<Record<string, string>> = {
+  "load settings":
+    "conf config configuration config-file config-path config-dir config-basedir manifest-path settings-path settings-file env-file",
+  "load code":
+    "require import loader preload plugin plugins runner transform resolver parser resolve-plugins-relative-to rules-dir " +
+    "global globals global-setup global-teardown setup-file setup-files setup-file-after-env setup-files-after-env test-environment",
+  "work or write elsewhere": "out output out-file out-dir out-path root root-dir cwd dir directory prefix",
+  "change files": "fix write update update-snapshot update-snapshots force delete",
+  "open a port or skip checks": "inspect inspect-brk no-verify",
+  "reach another machine": "publish deploy push upload remote host hostname registry token",
+};
+/** Each stands for all options that begin like this and end with one more word. */
+export const WIDENING_BEGINNINGS = ["output-", "fix-", "allow-"];
+const WIDENING_LETTERS = "cou";
+
+const widening = new Set(
+  Object.values(WIDENING_OPTIONS).flatMap((names) => names.replaceAll("-", "").split(" ")),
+);
+
+/** Whether an option may load code, write somewhere else, change what is checked, or reach another machine. */
+export function isWidening(word: string): boolean {
+  const [, hyphens, given = ""] = /^(--?)([\w-]+)(?:=|$)/.exec(word) ?? [];
+  if (hyphens === "-" && given.length === 1) return WIDENING_LETTERS.includes(given.toLowerCase());
+  const name = given.toLowerCase();
+  if (
+    WIDENING_BEGINNINGS.some(
+      (beginning) => name.startsWith(beginning) && /^\w+$/.test(name.slice(beginning.length)),
+    )
+  )
+    return true;
+  return widening.has(name.replaceAll("-", ""));
+}

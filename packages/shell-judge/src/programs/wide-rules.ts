@@ -3,7 +3,7 @@ import { CURL_VALUES } from "./network-others.ts";
 import { splitWords } from "./network-row.ts";
 import { type Options, readOptions } from "./options.ts";
 import { WIDE_COMMANDS } from "./wide-commands.ts";
-import { WIDENING, type WideCommand } from "./wide-row.ts";
+import { isWidening, type WideCommand } from "./wide-row.ts";
 
 const ROWS = WIDE_COMMANDS.map((row) => ({
   row,
@@ -70,8 +70,8 @@ export function findBeyondRow(
   return [
     ...read.findings,
     ...words.flatMap(({ value }, index) => {
-      const isWidening = row.options === undefined && WIDENING.test(value);
-      return index >= count && (isWidening || never.includes(value)) ? [beyond(value, index)] : [];
+      const widens = row.options === undefined && isWidening(value);
+      return index >= count && (widens || never.includes(value)) ? [beyond(value, index)] : [];
     }),
     ...read.operands.flatMap((operand) => {
       const { value, index } = operand;

@@ -10,7 +10,7 @@ const LONGEST_SECRET = 16 * 1024;
 
 export function outputSecrets(secrets: Secrets): OutputSecrets {
   const redactor = new Redactor(secrets, "latin1");
-  return { isIn: (bytes) => redactor.isIn(bytes), clean: (file) => cleanFile(file, redactor) };
+  return { isIn: (bytes) => redactor.containsSecret(bytes), clean: (file) => cleanFile(file, redactor) };
 }
 
 /** Removes secrets from a file of any size, atomically. The redactor must know them as latin1 (bytes). */
@@ -21,7 +21,7 @@ export async function cleanFile(path: string, redactor: Redactor): Promise<void>
   try {
     let done = 0;
     for await (const piece of readPieces(source)) {
-      const clean = redactor.isIn(Buffer.from(piece, "latin1")) ? redactor.text(piece) : piece;
+      const clean = redactor.containsSecret(Buffer.from(piece, "latin1")) ? redactor.text(piece) : piece;
       if (clean !== piece) target ??= await copyBeginning(path, done, temporary);
       await target?.appendFile(clean, "latin1");
       done += piece.length;

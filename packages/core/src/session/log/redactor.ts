@@ -59,7 +59,7 @@ export class Redactor {
   }
 
   /** Whether there is something to remove; much faster, for bytes of which few are secret. */
-  isIn(bytes: Buffer): boolean {
+  containsSecret(bytes: Buffer): boolean {
     return holdsSecret(bytes) || this.#known.some(({ value }) => bytes.includes(value, 0, "latin1"));
   }
 

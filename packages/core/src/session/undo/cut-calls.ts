@@ -128,15 +128,15 @@ export function describeCutCall({ id, call, files, later, laterId, isKnown }: Cu
   const changed =
     files.length === 0
       ? "It had changed nothing."
-      : `It had changed ${listed(files)}; burin undo --call ${id} takes that back.`;
+      : `It had changed ${formatFiles(files)}; burin undo --call ${id} takes that back.`;
   const since =
     later.length === 0
       ? ""
-      : ` What changed after that may be somebody else's: ${listed(later)}; burin undo --call ${laterId} takes that back.`;
+      : ` What changed after that may be somebody else's: ${formatFiles(later)}; burin undo --call ${laterId} takes that back.`;
   return `${begun} ${changed}${since}`;
 }
 
-function listed(files: readonly string[]): string {
+function formatFiles(files: readonly string[]): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
   return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
 }

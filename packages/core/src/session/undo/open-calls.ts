@@ -130,7 +130,7 @@ export class OpenCalls {
 
   #differences(state: TreeState): Pick<OpenNote, "look" | "changed" | "gone"> {
     const { states, kept } = this.#needs;
-    const lines = linesOf(state, states);
+    const lines = listLookLines(state, states);
     const last = this.#look !== null && kept.has(this.#look.name) ? this.#look : null;
     if (last !== null) {
       const changed = lines.filter(([path, stamp, content]) => last.lines.get(path) !== (content ?? stamp));
@@ -153,7 +153,7 @@ export class OpenCalls {
   }
 }
 
-function linesOf({ work, repositories }: TreeState, states: TreeStates): LookLine[] {
+function listLookLines({ work, repositories }: TreeState, states: TreeStates): LookLine[] {
   const all = [work.stamps, ...repositories.map(({ look }) => look.stamps)];
   return all.flatMap((stamps) =>
     [...stamps].map(([path, stamp]): LookLine => [path, stamp, states.findKnown(path, stamp)]),
