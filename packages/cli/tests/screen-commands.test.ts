@@ -362,12 +362,27 @@ describe("a command", () => {
   });
 
   it("waits while the model works, unless it only shows something", async () => {
+    let answer = (): void => {};
+    const held = new Promise<{ text: string }>((resolve) => {
+      answer = () => resolve({ text: "First answer." });
+    });
+    const terminal = await room.open([() => held, { text: "Second answer." }]);
+    await terminal.enter("go\r", "esc to interrupt");
+    await terminal.enter("/clear \r", "when this is done: /clear");
+    await terminal.enter("/cost \r", "tokens sent");
+    answer();
+    await terminal.until(() => !terminal.text().includes("when this is done"), "the end");
+    await terminal.enter("again\r", "Second answer.");
+    expect(JSON.stringify(room.server.requests[1]?.body)).not.toContain("First answer.");
+  });
+
+  it("goes back into the prompt when the work that it waits for is interrupted", async () => {
     const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
     ]);
     await terminal.enter("go\r", "esc to interrupt");
-    await terminal.enter("/clear \r", "Wait until the current work is done");
-    await terminal.enter("/cost \r", "tokens sent");
+    await terminal.enter("/clear \r", "when this is done: /clear");
+    await terminal.enter("\u001b", "> /clear");
   });
 
   it("/export writes below the user's home where ~ is named", async () => {

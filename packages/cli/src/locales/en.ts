@@ -67,7 +67,6 @@ export const en = {
   "choice.none": "No match.",
   "choice.keys": "type to filter, enter chooses, esc closes",
   "search.title": "Earlier prompts",
-  "command.busy": "Wait until the current work is done (esc interrupts it).",
   "command.unknown": "There is no command /{name}. /help shows all.",
   "command.near": "There is no command /{name}; did you mean /{near}?",
   "command.here": "There is no command /{name}; here it is {here}",

@@ -9,7 +9,7 @@ import type { SessionHost } from "./session-host.ts";
 import type { Shown, View } from "./view.ts";
 
 export interface Desk extends CommandDesk {
-  readonly work: CommandDesk["work"] & { goOn(): Promise<void> };
+  readonly work: CommandDesk["work"] & { goOn(): Promise<void>; runLater(command: string): void };
   readonly history: PromptHistory;
   readonly questions: Questions;
   readonly images: Images;

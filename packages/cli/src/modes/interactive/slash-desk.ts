@@ -15,7 +15,7 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
   if (found === null) return false;
   const { command, words } = found;
   if (desk.isWorking && !command.isQuiet) {
-    desk.note(say("command.busy"));
+    desk.work.runLater(text);
     return true;
   }
   if (command.opensPanel !== true || words !== "")

@@ -34,6 +34,8 @@ import { BLANK_ROW, drawWaiting, type Frame, TranscriptRows } from "../../ui/tra
 export interface Waiting {
   readonly text: string;
   readonly isLast: boolean;
+  /** A command of the screen, which runs when the work has ended. */
+  readonly isCommand?: boolean;
   /** The text as the session has it; null until the files that it mentions are read. */
   sent: string | null;
 }

@@ -71,6 +71,13 @@ export class Work {
     this.#adding = this.#adding.then(() => this.#add(added, session, signal)).catch(noteFault);
   }
 
+  /** Keeps a command of the screen until the running work has ended. */
+  runLater(command: string): void {
+    const added: Waiting = { text: command, isLast: true, isCommand: true, sent: null };
+    this.#desk.shown.waiting = [...this.#desk.shown.waiting, added];
+    this.#desk.view.soon();
+  }
+
   /** Adds a text to the running work, after those before it, unless it was taken back in the meantime. */
   async #add(added: Waiting, session: Session, signal: AbortSignal): Promise<void> {
     const words = await this.#withFiles(added.text, signal);
@@ -91,10 +98,10 @@ export class Work {
     if (text !== "") buffer.set(buffer.isEmpty ? text : `${text}\n${buffer.text}`);
   }
 
-  /** Removes the waiting texts and returns them as typed, without the files that were added. */
-  #takeWaiting(): string {
+  /** Removes the waiting texts and returns the chosen ones as typed, without the files that were added. */
+  #takeWaiting(isChosen: (waiting: Waiting) => boolean = () => true): string {
     const unsent = [null, ...(this.#desk.session?.takeWaiting().map(formatWords) ?? [])];
-    const texts = this.#desk.shown.waiting.filter(({ sent }) => unsent.includes(sent));
+    const texts = this.#desk.shown.waiting.filter((text) => unsent.includes(text.sent) && isChosen(text));
     this.#desk.shown.waiting = [];
     return texts.map(({ text }) => text).join("\n");
   }
@@ -174,8 +181,8 @@ export class Work {
     this.retitle();
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
     if (took > LONG_MS) this.call(say("spoken.end"));
-    this.#goOnWithWaiting(abort.signal.aborted);
     view.soon();
+    void this.#goOnWithWaiting(abort.signal.aborted).catch((error: unknown) => this.#desk.noteFault(error));
   }
 
   /** Handles the session's events, both during runs and between them. */
@@ -205,12 +212,26 @@ export class Work {
     this.#askedAt = null;
   }
 
-  /** Sends texts that came too late for the run; after an interruption, puts them back into the prompt. */
-  #goOnWithWaiting(isInterrupted: boolean): void {
-    if (this.#desk.shown.waiting.length === 0) return;
-    if (isInterrupted) return void this.takeBack();
-    const text = this.#takeWaiting();
-    if (text !== "") void this.#run(text);
+  /**
+   * Sends texts that came too late for the run, then runs the commands that waited for its end.
+   * After an interruption, puts all of them back into the prompt.
+   */
+  async #goOnWithWaiting(isInterrupted: boolean): Promise<void> {
+    const { shown } = this.#desk;
+    if (shown.waiting.length === 0) return;
+    if (isInterrupted) return this.takeBack();
+    const commands = shown.waiting.filter(({ isCommand }) => isCommand);
+    const text = this.#takeWaiting((waiting) => !commands.includes(waiting));
+    shown.waiting = commands;
+    if (text !== "") return void this.#run(text);
+    const { runCommand } = await import("./slash-desk.ts");
+    while (!this.isWorking && shown.panel === null) {
+      const [next, ...others] = shown.waiting;
+      if (next?.isCommand !== true) return;
+      shown.waiting = others;
+      await runCommand(this.#desk, next.text);
+    }
+    if (!this.isWorking) this.takeBack();
   }
 
   /** Adds the files that the text mentions and the images whose marks it contains. */
