@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   core: 20490, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
   fleet: 4890,
-  cli: 17860, // the app is more than half
+  cli: 17880, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;
