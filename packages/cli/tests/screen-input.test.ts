@@ -260,7 +260,7 @@ describe("what is written at the prompt", () => {
   });
 
   it("says what a mistyped command may have been", async () => {
-    const terminal = await room.open();
+    const terminal = await room.open([], { rows: 60 });
     await terminal.enter("/helpp \r", "There is no command /helpp; did you mean /help?");
     await terminal.enter("/logout\r", "There is no command /logout. /help shows all.");
     await terminal.enter("/status\r", "Every settings file can be read.");

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
+import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
 
@@ -145,18 +146,23 @@ describe("a question", () => {
 });
 
 describe("ui.statusLine", () => {
-  it("P30 is a command that gets the facts as JSON, prints the last line, and is confined like the model's", async () => {
-    const line =
-      'node -p \'const s = JSON.parse(fs.readFileSync(0)); "\\u001b[31mI am " + s.model + ", " + s.mode + "\\u001b[0m\\nmore"\'';
-    await room.set({ ui: { statusLine: `${line}; touch ../beside-the-project` } });
-    const terminal = await room.open([{ text: "Hello." }]);
-    await terminal.shows(/^ {2}I am fake-model, default {2}\? for keys$/m);
-    await terminal.enter("\u001b[Z", "I am fake-model, auto-edit");
-    expect(terminal.text()).not.toContain("more");
-    expect(existsSync(join(room.root, "../beside-the-project"))).toBe(false);
-  });
+  const confined = requirePrograms("bwrap");
+  it(
+    "P30 is a command that gets the facts as JSON, prints the last line, and is confined like the model's",
+    confined,
+    async () => {
+      const line =
+        'node -p \'const s = JSON.parse(fs.readFileSync(0)); "\\u001b[31mI am " + s.model + ", " + s.mode + "\\u001b[0m\\nmore"\'';
+      await room.set({ ui: { statusLine: `${line}; touch ../beside-the-project` } });
+      const terminal = await room.open([{ text: "Hello." }]);
+      await terminal.shows(/^ {2}I am fake-model, default {2}\? for keys$/m);
+      await terminal.enter("\u001b[Z", "I am fake-model, auto-edit");
+      expect(terminal.text()).not.toContain("more");
+      expect(existsSync(join(room.root, "../beside-the-project"))).toBe(false);
+    },
+  );
 
-  it("P30 a command that fails is reported once, and the usual line is back", async () => {
+  it("P30 a command that fails is reported once, and the usual line is back", confined, async () => {
     await room.set({ ui: { statusLine: "echo no such thing >&2; exit 7" } });
     const terminal = await room.open([{ text: "Hello." }]);
     await terminal.shows("The command in ui.statusLine failed: exit code 7: no such thing");

@@ -2,8 +2,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from "node:path";
 import { createToolbox, type ToolboxOptions } from "@burin/core";
 import { createGitHome, type GitHome } from "@burin/testing/made-files";
+import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 
+const confined = requirePrograms("bwrap");
 let base: string;
 let root: string;
 let environment: NodeJS.ProcessEnv;
@@ -40,13 +42,17 @@ const hasWritten = () => existsSync(join(root, "mark"));
 const openFully = { sandbox: { mode: "off" } } as const;
 
 describe("a line that runs because it only reads", () => {
-  it("P21 P53 writes nothing in the root, has no network and no hooks, and finds no program of the project", async () => {
-    const said = await run(LOOK, { settings: { sandbox: { mode: "workspace-write", network: true } } });
-    expect(said).toContain("net=1 ");
-    expect(said).toContain("hooks=/dev/null");
-    expect(said).not.toContain(join(root, "bin"));
-    expect(hasWritten()).toBe(false);
-  });
+  it(
+    "P21 P53 writes nothing in the root, has no network and no hooks, and finds no program of the project",
+    confined,
+    async () => {
+      const said = await run(LOOK, { settings: { sandbox: { mode: "workspace-write", network: true } } });
+      expect(said).toContain("net=1 ");
+      expect(said).toContain("hooks=/dev/null");
+      expect(said).not.toContain(join(root, "bin"));
+      expect(hasWritten()).toBe(false);
+    },
+  );
 
   it("P21 without a sandbox git runs no hooks and finds no program of the project", async () => {
     const said = await run(LOOK, { settings: openFully });
@@ -84,7 +90,7 @@ describe("a line that runs because it only reads", () => {
     expect(existsSync(join(root, "b.txt"))).toBe(true);
   });
 
-  it("P22 a filter such as that of git-lfs finds a place for what it compares", async () => {
+  it("P22 a filter such as that of git-lfs finds a place for what it compares", confined, async () => {
     const keeps = 'mkdir -p "$folder" && cat > "$folder/$$" && echo "pointer to $(cat "$folder/$$")"';
     writeFileSync(join(base, "home/lfs.sh"), `folder=$(git config lfs.storage || echo .git/lfs)\n${keeps}\n`);
     git(root, "config", "--global", "filter.lfs.clean", `sh ${join(base, "home/lfs.sh")}`);
