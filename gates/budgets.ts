@@ -4,19 +4,19 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  contract: 4320, // a third is the linear pattern matcher
-  "edit-match": 2920,
-  "shell-judge": 7530, // two fifths are tables of programs
+  contract: 4330, // a third is the linear pattern matcher
+  "edit-match": 2930,
+  "shell-judge": 7580, // two fifths are tables of programs
   net: 810,
-  files: 7580, // a fifth is search
+  files: 7600, // a fifth is search
   commands: 10270, // sandbox and git are the half
-  models: 6910, // protocols and requests 2,380, failures and replies 1,500
+  models: 6920, // protocols and requests 2,380, failures and replies 1,500
   testing: 1510,
-  web: 1900, // half is HTML to Markdown
+  web: 1910, // half is HTML to Markdown
   mcp: 2840,
-  core: 20490, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 20540, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
-  fleet: 4890,
+  fleet: 4900,
   cli: 17880, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */

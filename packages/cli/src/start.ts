@@ -24,7 +24,7 @@ const REPLACED =
 export async function start(argv: readonly string[]): Promise<void> {
   const output = createTerminalOutput(argv.includes("--no-color"));
   const progress: Progress = { run: null };
-  const failed = async (error: unknown): Promise<ExitCode> => {
+  const reportFailure = async (error: unknown): Promise<ExitCode> => {
     const report = await import("./terminal/report-failure.ts").catch((missing: unknown) => {
       // Other system errors, such as too many open files, do not mean that the file is gone.
       const isRefused =
@@ -44,12 +44,12 @@ export async function start(argv: readonly string[]): Promise<void> {
     setTimeout(leave, MAX_CLOSING_MS, EXIT.failed);
     // What the session has started ends with it, and its log is written.
     const close = async () => progress.run?.session.close();
-    void failed(error).then((code) => close().finally(() => leave(code)));
+    void reportFailure(error).then((code) => close().finally(() => leave(code)));
   });
   const ended = parseCommandLine(argv).then((request) =>
     run(request, { output, signal: interruptSignal(), progress }),
   );
-  const code = await ended.catch(failed);
+  const code = await ended.catch(reportFailure);
   if (!isUncaught) leave(code);
 }
 

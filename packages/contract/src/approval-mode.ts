@@ -26,7 +26,7 @@ export class CurrentMode {
     allowed: readonly ApprovalMode[] = APPROVAL_MODES,
   ) {
     this.#allowed = allowed;
-    this.#mode = this.#known(mode);
+    this.#mode = this.#assertAllowed(mode);
     this.#beforePlan = chooseStartMode(allowed);
     this.#onChange = onChange;
   }
@@ -36,7 +36,7 @@ export class CurrentMode {
   }
 
   enter(mode: ApprovalMode): void {
-    const next = this.#known(mode);
+    const next = this.#assertAllowed(mode);
     if (next === "plan" && this.#mode !== "plan") this.#beforePlan = this.#mode;
     this.#change(next);
   }
@@ -48,7 +48,7 @@ export class CurrentMode {
   }
 
   /** Throws for an unknown or forbidden mode: a misspelled "plan" must not allow effects. */
-  #known(mode: ApprovalMode): ApprovalMode {
+  #assertAllowed(mode: ApprovalMode): ApprovalMode {
     if (this.#allowed.includes(mode)) return mode;
     const who = APPROVAL_MODES.includes(mode)
       ? "This machine allows the approval modes"

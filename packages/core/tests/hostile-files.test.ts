@@ -70,7 +70,7 @@ async function useAll(): Promise<string[]> {
   };
   await attempt(async () => said.push(...(await loadSettings({ home, root })).notices));
   await attempt(() => readFolderTrust({ home, root }));
-  await attempt(async () => (await openTrust(home)).all());
+  await attempt(async () => (await openTrust(home)).readItems());
   await attempt(() => listSessionSummaries(home, null));
   await attempt(() => findSession(home, root, "abc"));
   await attempt(() => listUndoEntries({ home, root }));

@@ -155,7 +155,7 @@ describe.skipIf(!isSandboxHere)("P53 the network of commands by name", () => {
     expect(asked.map(({ kind }) => kind)).toEqual(["exec"]);
     expect(asked[0]?.grants).toContain(host);
     const grants = await openGrants(join(base, "home"));
-    const stored = (await grants.all()).map(({ rule, project }) => [rule, project]);
+    const stored = (await grants.readItems()).map(({ rule, project }) => [rule, project]);
     expect(stored).toContainEqual([host, join(base, "project")]);
     await grants.revoke(({ rule }) => rule === host);
     expect((await run(command)).text).toContain("The user refused commands the host does-not-exist.invalid");
@@ -171,7 +171,7 @@ describe.skipIf(!isSandboxHere)("P53 the network of commands by name", () => {
       exact: ["run_shell_command(npm ci;)", host],
       wide: ["run_shell_command(npm ci *)", host],
     });
-    expect(await (await openGrants(join(base, "home"))).all()).toEqual([]);
+    expect(await (await openGrants(join(base, "home"))).readItems()).toEqual([]);
   });
 
   it("P53 what cannot use a proxy asks for the whole network, and says what that means", async () => {

@@ -221,7 +221,7 @@ describe("a session that is recorded", () => {
       "Else.",
     ]);
     const { lock, session: past } = await resumed({ id: fork.id });
-    expect([...past.events(() => undefined)]).toContainEqual(
+    expect([...past.listEvents(() => undefined)]).toContainEqual(
       expect.objectContaining({ type: "session", sessionId: fork.id, forkOf: first.id }),
     );
     lock.release();

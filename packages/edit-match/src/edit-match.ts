@@ -136,8 +136,12 @@ function listCandidates(
     readings.flatMap((reading) => {
       const said = splitEditLines(reading.oldText, reading.newText);
       if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
-      const mistakesOf = (place: MatchPlace) => new Set([...reading.repairs, ...place.mistakes]);
-      return find({ file, said, depth }).map((place) => ({ ...place, reading, mistakes: mistakesOf(place) }));
+      const joinMistakes = (place: MatchPlace) => new Set([...reading.repairs, ...place.mistakes]);
+      return find({ file, said, depth }).map((place) => ({
+        ...place,
+        reading,
+        mistakes: joinMistakes(place),
+      }));
     }),
   );
 }
@@ -169,9 +173,9 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
   // If lines around the change are known, so is the place. A single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));
-  const looks = (line: string) => (isKnown ? line : line.replace(/\s/g, ""));
-  const still = new Set(there.map(looks));
-  return removed.every((line) => !still.has(looks(line)));
+  const formatForComparison = (line: string) => (isKnown ? line : line.replace(/\s/g, ""));
+  const still = new Set(there.map(formatForComparison));
+  return removed.every((line) => !still.has(formatForComparison(line)));
 }
 
 /** Whether the line is a part of a line that is removed. That it is in the file then means nothing. */

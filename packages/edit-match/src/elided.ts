@@ -26,7 +26,7 @@ export function findElided(search: Search): MatchPlace[] {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
     return findPlaces({ ...search, said: part });
   });
-  const places = nearestPlaces(found, staysOf(search, parts));
+  const places = nearestPlaces(found, findStayingParts(search, parts));
   const isInOrder = places.every(({ start }, at) => start >= (places[at - 1]?.end ?? 0));
   const [first, last] = [places[0], places.at(-1)];
   if (places.length < parts.length || !isInOrder || !first || !last) return [];
@@ -46,15 +46,15 @@ export function findElided(search: Search): MatchPlace[] {
 type Part = Record<"from" | "to", number>;
 
 /** Says for each part of the old text whether the new text has the same part next to the same dots. */
-function staysOf(
+function findStayingParts(
   { file: { content }, said: { oldLines, newLines } }: Search,
   parts: readonly Part[],
 ): boolean[] {
   const fresh = splitAtDots(newLines, content);
-  const textOf = (lines: readonly string[], part: Part | undefined) =>
+  const joinPart = (lines: readonly string[], part: Part | undefined) =>
     part && lines.slice(part.from, part.to).join("\n");
   return parts.map(
-    (part, at) => fresh.length === parts.length && textOf(oldLines, part) === textOf(newLines, fresh[at]),
+    (part, at) => fresh.length === parts.length && joinPart(oldLines, part) === joinPart(newLines, fresh[at]),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { isBlank, listFilledLines, readFilledNeighbours, readLineAround } from "./lines.ts";
+import { isBlank, listFilledLines, readFilledNeighbours, splitBeforeAfter } from "./lines.ts";
 import { findOccurrences, MAX_WORD_LENGTH } from "./windows.ts";
-import { convertLineEnds, createAmbiguous, createMatch, detectLineEnd, detectLineEndAt } from "./write.ts";
+import { convertLineEnds, createAmbiguous, createMatch, detectLineEnd, detectLineEndNear } from "./write.ts";
 
 /** Makes the edit if the old text occurs exactly. Returns undefined if it does not occur. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
@@ -18,7 +18,7 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     return createAmbiguous(content, found, starts);
   }
   const isDoubtful = (start: number) => {
-    const [before, after] = readLineAround(content, start, start + oldText.length);
+    const [before, after] = splitBeforeAfter(content, start, start + oldText.length);
     return hasOtherIndent(request, before) || lacksLine(request, before) || cutsWord(request, after);
   };
   if (starts.some(isDoubtful)) return undefined;
@@ -79,7 +79,7 @@ function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
  */
 function findDoubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const [first, last] = [start + oldText.search(/\S|$/), start + oldText.trimEnd().length];
-  const [before, after] = readLineAround(content, first, last);
+  const [before, after] = splitBeforeAfter(content, first, last);
   const [from, end] = [first - before.length, last + after.length];
   const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
   const [was = [], is = []] = [content.slice(from, end), whole].map(listFilledLines);
@@ -101,19 +101,19 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
 function findDoubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
-  const isWhole = isBlank(readLineAround(content, start, end)[0]);
+  const isWhole = isBlank(splitBeforeAfter(content, start, end)[0]);
   if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
   return /[;,]/.test(sign) || countOpenBrackets(oldText) !== countOpenBrackets(newText) ? sign : undefined;
 }
 
 /** Returns the rest of the line after the old text, if the new text ends with it or contains the whole line. */
 function findDoubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
-  const rest = readLineAround(content, start, start + oldText.length)[1].trimEnd();
+  const rest = splitBeforeAfter(content, start, start + oldText.length)[1].trimEnd();
   const [old, fresh] = [oldText, newText].map((text) => text.split("\n"));
   const [was = "", is = ""] = [old?.at(-1), fresh?.at(-1)];
   if (!/\w/.test(rest) || isBlank(was) || was.endsWith(rest)) return undefined;
-  const comes = (line: string) => fresh?.includes(line) === true && old?.includes(line) === false;
-  return is.endsWith(rest) || comes(is + rest) ? rest : undefined;
+  const isNewLine = (line: string) => fresh?.includes(line) === true && old?.includes(line) === false;
+  return is.endsWith(rest) || isNewLine(is + rest) ? rest : undefined;
 }
 
 /** How far after the old text to look for lines that would be repeated. */
@@ -157,6 +157,6 @@ function createReplacement(
 ): Replacement {
   const end = start + oldText.length;
   const isInside = !oldText.includes("\n") && !newText.includes("\r");
-  const own = lineEnd ?? (isInside ? detectLineEndAt(content, end) : undefined);
+  const own = lineEnd ?? (isInside ? detectLineEndNear(content, end) : undefined);
   return { start, end, text: own === undefined ? newText : convertLineEnds(newText, own) };
 }

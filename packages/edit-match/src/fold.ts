@@ -112,19 +112,19 @@ export class FoldedText {
   /** Adds a character whose source is from `start` to `end`. Returns `end`. */
   #take(code: number, start: number, end: number): number {
     if (isBlankCode(code)) this.#isParted = true;
-    else if (code < 0x80) this.#put(code, start, end);
+    else if (code < 0x80) this.#foldCharacter(code, start, end);
     else {
       const plain = findPlainCharacter(code);
       if (plain === " ") this.#isParted = true;
       else
         for (let part = 0; part < plain.length; part += 1) {
-          this.#put(plain.charCodeAt(part), part === 0 ? start : end, end);
+          this.#foldCharacter(plain.charCodeAt(part), part === 0 ? start : end, end);
         }
     }
     return end;
   }
 
-  #put(code: number, start: number, end: number): void {
+  #foldCharacter(code: number, start: number, end: number): void {
     const last = this.length - 1;
     if (this.#isParted && last >= 0 && isWordCode(code) && isWordCode(this.codes[last] ?? 0)) {
       this.#write(SPACE_CODE, this.ends[last] ?? start, start);

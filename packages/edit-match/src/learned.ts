@@ -60,12 +60,12 @@ function isShiftedAlike(parts: readonly LineTriple[]): boolean {
 function wrapsShifted(parts: readonly LineTriple[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
   const isFurtherIn = ({ old, file }: LineTriple) => old.indent.length > file.indent.length;
-  const comes = ({ indent }: LineParts) =>
+  const isNewIndent = ({ indent }: LineParts) =>
     !parts.some((part) => part.file.indent === indent || (part.old.indent === indent && isFurtherIn(part))) &&
     parts.some(({ old }) => old.indent === indent);
   const isInside = ({ old, fresh }: LineTriple) =>
     !fresh || old.indent.length > (first?.old.indent.length ?? 0);
-  return freshParts.some(comes) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
+  return freshParts.some(isNewIndent) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
 }
 
 /** Whether the new text is written like the old text or like the file. */
@@ -110,8 +110,8 @@ function findUnitStyle(
 
 function countAlike(one: string, other: string, part: "indent" | "body"): number {
   if (part === "indent") return one === other ? 1 : 0;
-  const signs = (text: string) => text.replace(/\s+/g, "");
-  return scoreAlikeness(signs(one), signs(other));
+  const dropSpaces = (text: string) => text.replace(/\s+/g, "");
+  return scoreAlikeness(dropSpaces(one), dropSpaces(other));
 }
 
 function applyStyle(manner: WritingStyle, text: string, map: () => string | undefined): string | undefined {
@@ -157,22 +157,23 @@ function buildIndentMap(parts: readonly LineTriple[]): {
   const oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
   const tried = shift === undefined ? [(indent: string) => indent] : listIndentRules(shift);
   const rules = tried.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
-  const onlyIn = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
+  const findOnlyValue = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
   if (rules.length === 0 && isPartly) {
     // A single shifted line says nothing about others. Several suggest that this one may be shifted, most that it is.
     const isKept = (indent: string) =>
-      oneOff !== undefined || (onlyIn(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
+      oneOff !== undefined ||
+      (findOnlyValue(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
     const isUnit = shiftedLines.every(isOtherUnit);
     const apply = (indent: string) => {
-      if (isUnit && indent !== "") return onlyIn(known.get(indent));
+      if (isUnit && indent !== "") return findOnlyValue(known.get(indent));
       return (hasTabs || !indent.includes("\t")) && isKept(indent) ? indent : undefined;
     };
     return { isOneWay: false, apply };
   }
   const apply = (indent: string) => {
-    const only = onlyIn(known.get(indent));
+    const only = findOnlyValue(known.get(indent));
     if (only !== undefined || (isPartly && indent === oneOff)) return only;
-    return onlyIn(new Set(rules.flatMap((rule) => rule(indent) ?? [])));
+    return findOnlyValue(new Set(rules.flatMap((rule) => rule(indent) ?? [])));
   };
   return { isOneWay: rules.length > 0, apply };
 }
@@ -214,10 +215,10 @@ const DOTS = "...";
 
 /** Returns a sign with the kind of character on its left, and with that on its right, which tell its purpose. */
 function splitContext(text: string, start: number, end: number): readonly [string, string] {
-  const kindOf = (at: number) =>
+  const classifyCharacter = (at: number) =>
     (text[at] ?? " ").replace(/\p{L}/u, "a").replace(/\d/, "0").replace(/\s/, " ");
   const written = text.slice(start, end);
-  return [`${kindOf(start - 1)}${written}`, `${written}${kindOf(end)}`];
+  return [`${classifyCharacter(start - 1)}${written}`, `${written}${classifyCharacter(end)}`];
 }
 
 /** How the file spells what the model writes, learned for each character. */
@@ -237,8 +238,8 @@ class SignMap {
     // If nothing is written differently, there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
     // A backslash at the end of a line has no character to belong to.
-    const backslashesOf = ({ body }: LineParts) => /\\*$/.exec(body)?.[0];
-    if (parts.some(({ old, file }) => backslashesOf(old) !== backslashesOf(file))) {
+    const findEndingBackslashes = ({ body }: LineParts) => /\\*$/.exec(body)?.[0];
+    if (parts.some(({ old, file }) => findEndingBackslashes(old) !== findEndingBackslashes(file))) {
       this.#lost.add(/\\$/);
       this.#changesAny = true;
     }
@@ -246,7 +247,7 @@ class SignMap {
     for (const { written, inFile, halves } of spelled) {
       if (/^\w$/.test(written) && written === inFile) continue;
       addToSet(this.#known, written, inFile);
-      this.#countBeside(halves, written === inFile ? 1 : -1);
+      this.#countNeighbors(halves, written === inFile ? 1 : -1);
       if (written === inFile) continue;
       this.#changesAny = true;
       if (isLookAlike(written.replace(/^\\+/, "")) && !isLookAlike(inFile)) this.#plain.add(inFile);
@@ -273,7 +274,7 @@ class SignMap {
       const to = folded.ends[unit] ?? 0;
       const written = body.slice(from, to);
       if (/^[ \t]+$/.test(written)) continue;
-      const meant = this.#meant(written, splitContext(body, from, to));
+      const meant = this.#findMeaning(written, splitContext(body, from, to));
       if (meant === undefined) return undefined;
       pieces.push(body.slice(done, from), meant);
       done = to;
@@ -281,7 +282,7 @@ class SignMap {
     return pieces.join("") + body.slice(done);
   }
 
-  #meant(written: string, halves: readonly [string, string]): string | undefined {
+  #findMeaning(written: string, halves: readonly [string, string]): string | undefined {
     const known = [...(this.#known.get(written) ?? [])];
     if (PLAIN_SIGN.test(written)) {
       // The file may have another character here, as it has elsewhere; the characters next to it tell.
@@ -298,7 +299,7 @@ class SignMap {
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
 
-  #countBeside(halves: readonly [string, string], count: number): void {
+  #countNeighbors(halves: readonly [string, string], count: number): void {
     for (const [at, key] of [...halves, halves.join("")].entries()) {
       this.#beside[at]?.set(key, (this.#beside[at].get(key) ?? 0) + count);
     }

@@ -23,7 +23,11 @@ export function listFilledLines(text: string): string[] {
 const MAX_DISTANCE = 1000;
 
 /** Returns the parts of the line before and after the given range. Very long parts are cut. */
-export function readLineAround(content: string, start: number, end: number): [before: string, after: string] {
+export function splitBeforeAfter(
+  content: string,
+  start: number,
+  end: number,
+): [before: string, after: string] {
   const before = content.slice(Math.max(0, start - 2 * MAX_DISTANCE), start);
   const [after = ""] = content.slice(end, end + 2 * MAX_DISTANCE).split("\n", 1);
   return [before.slice(before.lastIndexOf("\n") + 1), after];
@@ -138,8 +142,8 @@ export function matchKeptLines(texts: Texts, depth?: FoldDepth): (Int32Array | u
     newLines: newLines.toReversed(),
     there: there.toReversed(),
   };
-  const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
-  return [matchFromStart(texts, depth), matchFromStart(turned, depth)?.map(mirrored).reverse()];
+  const mirrorLine = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
+  return [matchFromStart(texts, depth), matchFromStart(turned, depth)?.map(mirrorLine).reverse()];
 }
 
 function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: FoldDepth) {
@@ -166,11 +170,11 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
     (lines) => depth && lines.map((line) => buildKey(line, depth)),
   );
   const times = other.map((line) => (/\w/.test(line) ? SCORE_WORDS : 1));
-  const worth = (i: number, j: number) => {
+  const scorePair = (i: number, j: number) => {
     if (one[i] === other[j] || there[head + i] === other[j]) return SCORE_SAME * (times[j] ?? 1);
     return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? SCORE_ALIKE * (times[j] ?? 1) : 0;
   };
-  for (const [oldAt, newAt] of findCommonLines(one.length, other.length, worth)) {
+  for (const [oldAt, newAt] of findCommonLines(one.length, other.length, scorePair)) {
     kept[head + newAt] = head + oldAt;
   }
   return kept;
@@ -179,19 +183,19 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
 function findCommonLines(one: number, other: number, worth: (i: number, j: number) => number) {
   const width = other + 1;
   const scores = new Int32Array((one + 1) * width);
-  const at = (i: number, j: number) => scores[i * width + j] ?? 0;
+  const getScore = (i: number, j: number) => scores[i * width + j] ?? 0;
   for (let i = one - 1; i >= 0; i -= 1) {
     for (let j = other - 1; j >= 0; j -= 1) {
       const both = worth(i, j);
-      const met = both === 0 ? 0 : both + at(i + 1, j + 1);
-      scores[i * width + j] = Math.max(met, at(i + 1, j), at(i, j + 1));
+      const met = both === 0 ? 0 : both + getScore(i + 1, j + 1);
+      scores[i * width + j] = Math.max(met, getScore(i + 1, j), getScore(i, j + 1));
     }
   }
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < one && j < other; ) {
     const both = worth(i, j);
-    if (both > 0 && at(i, j) === both + at(i + 1, j + 1)) pairs.push([i++, j++]);
-    else if (at(i, j) === at(i + 1, j)) i += 1;
+    if (both > 0 && getScore(i, j) === both + getScore(i + 1, j + 1)) pairs.push([i++, j++]);
+    else if (getScore(i, j) === getScore(i + 1, j)) i += 1;
     else j += 1;
   }
   return pairs;

@@ -42,8 +42,8 @@ export function mergeLines(sides: AlignedLines): MergedLine[] | undefined {
   }
   const ways = matchKeptLines({ ...sides, there }, sides.depth);
   const [merged, other] = ways.map((kept) => kept && mergeKept(sides, kept));
-  const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
-  return merged && other && textOf(other) === textOf(merged) ? merged : undefined;
+  const joinMergedLines = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
+  return merged && other && joinMergedLines(other) === joinMergedLines(merged) ? merged : undefined;
 }
 
 function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefined {
@@ -326,8 +326,8 @@ function mergeChangedBody(
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
   while (old.isWithinCharacter(to)) to += 1;
   const before = findSeam(old, file, { unit: from, isWithin: from === to });
-  const lastOf = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
-  const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - tail)];
+  const findLastCharacter = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
+  const [was, is] = [findLastCharacter(old.source, oldTail), findLastCharacter(fresh, fresh.length - tail)];
   // Spaces after a bracket say nothing about spaces after a comma.
   const isWithin = was !== is && /[([{]/.test(was);
   const after = from === to ? before : findSeam(old, file, { unit: to, isWithin });
@@ -351,11 +351,11 @@ function findSeam(
   { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
 ): Record<"old" | "file", TextRange> | undefined {
   if (file.isWithinCharacter(unit)) return undefined;
-  const gapOf = ({ starts, ends, length, source }: FoldedText) => ({
+  const findGap = ({ starts, ends, length, source }: FoldedText) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
     end: unit === length ? source.length : (starts[unit] ?? 0),
   });
-  const seam = { old: gapOf(old), file: gapOf(file) };
+  const seam = { old: findGap(old), file: findGap(file) };
   const [isInOld, isInFile] = [seam.old.start < seam.old.end, seam.file.start < seam.file.end];
   return (isInFile && !isInOld) || (isWithin && isInOld && !isInFile) ? undefined : seam;
 }

@@ -173,8 +173,8 @@ export function alignPlace(
 ): MatchPlace | undefined {
   const { oldLines, newLines } = said;
   const fileLines = listLines(content, stretch);
-  const sizesOf = (lines: readonly string[]) => lines.map((line) => buildKey(line, depth).length);
-  const [oldSizes, fileSizes] = [sizesOf(oldLines), sizesOf(fileLines)];
+  const measureLines = (lines: readonly string[]) => lines.map((line) => buildKey(line, depth).length);
+  const [oldSizes, fileSizes] = [measureLines(oldLines), measureLines(fileLines)];
   const blocks: LineBlock[] = [];
   const [oldEnd, fileEnd] = [oldLines.length, fileLines.length];
   let [oldFrom, fileFrom] = [0, 0];

@@ -66,13 +66,13 @@ const SPACE = 0x20;
 
 /** Returns the lines that may be placeholders. In a large text these are few, and only they are copied. */
 function listSuspectLines(text: string): string[] {
-  const placeOf = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
+  const findSign = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
   const lines: string[] = [];
   let [dots, ellipsis] = [-1, -1];
   for (let start = 0; start < text.length; ) {
-    const end = placeOf("\n", start);
-    if (dots < start) dots = placeOf("..", start);
-    if (ellipsis < start) ellipsis = placeOf("…", start);
+    const end = findSign("\n", start);
+    if (dots < start) dots = findSign("..", start);
+    if (ellipsis < start) ellipsis = findSign("…", start);
     let first = start;
     while (first < end && text.charCodeAt(first) <= SPACE) first += 1;
     const isSigned = dots < end || ellipsis < end || FIRST_SIGN.test(text.charAt(first));

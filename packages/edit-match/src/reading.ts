@@ -1,7 +1,7 @@
 import type { EditRequest } from "./edit.ts";
 import { decodeEntities } from "./fold.ts";
 import { scoreAlikeness } from "./learned.ts";
-import { hasUnpairedQuote, isBlank, readLineAround } from "./lines.ts";
+import { hasUnpairedQuote, isBlank, splitBeforeAfter } from "./lines.ts";
 
 type EditTexts = Pick<EditRequest, "oldText" | "newText">;
 
@@ -57,8 +57,8 @@ function repairSigns({ oldText, newText }: EditTexts, read: string, repair: Read
   const hasKept = telling.length > 0 && telling.every((word) => kept.has(word));
   if (isNearer || hasKept) return { oldText: read, newText };
   const signs = BARE_SIGNS.filter((sign) => read.includes(sign) && newText.includes(sign));
-  const bare = (text: string) => (signs.length === 0 ? "" : text.replace(ESCAPED_SIGN, ""));
-  const [had, has] = [bare(oldText), bare(newText)];
+  const dropSigns = (text: string) => (signs.length === 0 ? "" : text.replace(ESCAPED_SIGN, ""));
+  const [had, has] = [dropSigns(oldText), dropSigns(newText)];
   const lines = new Set(newText.split("\n"));
   const isKept = (line: string) => lines.has(line) && repair(line) !== line;
   const isBare = signs.some((sign) => !had.includes(sign) && has.includes(sign));
@@ -124,10 +124,10 @@ export function removeForeign(content: string, { oldText, newText }: EditTexts):
   const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
   const foreign = FOREIGN_CHARACTERS.filter(([signs]) => isForeign(signs));
   const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
-  const formed = (text: string) =>
+  const normalizeForm = (text: string) =>
     form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
   const plain = (text: string) =>
-    foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), formed(text));
+    foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), normalizeForm(text));
   const repairs = foreign.length > 0 ? ["invisible characters"] : [];
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
@@ -170,8 +170,8 @@ export function findNewFence(request: EditRequest): { readonly bare?: string; re
   const { content, oldText, newText } = request;
   const bare = newText.includes("```") || newText.includes("~~~") ? removeFence(newText) : undefined;
   if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};
-  const wordsOf = (line: string) => line.trimEnd().replace(/^\W+/, "");
-  const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(wordsOf));
+  const trimToWords = (line: string) => line.trimEnd().replace(/^\W+/, "");
+  const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(trimToWords));
   const { fileName } = request;
   const isText = fileName === undefined ? content.search(FENCES) >= 0 : MARKDOWN.test(fileName);
   // A model that fences a whole text names the text's own language, or none.
@@ -268,9 +268,9 @@ function isMarked({ oldText, newText }: EditTexts): boolean {
 function removePluses(texts: Reading, isForeign: boolean): Reading {
   const { oldText, newText, repairs } = texts;
   if (!PLUS.test(newText) || PLUS.test(oldText)) return texts;
-  const linesOf = (text: string) => text.split("\n").filter((line) => !isBlank(line));
-  const has = new Set(linesOf(newText));
-  const isKept = linesOf(oldText).every((line) => has.has(line));
+  const splitFilledLines = (text: string) => text.split("\n").filter((line) => !isBlank(line));
+  const has = new Set(splitFilledLines(newText));
+  const isKept = splitFilledLines(oldText).every((line) => has.has(line));
   if (isKept && isSpaced(texts)) return { ...removeMargin(texts), repairs: [...repairs, "diff markers"] };
   const isClear = isKept || (isForeign && !/^-/m.test(oldText));
   if (!isClear || !isMarked(texts)) return texts;
@@ -281,7 +281,7 @@ function removePluses(texts: Reading, isForeign: boolean): Reading {
 export function removeNewPluses({ content, oldText, newText }: EditRequest): string {
   const at = PLUS.test(newText) ? content.indexOf(oldText) : -1;
   if (at < 0 || PLUS.test(content)) return newText;
-  const [before] = readLineAround(content, at, at);
+  const [before] = splitBeforeAfter(content, at, at);
   const isWhole = before === "" || (isBlank(before) && !newText.startsWith("+"));
   return isWhole && isMarked({ oldText, newText }) ? newText.replace(/^\+/gm, "") : newText;
 }

@@ -102,12 +102,12 @@ function findMistyped(search: Search, tried: SlipAttempt, at: number): MatchPlac
   if (word === undefined || stretch === undefined || file.content.includes(word)) return undefined;
   // A word that is in the new text more than once may be intended.
   if (said.newLines.join("\n").split(word).length > 2) return undefined;
-  const spelled = (line: string) => line.replace(word, right);
-  const oldLines = said.oldLines.map(spelled);
+  const correctSpelling = (line: string) => line.replace(word, right);
+  const oldLines = said.oldLines.map(correctSpelling);
   // The file may already have the correction.
-  const trimmed = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
-  if (trimmed(oldLines) === trimmed(said.newLines)) return undefined;
-  const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(spelled) } };
+  const joinTrimmed = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
+  if (joinTrimmed(oldLines) === joinTrimmed(said.newLines)) return undefined;
+  const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(correctSpelling) } };
   return alignPlace(read, stretch, { slips: ["a typo"] });
 }
 

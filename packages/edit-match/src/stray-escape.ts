@@ -64,7 +64,7 @@ function outsideStrings(
   });
   const end = written.at(-1)?.to ?? 0;
   const found = new Set<string>();
-  for (const { index, 0: token } of tokensOf(applyReplacements(content, replacements), language)) {
+  for (const { index, 0: token } of readTokens(applyReplacements(content, replacements), language)) {
     if (index >= end) break;
     const isWritten = written.some(({ from, to }) => index >= from && index < to);
     if (isWritten && ESCAPES.includes(token)) found.add(token);
@@ -72,7 +72,7 @@ function outsideStrings(
   return found;
 }
 
-function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<RegExpExecArray> {
+function* readTokens(text: string, { tokens, hasTemplates }: Language): Generator<RegExpExecArray> {
   // Escapes come last: a character that begins a string is not an escape.
   const next = new RegExp([...tokens, STRAY].join("|"), "g");
   /** Matches the rest of a template up to its end, or to code in it. */

@@ -41,7 +41,7 @@ export class SearchedFile {
    */
   findRegions(text: string, isNear = false): readonly TextRange[] {
     const { content } = this;
-    const anchors = this.#anchorsOf(text, isNear ? 1 : 0);
+    const anchors = this.#findAnchors(text, isNear ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];
     if (anchors === undefined) return whole;
     const stretches = anchors.flatMap(({ at, places }) =>
@@ -56,7 +56,7 @@ export class SearchedFile {
   }
 
   /** Returns the rarest words of the text; undefined if there are too few words. */
-  #anchorsOf(text: string, least: number) {
+  #findAnchors(text: string, least: number) {
     const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
       const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
       return !(before >= 0x80 || after >= 0x80 || before === 0x5c);

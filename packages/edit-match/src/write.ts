@@ -30,7 +30,7 @@ export function buildReplacement(
 ): Replacement {
   const { start, end, takesEnd } = place;
   const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
-  let lineEnd = detectLineEndAt(content, start);
+  let lineEnd = detectLineEndNear(content, start);
   let text = "";
   for (const [at, line] of merged.entries()) {
     lineEnd = ends[line.like ?? -1] ?? lineEnd;
@@ -61,7 +61,7 @@ export function detectLineEnd(content: string): "\n" | "\r\n" | undefined {
 }
 
 /** Returns the line end that is used near `at`, so that the new text does not mix kinds. */
-export function detectLineEndAt(content: string, at: number): string {
+export function detectLineEndNear(content: string, at: number): string {
   const after = content.indexOf("\n", at);
   const near = after >= 0 ? after : content.lastIndexOf("\n", at);
   return near > 0 && content[near - 1] === "\r" ? "\r\n" : "\n";

@@ -44,13 +44,15 @@ export class BaseFolders {
 
   async open(base: Submission["base"], signal: AbortSignal, commit?: string): Promise<BaseFolder> {
     if ("hash" in base)
-      return this.#once(base.hash, signal, async (to) =>
+      return this.#openOnce(base.hash, signal, async (to) =>
         applyChanges(to, await this.#store.readBase(base.hash)),
       );
     const revision = commit ?? base.revision;
     // A branch moves, so its commit is looked up for each task, and stored in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
-    const made = await this.#once(key, signal, (to, stop) => clone({ git: base.git, revision }, to, stop));
+    const made = await this.#openOnce(key, signal, (to, stop) =>
+      cloneProject({ git: base.git, revision }, to, stop),
+    );
     const head = (readText(join(made.folder, ".git", "HEAD"), MAX_NAME_BYTES) ?? "").trim();
     if (commit !== undefined) return { ...made, commit };
     // Tasks that start from the same commit share its folder.
@@ -60,25 +62,25 @@ export class BaseFolders {
     return this.open(base, signal, head);
   }
 
-  async #once(key: string, signal: AbortSignal, make: MakeFolder): Promise<BaseFolder> {
+  async #openOnce(key: string, signal: AbortSignal, make: MakeFolder): Promise<BaseFolder> {
     signal.throwIfAborted();
-    const opening = this.#opening.get(key) ?? this.#begin(key, make);
+    const opening = this.#opening.get(key) ?? this.#beginMaking(key, make);
     opening.waiting += 1;
-    let leave = () => {};
+    let stopWaiting = () => {};
     const left = new Promise<never>((_, reject) => {
-      leave = () => {
+      stopWaiting = () => {
         opening.waiting -= 1;
         if (opening.waiting === 0) opening.stop.abort();
         reject(signal.reason);
       };
     });
-    signal.addEventListener("abort", leave, { once: true });
-    return Promise.race([opening.made, left]).finally(() => signal.removeEventListener("abort", leave));
+    signal.addEventListener("abort", stopWaiting, { once: true });
+    return Promise.race([opening.made, left]).finally(() => signal.removeEventListener("abort", stopWaiting));
   }
 
-  #begin(key: string, make: MakeFolder): PendingBase {
+  #beginMaking(key: string, make: MakeFolder): PendingBase {
     const stop = new AbortController();
-    const opening = { made: this.#make(key, (to) => make(to, stop.signal)), stop, waiting: 0 };
+    const opening = { made: this.#makeBase(key, (to) => make(to, stop.signal)), stop, waiting: 0 };
     this.#opening.set(key, opening);
     const forget = () => {
       if (this.#opening.get(key) === opening) this.#opening.delete(key);
@@ -88,7 +90,7 @@ export class BaseFolders {
     return opening;
   }
 
-  async #make(key: string, make: (to: string) => Promise<void>): Promise<BaseFolder> {
+  async #makeBase(key: string, make: (to: string) => Promise<void>): Promise<BaseFolder> {
     const place = join(this.#folder, key);
     const base = { folder: join(place, "folder"), git: join(place, "git") };
     if (existsSync(place)) return base;
@@ -132,7 +134,7 @@ export async function createPatch({ git }: BaseFolder, copy: string, beside: str
   );
 }
 
-async function clone(
+async function cloneProject(
   { git: url, revision }: { git: string; revision: string },
   to: string,
   signal: AbortSignal,

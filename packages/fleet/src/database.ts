@@ -147,7 +147,7 @@ class OwnServer {
     const file = join(folder, URL_FILE);
     const known = existsSync(data) && existsSync(file) ? readText(file, MAX_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
-    const client = (await connectClient(url).catch(ignoreStartup)) ?? (await this.#startAt(url));
+    const client = (await connectClient(url).catch(ignoreStartup)) ?? (await this.#startServer(url));
     await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
     await forgetStanding(folder);
     this.#client = client;
@@ -166,7 +166,7 @@ class OwnServer {
     lockPath(this.#places.data, start).catch(() => setTimeout(() => this.#startAgain(), RESTART_MS).unref());
   }
 
-  async #startAt(url: string): Promise<Client> {
+  async #startServer(url: string): Promise<Client> {
     const data = quote(this.#places.data);
     // Start it without the variables that mark processes for cleanup, because the server must keep running.
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;

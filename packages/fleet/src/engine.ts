@@ -28,14 +28,14 @@ export const jsonSerializer = {
 /** The engine's log. Only messages about problems that stop the work are shown to the user. */
 function createLogger(note: (text: string) => void) {
   let last = "";
-  const tell = (entry: unknown) => {
+  const reportEntry = (entry: unknown) => {
     const text = String(entry);
     if (!/Database connection failed|Unexpected error (?:in pool|on)/.test(text)) return;
     const words = "The database does not answer; the work goes on when it does.";
     if (last !== words) note(words);
     last = words;
   };
-  return { info: () => {}, debug: () => {}, warn: tell, error: tell };
+  return { info: () => {}, debug: () => {}, warn: reportEntry, error: reportEntry };
 }
 
 /** What is needed to control tasks: the engine's calls, and the fleet's own tables. */

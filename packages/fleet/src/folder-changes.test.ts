@@ -47,11 +47,11 @@ function stateOf(folder: string): string {
 
 async function follow(...rounds: (() => Promise<void>)[]): Promise<Change[]> {
   const watched = new WatchedFolder(work, base);
-  await watched.begin();
+  await watched.beginComparison();
   const all: Change[] = [];
   for (const round of rounds) {
     await round();
-    const { changes, left } = await watched.changes();
+    const { changes, left } = await watched.readChanges();
     expect(left).toEqual([]);
     await applyChanges(again, JSON.parse(JSON.stringify(changes)));
     expect(stateOf(again)).toBe(stateOf(work));
@@ -106,10 +106,10 @@ describe("changes of a folder", () => {
 
   it("name a file that is too large, instead of keeping it", async () => {
     const watched = new WatchedFolder(work, base);
-    await watched.begin();
+    await watched.beginComparison();
     await writeFile(at("huge"), "");
     await truncate(at("huge"), 33 * 1024 * 1024);
-    expect(await watched.changes()).toEqual({ changes: [], left: ["huge"] });
+    expect(await watched.readChanges()).toEqual({ changes: [], left: ["huge"] });
     expect(await readFile(at("run.sh"), "utf8")).toBe("echo\n");
   });
 
@@ -124,10 +124,10 @@ describe("changes of a folder", () => {
   it("P18 are found in time where thousands of files are gone", async () => {
     execFileSync("sh", ["-c", "seq 20000 | xargs touch"], { cwd: work });
     const folder = new WatchedFolder(work, null);
-    await folder.begin();
+    await folder.beginComparison();
     execFileSync("sh", ["-c", "seq 20000 | xargs rm"], { cwd: work });
     const began = performance.now();
-    const { changes } = await folder.changes();
+    const { changes } = await folder.readChanges();
     expect(changes).toHaveLength(20_000);
     expect(performance.now() - began).toBeLessThan(3000);
   });

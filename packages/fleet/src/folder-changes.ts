@@ -48,11 +48,11 @@ export class WatchedFolder {
   }
 
   /** Starts the comparison: only changes from now on count. */
-  async begin(): Promise<void> {
+  async beginComparison(): Promise<void> {
     this.#entries = formatStamps(await readEntries(this.#root));
   }
 
-  async changes(): Promise<FolderChanges> {
+  async readChanges(): Promise<FolderChanges> {
     const present = await readEntries(this.#root);
     const changes: Change[] = [];
     const left: string[] = [];
@@ -110,7 +110,7 @@ export class WatchedFolder {
 
 /** Returns the whole content of a folder, as changes to an empty one. */
 export async function readWholeFolder(root: string): Promise<FolderChanges> {
-  return new WatchedFolder(root, null).changes();
+  return new WatchedFolder(root, null).readChanges();
 }
 
 /** Applies changes to a folder that is in the state before them. */

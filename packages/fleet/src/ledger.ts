@@ -47,7 +47,7 @@ export class Ledger {
   }
 
   /** Loads these runs. Returns those with a used-up budget, and which part of it is used up. */
-  async look(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+  async loadRuns(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const [spent, pauses] = await Promise.all([
       runs.length === 0 ? { rows: [] } : this.#pool.query(SPENT, [runs]),
       this.#pool.query<{ model: string; left: number }>(PAUSES),
@@ -58,7 +58,7 @@ export class Ledger {
   }
 
   /** Adds the cost of one task to its run. Returns why the run is over, or null. */
-  async spend(task: string, spent: Spent, signal: AbortSignal): Promise<string | null> {
+  async addCost(task: string, spent: Spent, signal: AbortSignal): Promise<string | null> {
     const run = readRunName(task);
     if (!this.#runs.has(run)) return null;
     const values = [task, run, spent.tokens, spent.cost ?? 0, spent.calls];
@@ -76,10 +76,10 @@ export class Ledger {
   /** Wraps a model so that it is asked only while no worker has been told to pause it. */
   readonly around = (model: ChatModel): ChatModel => ({
     ...model,
-    stream: (request, signal) => this.#stream(model, request, signal),
+    stream: (request, signal) => this.#streamCounted(model, request, signal),
   });
 
-  async *#stream(
+  async *#streamCounted(
     model: ChatModel,
     ...[request, signal]: Parameters<ChatModel["stream"]>
   ): AsyncGenerator<ModelEvent, void, undefined> {

@@ -88,7 +88,7 @@ export class LiveTask {
   }
 
   /** Works until the last step is an end or a question. Returns "elsewhere" for a task of another process. */
-  async work(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
+  async runUntilStep(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
     this.#record = record;
     this.#work = this.#run();
     await this.#work;
@@ -99,12 +99,12 @@ export class LiveTask {
   }
 
   /** Ends the session now, because its run as a whole has reached a limit. */
-  halt(why: string): void {
+  endForLimit(why: string): void {
     this.#halt.abort(why);
   }
 
   /** Ends the session after the current step: a call or a reply of the model. */
-  drain(): void {
+  endAfterStep(): void {
     this.#isDraining = true;
   }
 
@@ -113,7 +113,7 @@ export class LiveTask {
     this.#stop.abort();
     await this.#work;
     // All results are in the database, and the next worker uses its own folder.
-    if (this.#place !== "") await this.#needs.places.leave(this.#place);
+    if (this.#place !== "") await this.#needs.places.removeFolder(this.#place);
   }
 
   /**
@@ -169,7 +169,7 @@ export class LiveTask {
         isTold = true;
         const place = this.#place;
         this.#place = "";
-        if (place !== "") await places.leave(place);
+        if (place !== "") await places.removeFolder(place);
         await pause(FULL_DISK_MS, undefined, { signal: this.#stop.signal });
       }
     }
@@ -180,9 +180,9 @@ export class LiveTask {
     const { signal } = this.#stop;
     this.#spent = sumSpent(past);
     const why = await ledger.explainOver(this.run, signal);
-    if (why !== null) this.halt(why);
+    if (why !== null) this.endForLimit(why);
     if (this.#halt.signal.aborted) return this.#giveLimit(this.#halt.signal.reason);
-    await ledger.spend(id, this.#spent, signal);
+    await ledger.addCost(id, this.#spent, signal);
     const budget = computeBudgetLeft(submission.budget, past);
     if (budget === null) return this.#giveLimit("The budget of the task is used up.");
     const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
@@ -194,7 +194,7 @@ export class LiveTask {
     const event = asked.findLast((one) => one.type === "question");
     if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
     const { type: _, ...question } = event;
-    await this.#give({ question });
+    await this.#recordStep({ question });
   }
 
   #giveLimit(message: string): Promise<void> {
@@ -204,7 +204,7 @@ export class LiveTask {
   /** Records an end that does not come from the session. */
   #giveEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
     const end = { status, result: "", error: { type, message }, ...sumSpent(this.#needs.past), patch: "" };
-    return this.#give({ end });
+    return this.#recordStep({ end });
   }
 
   /** Runs the session. Resolves to whether it waits for an answer. */
@@ -270,7 +270,7 @@ export class LiveTask {
     // If setup or earlier steps have changed files, the folder no longer equals the base.
     const isBase = setup === undefined && changes.length === 0;
     this.#folder = new WatchedFolder(root, isBase ? this.#base.folder : null);
-    await this.#folder.begin();
+    await this.#folder.beginComparison();
     return options;
   }
 
@@ -281,7 +281,7 @@ export class LiveTask {
 
   async #openSession(options: SessionOptions): Promise<Session> {
     const lines = joinLines(this.#needs.past);
-    const keepLog = (more: string) => this.#keep(more);
+    const keepLog = (more: string) => this.#recordLines(more);
     const id = parseRecords(lines.slice(0, lines.indexOf("\n") + 1)).flatMap(({ event }) =>
       event.type === "session" ? event.sessionId : [],
     )[0];
@@ -295,12 +295,12 @@ export class LiveTask {
   }
 
   /** Records these lines together with the changes in the folder so far. Resolves when they are in the database. */
-  async #keep(lines: string): Promise<void> {
+  async #recordLines(lines: string): Promise<void> {
     const records = parseRecords(lines);
     const done = records.map(({ event }) => event).findLast((event) => event.type === "done");
     const folder = this.#folder;
     const isLookedAt = folder !== null && (done !== undefined || records.some(this.#mayHaveChanged));
-    const { changes, left } = isLookedAt ? await folder.changes() : { changes: [], left: [] };
+    const { changes, left } = isLookedAt ? await folder.readChanges() : { changes: [], left: [] };
     const step: Step = {
       ...(this.#base?.commit !== undefined &&
         !this.#needs.past.some(hasLines) && { commit: this.#base.commit }),
@@ -308,22 +308,22 @@ export class LiveTask {
       ...(changes.length > 0 && { changes }),
       ...(left.length > 0 && { left }),
     };
-    const end = done && (await this.#endOf(done, step));
-    await this.#give(end === undefined ? step : { ...step, end });
-    await this.#pay(records);
+    const end = done && (await this.#buildTaskEnd(done, step));
+    await this.#recordStep(end === undefined ? step : { ...step, end });
+    await this.#payForRecords(records);
   }
 
-  async #pay(records: readonly LogRecord[]): Promise<void> {
+  async #payForRecords(records: readonly LogRecord[]): Promise<void> {
     if (this.#spent === null) return;
     const before = this.#spent;
     this.#spent = addSpent(before, records);
     const { tokens, calls } = this.#spent;
     if (tokens === before.tokens && calls === before.calls) return;
-    const why = await this.#needs.ledger.spend(this.#needs.id, this.#spent, this.#stop.signal);
-    if (why !== null) this.halt(why);
+    const why = await this.#needs.ledger.addCost(this.#needs.id, this.#spent, this.#stop.signal);
+    if (why !== null) this.endForLimit(why);
   }
 
-  async #endOf(done: Extract<AgentEvent, { type: "done" }>, last: Step): Promise<TaskEnd> {
+  async #buildTaskEnd(done: Extract<AgentEvent, { type: "done" }>, last: Step): Promise<TaskEnd> {
     const { status, result, error, check } = done;
     const place = this.#place;
     const base = this.#base;
@@ -345,7 +345,7 @@ export class LiveTask {
   };
 
   /** Records a step. Resolves when it is in the database and the task still belongs to this worker. */
-  async #give(step: Step): Promise<void> {
+  async #recordStep(step: Step): Promise<void> {
     if (this.#needs.past.at(-1)?.end !== undefined) return;
     if (!this.#stop.signal.aborted) {
       await this.#record(step).catch((error: unknown) => {

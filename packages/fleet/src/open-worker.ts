@@ -28,7 +28,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   const store = await openStore(fleet.url);
   const { worker, close } = await openWorker(fleet, store);
   const health =
-    request.health === undefined ? null : await serveHealth(request.health, () => worker.state());
+    request.health === undefined ? null : await serveHealth(request.health, () => worker.describeState());
   if (health !== null) ground.note(`/health and /ready are at port ${health.port}`);
   ground.note(
     `worker ${worker.name}: up to ${formatCount(request.concurrency, "task")} at a time; Ctrl+C ends it`,
@@ -40,7 +40,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   await waitForAbort(ground.signal);
   if (isTerminated) {
     ground.note("the steps at work are finished, and their tasks put back");
-    await worker.drain(DRAIN_MS);
+    await worker.drainTasks(DRAIN_MS);
   }
   await close();
   health?.close();
@@ -86,11 +86,11 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
       if (hasLone || atWork.size > 0) busyAt = performance.now();
       if (isLone && performance.now() - busyAt > LONE_IDLE_MS) onIdle();
       if (hasLone && !isLone) lone.start();
-      memory?.look(atWork, ground.note);
-      const over = await ledger.look([...new Set([...atWork].map(({ run }) => run))]);
+      memory?.endLargeTasks(atWork, ground.note);
+      const over = await ledger.loadRuns([...new Set([...atWork].map(({ run }) => run))]);
       for (const task of atWork) {
         const why = over.get(task.run) ?? null;
-        if (why !== null) task.halt(why);
+        if (why !== null) task.endForLimit(why);
       }
     },
     begin: (id, submission, past) => {

@@ -55,7 +55,7 @@ export class PageData {
   }
 
   /** Lists runs, the newest first, each with the number of its tasks in every state. */
-  async runs({ search, offset }: ListRequest) {
+  async listRuns({ search, offset }: ListRequest) {
     await this.#fold();
     const { rows } = await this.#pool.query(PAGE_RUNS, [buildPattern(search), PAGE_ROWS, offset]);
     const [{ total = 0, allRunning = 0, allWaiting = 0 } = {}] = rows;
@@ -73,20 +73,20 @@ export class PageData {
   }
 
   /** Returns a task, and what has happened in it since the given step. */
-  async task(id: string, from: number) {
+  async readTask(id: string, from: number) {
     await this.#fold();
     const [task] = (await this.#pool.query(PAGE_TASK, [id])).rows;
     if (task === undefined) return null;
-    return { ...task, question: addReach(task.question), ...(await this.#entries(id, from)) };
+    return { ...task, question: addReach(task.question), ...(await this.#listEntries(id, from)) };
   }
 
   /** Returns the task's changes as a git patch. */
-  async patch(id: string): Promise<string> {
+  async readPatch(id: string): Promise<string> {
     for await (const { patch } of readPatches(this.#pool, [id])) return patch;
     return "";
   }
 
-  async #entries(id: string, from: number) {
+  async #listEntries(id: string, from: number) {
     const { rows } = await this.#pool.query(PAGE_ENTRIES, [id, from, MAX_STEPS]);
     const entries: PageEntry[] = rows.flatMap(listPageEntries);
     return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MAX_STEPS };

@@ -88,7 +88,7 @@ class Page {
       const parts = pathname.split("/").slice(1).map(decodeURIComponent);
       const answer =
         request.method === "POST"
-          ? await this.#act(parts, await readBody(request))
+          ? await this.#runCommand(parts, await readBody(request))
           : await this.#show(parts, searchParams);
       send(response, 200, answer);
     } catch (error) {
@@ -111,19 +111,20 @@ class Page {
   }
 
   async #show([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
-    const number = (key: string) => Math.min(MAX_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
-    const list = { search: query.get("search") ?? "", offset: number("offset") };
+    const readNumber = (key: string) =>
+      Math.min(MAX_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
+    const list = { search: query.get("search") ?? "", offset: readNumber("offset") };
     if (top !== "api") throw new HttpError(404, "There is no such page.");
-    if (kind === "runs" && name === "") return this.#data.runs(list);
+    if (kind === "runs" && name === "") return this.#data.listRuns(list);
     if (kind === "runs")
       return orNotFound(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
-    if (kind === "tasks" && part === "patch") return { patch: await this.#data.patch(name) };
-    if (kind === "tasks") return orNotFound(await this.#data.task(name, number("from")));
+    if (kind === "tasks" && part === "patch") return { patch: await this.#data.readPatch(name) };
+    if (kind === "tasks") return orNotFound(await this.#data.readTask(name, readNumber("from")));
     throw new HttpError(404, "There is no such page.");
   }
 
   /** Runs the command with this name, using the same code and messages as the command line. */
-  async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
+  async #runCommand([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
     const way = new Map(
       Object.entries({ cancel: cancelNamedTasks, retry: retryTasks, answer: answerTask }),
     ).get(action ?? "");
@@ -141,7 +142,7 @@ class Page {
 
   /** Refuses an answer from a page that was left open and does not show the current question. */
   async #assertAsked(id: string, question: unknown): Promise<void> {
-    const task = orNotFound(await this.#data.task(id, MAX_STEP));
+    const task = orNotFound(await this.#data.readTask(id, MAX_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
     if (asked === null || asked.id !== question)
       throw new HttpError(409, "This question has already been answered.");

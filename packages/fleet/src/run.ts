@@ -138,11 +138,11 @@ async function submitAll(
   // Set the budget first: no task may start without it.
   if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
   const count = waiting.length;
-  const work = async (): Promise<void> => {
+  const submitWaiting = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
       await submitTask(store.client, ...next);
   };
-  await Promise.all(Array.from({ length: MAX_PARALLEL }, work));
+  await Promise.all(Array.from({ length: MAX_PARALLEL }, submitWaiting));
   const old = tasks.length - count;
   ground.note(`run ${run}: ${formatCount(count, "task")} submitted${old > 0 ? `, and ${old} before` : ""}`);
   if (withOtherCode.length > 0)

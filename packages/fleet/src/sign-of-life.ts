@@ -34,7 +34,7 @@ export class SignOfLife {
   }
 
   /** Resolves when the lock is held. The lock is taken again whenever the connection breaks. */
-  async hold(): Promise<void> {
+  async holdLock(): Promise<void> {
     const client = new Client({
       connectionString: this.#url,
       keepAlive: true,
@@ -79,6 +79,6 @@ export class SignOfLife {
 
   #holdAgain(): void {
     if (this.#isClosed) return;
-    this.hold().catch(() => setTimeout(() => this.#holdAgain(), RETRY_MS).unref());
+    this.holdLock().catch(() => setTimeout(() => this.#holdAgain(), RETRY_MS).unref());
   }
 }

@@ -32,13 +32,13 @@ export class TaskFolders {
         await writeFile(join(place, OWNER), String(process.pid));
         return place;
       } catch (error) {
-        await this.leave(place);
+        await this.removeFolder(place);
         throw error;
       }
     }
   }
 
-  async leave(place: string): Promise<void> {
+  async removeFolder(place: string): Promise<void> {
     await rm(place, { recursive: true, force: true });
     this.#own.delete(place);
   }
@@ -48,7 +48,7 @@ export class TaskFolders {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
       const place = join(this.#folder, name);
-      if (this.#ownerOf(place) > 0 && !this.#isTaken(place)) await this.#remove(place);
+      if (this.#readOwner(place) > 0 && !this.#isTaken(place)) await this.#remove(place);
     }
   }
 
@@ -63,12 +63,12 @@ export class TaskFolders {
   }
 
   #isTaken(place: string): boolean {
-    const pid = this.#ownerOf(place);
+    const pid = this.#readOwner(place);
     return pid > 0 && pid !== process.pid && isAlive(pid);
   }
 
   /** Returns the process id of a folder's owner; 0 if it has none yet. */
-  #ownerOf(place: string): number {
+  #readOwner(place: string): number {
     return Number(readText(join(place, OWNER), MAX_OWNER_BYTES) ?? 0);
   }
 }

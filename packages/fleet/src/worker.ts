@@ -101,19 +101,19 @@ export class Worker {
       listenQueues: [formatQueueName(this.name)],
       systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MAX_CONNECTIONS),
     });
-    const work = (submission: Submission) => this.#work(submission);
-    DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MAX_RECOVERIES });
-    await this.#life.hold();
+    const runSubmission = (submission: Submission) => this.#runSubmission(submission);
+    DBOS.registerWorkflow(runSubmission, { name: WORKFLOW, maxRecoveryAttempts: MAX_RECOVERIES });
+    await this.#life.holdLock();
     await DBOS.launch();
     this.#lookedAt = performance.now();
     for (const worker of await listWorkers(this.#client))
       if (worker !== this.name)
         await this.#life.runIfFree(worker, () => removeEmptyQueue(this.#client, worker));
     this.#lookLater();
-    this.#admitIn(0);
+    this.#scheduleAdmission(0);
   }
 
-  state(): WorkerState {
+  describeState(): WorkerState {
     const now = performance.now();
     return {
       worker: this.name,
@@ -126,10 +126,10 @@ export class Worker {
   }
 
   /** Takes no more tasks, and puts each back after its current step. Resolves when none is left or time is up. */
-  async drain(milliseconds: number): Promise<void> {
+  async drainTasks(milliseconds: number): Promise<void> {
     this.#isDraining = true;
     clearTimeout(this.#admission);
-    for (const task of this.#atWork) task.drain();
+    for (const task of this.#atWork) task.endAfterStep();
     const began = performance.now();
     while (this.#atWork.size > 0 && performance.now() - began < milliseconds) await pause(DRAIN_LOOK_MS);
   }
@@ -156,7 +156,7 @@ export class Worker {
   }
 
   /** Works on a task step by step. Recorded steps are returned again, and the task continues after the last. */
-  async #work(submission: Submission): Promise<TaskEnd> {
+  async #runSubmission(submission: Submission): Promise<TaskEnd> {
     const id = DBOS.workflowID ?? "";
     // A task that was cancelled and retried continues only after its earlier execution has ended.
     await Promise.all([...this.#atWork].filter((other) => other.id === id).map((other) => other.stop()));
@@ -164,17 +164,17 @@ export class Worker {
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
     try {
-      if (this.#isDraining) return await this.#leave(id, QUEUE);
+      if (this.#isDraining) return await this.#putBack(id, QUEUE);
       await this.#refuseCancelled(id);
       return await this.#workOn(task, past);
     } catch (error) {
       // The step could not be recorded for a reason that has nothing to do with the task.
-      if (isTemporary(error)) return await this.#leave(id, QUEUE);
+      if (isTemporary(error)) return await this.#putBack(id, QUEUE);
       throw error;
     } finally {
       this.#atWork.delete(task);
       await task.stop();
-      this.#admitIn(END_DELAY_MS);
+      this.#scheduleAdmission(END_DELAY_MS);
     }
   }
 
@@ -183,21 +183,24 @@ export class Worker {
     // Bind the context: the session records its steps from wherever it is called.
     const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
       const time = startWatch();
-      const step = async () => {
+      const makeStep = async () => {
         isNew = true;
         const made = make();
         return made === "elsewhere" ? this.#leaveLone(task.id) : made;
       };
-      const recorded = await DBOS.runStep(step, { name: STEP });
+      const recorded = await DBOS.runStep(makeStep, { name: STEP });
       await assertOwned({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
       past.push(recorded);
       return recorded;
     });
     for (;;) {
-      const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.firstStep()));
+      const step = await (isNew
+        ? task.runUntilStep((made) => stepOf(() => made))
+        : stepOf(() => task.firstStep()));
       if (step === "elsewhere") return await this.#leaveLone(task.id);
-      if (step === "stopped" && this.#isDraining && !this.#isClosed) return await this.#leave(task.id, QUEUE);
-      if (step === "stopped") return await this.#abandon(task.id);
+      if (step === "stopped" && this.#isDraining && !this.#isClosed)
+        return await this.#putBack(task.id, QUEUE);
+      if (step === "stopped") return await this.#abandonTask(task.id);
       if (step.end !== undefined) return step.end;
       if (step.question === undefined) continue;
       const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIMEOUT : ANSWER_TIMEOUT);
@@ -220,26 +223,26 @@ export class Worker {
 
   /** Puts the task into the queue for tasks that must run alone, or back into the normal one. */
   #leaveLone(id: string): Promise<never> {
-    return this.#leave(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
+    return this.#putBack(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
   }
 
-  async #leave(id: string, queueName: string): Promise<never> {
+  async #putBack(id: string, queueName: string): Promise<never> {
     await this.#client.resumeWorkflows([id], { queueName });
     throw new DBOSWorkflowConflictError(id);
   }
 
   /** Stops working on a task that was cancelled, or because this worker is being closed. */
-  #abandon(id: string): Promise<never> {
+  #abandonTask(id: string): Promise<never> {
     return this.#isClosed ? new Promise(() => {}) : Promise.reject(new DBOSWorkflowConflictError(id));
   }
 
-  #admitIn(milliseconds: number): void {
+  #scheduleAdmission(milliseconds: number): void {
     clearTimeout(this.#admission);
     if (this.#isClosed || this.#isDraining) return;
     this.#admission = setTimeout(() => {
-      void this.#admit()
+      void this.#admitTasks()
         .catch((error) => this.#tellFault(error))
-        .then((next) => this.#admitIn(next));
+        .then((next) => this.#scheduleAdmission(next));
     }, milliseconds);
   }
 
@@ -252,7 +255,7 @@ export class Worker {
     return ADMIT_MS.blocked;
   }
 
-  async #admit(): Promise<number> {
+  async #admitTasks(): Promise<number> {
     const { store, concurrency, limits, isLone } = this.#options;
     if (this.#atWork.size >= concurrency) return ADMIT_MS.blocked;
     const needs = { client: store.client, pool: store.pool, worker: this.name };
@@ -263,14 +266,14 @@ export class Worker {
     if (this.#isClosed) return;
     const wait = CHECK_INTERVAL_MS * (1 + Math.random() / 3);
     this.#timer = setTimeout(() => {
-      void this.#look()
+      void this.#checkTasks()
         .catch((error) => this.#tellFault(error))
         .finally(() => this.#lookLater());
     }, wait);
   }
 
   /** Stops tasks that no longer belong to this worker, and puts the tasks of lost workers back into the queue. */
-  async #look(): Promise<void> {
+  async #checkTasks(): Promise<void> {
     this.#triedAt = performance.now();
     const atWork = [...this.#atWork];
     const { pool, client } = this.#options.store;

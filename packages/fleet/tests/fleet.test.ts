@@ -286,7 +286,7 @@ describe("burin fleet", requirePrograms("PostgreSQL"), () => {
     });
     for await (const event of limited.stream(request, AbortSignal.timeout(60_000)))
       expect(event).toMatchObject({ error });
-    await other.look([]);
+    await other.loadRuns([]);
     const asked: boolean[] = [];
     const same = other.around({
       name: "limited",

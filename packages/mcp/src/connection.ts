@@ -95,11 +95,11 @@ export class McpConnection {
 
   /** Resolves when the connection is up. A caller that stops waiting does not stop the start. */
   ready(signal: AbortSignal): Promise<OpenClient> {
-    this.#open ??= this.#opened();
+    this.#open ??= this.#openConnection();
     return rejectOnAbort(this.#open, signal);
   }
 
-  async #opened(): Promise<OpenClient> {
+  async #openConnection(): Promise<OpenClient> {
     const { signal } = this.#closing;
     try {
       const up = await starts.run(async () => {
@@ -121,7 +121,7 @@ export class McpConnection {
   }
 
   #listAnew(open: OpenClient): LiveList {
-    const tools = this.#pages(open, "tools", this.#closing.signal);
+    const tools = this.#listPages(open, "tools", this.#closing.signal);
     const live = { open, askedAt: performance.now(), tools };
     tools.catch(() => {
       if (this.#live === live) this.#live = null;
@@ -131,12 +131,12 @@ export class McpConnection {
   }
 
   async list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]> {
-    return this.#pages(await this.#readyInTime(signal), what, signal);
+    return this.#listPages(await this.#readyInTime(signal), what, signal);
   }
 
   async request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
     const open = await this.#readyInTime(signal);
-    return this.#answered(open, { method, params, timeout: this.#requestMs }, signal);
+    return this.#requestAnswer(open, { method, params, timeout: this.#requestMs }, signal);
   }
 
   /** The time limit of all requests except calls, which may take long. */
@@ -150,15 +150,19 @@ export class McpConnection {
     const { timeout, startTimeout = 0 } = definition;
     if (timeout === undefined) return this.ready(signal);
     const limit = Math.max(timeout, startTimeout);
-    const late = () =>
+    const createStartTimeout = () =>
       new McpError(
         "mcp_timeout",
         `The MCP server "${alias}" did not start within ${limit} ms. It may be ready at the next call; startTimeout in its settings sets the limit.`,
       );
-    return runWithTimeout({ milliseconds: limit, late }, (either) => this.ready(either), signal);
+    return runWithTimeout(
+      { milliseconds: limit, late: createStartTimeout },
+      (either) => this.ready(either),
+      signal,
+    );
   }
 
-  async #answered(
+  async #requestAnswer(
     { ask }: OpenClient,
     { timeout, ...request }: Asked & { readonly timeout: number },
     signal: AbortSignal,
@@ -177,7 +181,7 @@ export class McpConnection {
    * Returns one of the server's lists; empty if the server does not support it. All pages together have the time limit
    * of one request. Stops if the server repeats a page.
    */
-  async #pages(open: OpenClient, what: Listed, signal: AbortSignal): Promise<unknown[]> {
+  async #listPages(open: OpenClient, what: Listed, signal: AbortSignal): Promise<unknown[]> {
     if (open.client.getServerCapabilities()?.[what] === undefined) return [];
     const method = `${what}/list`;
     const found: unknown[] = [];
@@ -186,10 +190,10 @@ export class McpConnection {
     let left = MAX_CHARACTERS;
     for (let params = {}; cursors.size < MAX_PAGES; ) {
       const asked = { method, params, timeout: Math.max(until - performance.now(), 1) };
-      const { [what]: part, nextCursor: cursor } = await this.#answered(open, asked, signal);
+      const { [what]: part, nextCursor: cursor } = await this.#requestAnswer(open, asked, signal);
       for (const entry of Array.isArray(part) ? part : []) {
         left -= countCharacters(entry);
-        if (left < 0 || found.length === MAX_ENTRIES) return this.#cut(found, what);
+        if (left < 0 || found.length === MAX_ENTRIES) return this.#reportCut(found, what);
         found.push(entry);
       }
       if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) return found;
@@ -197,10 +201,10 @@ export class McpConnection {
       cursors.add(cursor);
       params = { cursor };
     }
-    return this.#cut(found, what);
+    return this.#reportCut(found, what);
   }
 
-  #cut(found: unknown[], what: Listed): unknown[] {
+  #reportCut(found: unknown[], what: Listed): unknown[] {
     this.#needs.report(`its list of ${what} is too long: only the first ${found.length} are used`);
     return found;
   }
@@ -216,7 +220,7 @@ export class McpConnection {
         return await this.#callOnce(open, request);
       } catch (error) {
         request.signal.throwIfAborted();
-        const loss = await this.#lossOf(open, isSent ? error : unwrapCause(error));
+        const loss = await this.#classifyFailure(open, isSent ? error : unwrapCause(error));
         if (loss === null) throw this.#inWords(error, request.tool);
         if (attempt === 0 && (loss === "unsent" || !isSent || request.mayRepeat)) continue;
         if (!isSent) throw this.#inWords(error, request.tool);
@@ -258,7 +262,7 @@ export class McpConnection {
   }
 
   /** Returns how the connection broke: whether the request may have arrived. null: it did not break. */
-  async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
+  async #classifyFailure(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
     const { isTimeout, classifyLoss } = await import("./open-client.ts");
     if (isTimeout(error)) {
       await open.client.ping({ timeout: PING_MS }).catch(() => this.#drop(open));

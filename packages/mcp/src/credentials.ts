@@ -54,7 +54,7 @@ export class CredentialStore {
   }
 
   /** Does work that no other process may do at the same time, for example using a token that is valid only once. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
+  runExclusively<T>(work: () => Promise<T>): Promise<T> {
     return withExclusiveLock(`${this.#path}.refresh`, work);
   }
 }

@@ -120,7 +120,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
 
   async prepare(params: Params): Promise<PreparedCall> {
     return {
-      confirmation: this.#server.isTrusted ? false : await this.#question(params),
+      confirmation: this.#server.isTrusted ? false : await this.#buildQuestion(params),
       run: (approval, signal, context) => {
         if (approval !== null) this.#remember();
         return this.#call({ params, approval }, signal, context);
@@ -128,7 +128,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     };
   }
 
-  async #question(params: Params): Promise<Confirmation> {
+  async #buildQuestion(params: Params): Promise<Confirmation> {
     const { alias, approved } = this.#server;
     const known = approved.get(this.plainName);
     const isChanged = known !== undefined && known.definition !== this.#definition;
@@ -178,20 +178,20 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
       return await this.#toolResult(result);
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
-      return this.#failure(error);
+      return this.#buildFailure(error);
     }
   }
 
-  #failure({ code, message: text, foreign }: McpError): ToolResult {
+  #buildFailure({ code, message: text, foreign }: McpError): ToolResult {
     const message = visibleText(text);
     const shown = [message, ...foreign].join("\n");
-    const forModel = foreign.length === 0 ? [] : [this.#marked(foreign.join("\n"))];
+    const forModel = foreign.length === 0 ? [] : [this.#markServerText(foreign.join("\n"))];
     const llmContent = [message, ...forModel].join("\n");
     return { llmContent, returnDisplay: shown, error: { type: code, message: shown } };
   }
 
   /** Puts the server's words between marks that the server cannot know. */
-  #marked(text: string): string {
+  #markServerText(text: string): string {
     const { randomBytes } = process.getBuiltinModule("node:crypto");
     const source = `MCP server ${formatName(this.serverName)}`;
     return wrapServerText(text, source, randomBytes(6).toString("hex"));
@@ -200,7 +200,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
   async #toolResult(result: unknown): Promise<ToolResult> {
     const { readCallResult } = await import("./result-parts.ts");
     const { parts, isError } = readCallResult(result);
-    const llmContent = parts.map((part) => (typeof part === "string" ? this.#marked(part) : part));
+    const llmContent = parts.map((part) => (typeof part === "string" ? this.#markServerText(part) : part));
     const display = parts.map(formatPart).join("\n");
     const shown = keepHeadAndTail(display, MAX_DISPLAY, "the model has more of it");
     const answer = { llmContent, returnDisplay: shown, ...readStructuredContent(result) };

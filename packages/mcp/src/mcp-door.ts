@@ -43,7 +43,7 @@ export interface McpLogin {
 /** What MCP servers offer to the user apart from the model's tools. */
 export interface McpDoor {
   /** Returns the user's prompt with each `/server:prompt` and `@server:uri` replaced by its content. */
-  resolved(text: string, signal?: AbortSignal): Promise<string>;
+  expandNames(text: string, signal?: AbortSignal): Promise<string>;
   /** Lists the prompts of all servers that are up or can be started. A server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
   /** Returns the text and media of a prompt with its arguments filled in. */
@@ -79,7 +79,7 @@ interface ServerPort {
     request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
     list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]>;
   };
-  listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]>;
+  listTools(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]>;
   login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed">;
 }
 
@@ -94,7 +94,7 @@ async function findServer(open: OpenServers, alias: string): Promise<ServerPort>
 }
 
 async function findTool(server: ServerPort, name: string, signal: AbortSignal): Promise<DiscoveredMCPTool> {
-  const tools = await server.listed(signal);
+  const tools = await server.listTools(signal);
   const tool = tools.find((one) => one.plainName === name);
   if (tool !== undefined) return tool;
   throw createUnavailableError(
@@ -120,43 +120,43 @@ export function createSettingsCaller(open: OpenServers) {
  * calls go through the whole flow.
  */
 export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
-  const named = (alias: string) => findServer(open, alias);
+  const findByAlias = (alias: string) => findServer(open, alias);
   const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
     allowListeners(signal);
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
   const door: McpDoor = {
-    async resolved(text, signal = NEVER) {
+    async expandNames(text, signal = NEVER) {
       const aliases = (await open()).map((server) => server.alias);
       return expandServerNames(text, { door, aliases }, signal);
     },
     prompts: (signal = NEVER) => fromAll((server) => listPrompts(server, signal), signal),
     resources: (signal = NEVER) => fromAll((server) => listResources(server, signal), signal),
     async prompt({ server, name, args }, signal = NEVER) {
-      const { connection } = await named(server);
+      const { connection } = await findByAlias(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);
       return filterRecords(answer.messages).flatMap(({ content }) => readContentBlocks(content));
     },
     async readResource(alias, uri, signal = NEVER) {
-      const { connection } = await named(alias);
+      const { connection } = await findByAlias(alias);
       const { contents } = await connection.request("resources/read", { uri }, signal);
       return (Array.isArray(contents) ? contents : []).map(readResourcePart);
     },
     async callTool({ server, tool: name, argumentsFor }, signal = NEVER) {
-      const tool = await findTool(await named(server), name, signal);
+      const tool = await findTool(await findByAlias(server), name, signal);
       return guard(tool).execute({ ...argumentsFor(tool.parameterSchema) }, signal);
     },
     async test(alias, signal = NEVER) {
-      const server = await named(alias);
-      const tools = await server.listed(signal);
+      const server = await findByAlias(alias);
+      const tools = await server.listTools(signal);
       const lists = await Promise.allSettled([listPrompts(server, signal), listResources(server, signal)]);
       signal.throwIfAborted();
       const [prompts = 0, resources = 0] = lists.map((list) => ("value" in list ? list.value.length : 0));
       const faults = lists.flatMap((list) => ("reason" in list ? [describeError(list.reason)] : []));
       return { tools: tools.map(({ name }) => name), prompts, resources, faults };
     },
-    login: async (alias, how, signal = NEVER) => (await named(alias)).login(how, signal),
+    login: async (alias, how, signal = NEVER) => (await findByAlias(alias)).login(how, signal),
   };
   return door;
 }

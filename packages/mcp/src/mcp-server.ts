@@ -66,7 +66,7 @@ export class McpServer implements ToolSource {
     this.connection = new McpConnection({
       ...this.#needs,
       onToolsChanged: () => this.#relistSoon(),
-      onOtherTools: (list) => this.#onTools(this.#keep(list)),
+      onOtherTools: (list) => this.#onTools(this.#useTools(list)),
     });
     const hash = hashDefinition(definition);
     this.#cache = new ListCache(home, hash);
@@ -82,7 +82,7 @@ export class McpServer implements ToolSource {
     };
     this.#raw = tools;
     this.#wasLate = wasLate;
-    this.#known = tools === null ? null : this.#toolsOf(tools);
+    this.#known = tools === null ? null : this.#buildTools(tools);
   }
 
   get patience(): number {
@@ -113,52 +113,52 @@ export class McpServer implements ToolSource {
     signal.addEventListener("abort", () => this.#stop(), { once: true });
     this.#told.clear();
     const known = this.#known;
-    if (known === null) return this.#listed(this.#isAwaited || this.#listing !== null);
+    if (known === null) return this.#listTools(this.#isAwaited || this.#listing !== null);
     this.#known = null;
-    void this.#refresh(false);
+    void this.#refreshTools(false);
     return Promise.resolve(known);
   }
 
-  async #refresh(isUrgent: boolean): Promise<void> {
+  async #refreshTools(isUrgent: boolean): Promise<void> {
     try {
-      this.#onTools(await this.#listed(isUrgent));
+      this.#onTools(await this.#listTools(isUrgent));
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#needs.report(describeError(error));
     }
   }
 
-  async settle(): Promise<void> {
+  async waitForListing(): Promise<void> {
     this.#hurry.abort();
     await this.#listing?.catch(() => {});
   }
 
   /** Asks the server itself and remembers the answer. */
-  #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
+  #listTools(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
     const listing = wait(isUrgent ? 0 : START_DELAY_MS, this.#hurry.signal).then(async () => {
       this.#closing.signal.throwIfAborted();
-      return this.#keep(await this.connection.listTools(this.#closing.signal));
+      return this.#useTools(await this.connection.listTools(this.#closing.signal));
     });
     this.#listing = listing;
     return listing;
   }
 
   /** Remembers the server's answer. From now on its tools are the current ones. */
-  #keep(raw: readonly unknown[]): readonly DiscoveredMCPTool[] {
+  #useTools(raw: readonly unknown[]): readonly DiscoveredMCPTool[] {
     this.#raw = raw;
     void this.#save();
-    return this.#toolsOf(raw);
+    return this.#buildTools(raw);
   }
 
   /** Asks the server again if its tools may have changed. A server that is not up is asked by the call itself. */
-  async renew(): Promise<void> {
-    await this.settle();
-    if (this.connection.isUp && !this.connection.hasLiveList) await this.#refresh(true);
+  async refreshIfStale(): Promise<void> {
+    await this.waitForListing();
+    if (this.connection.isUp && !this.connection.hasLiveList) await this.#refreshTools(true);
   }
 
   /** Asks the server without delay, for a caller that waits for the answer. */
-  async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+  async listTools(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     await this.connection.ready(signal);
-    return rejectOnAbort(this.#listed(true), signal);
+    return rejectOnAbort(this.#listTools(true), signal);
   }
 
   async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
@@ -179,7 +179,7 @@ export class McpServer implements ToolSource {
     return this.#cache.write({ tools: this.#raw, approved, wasLate: this.#wasLate && this.#raw === null });
   }
 
-  #toolsOf(raw: readonly unknown[]): DiscoveredMCPTool[] {
+  #buildTools(raw: readonly unknown[]): DiscoveredMCPTool[] {
     const { offered, refused } = readTools(raw);
     for (const { name, reason } of refused.slice(0, 5)) {
       this.#needs.report(`its tool "${name.slice(0, 80)}" was left out: ${reason}`);
@@ -201,7 +201,7 @@ export class McpServer implements ToolSource {
   /** Lists again, one request at a time, however often and however slowly the server reports changes. */
   async #relist(): Promise<void> {
     this.#hasChanged = false;
-    await this.#refresh(true);
+    await this.#refreshTools(true);
     this.#relisting = null;
     if (this.#hasChanged) this.#relistSoon();
   }
@@ -215,7 +215,7 @@ export class McpServer implements ToolSource {
   async close(): Promise<void> {
     this.#stop();
     if (this.#relisting !== null) clearTimeout(this.#relisting);
-    await Promise.all([this.connection.close(), this.#cache.written()]);
+    await Promise.all([this.connection.close(), this.#cache.waitForWrites()]);
   }
 }
 
@@ -271,7 +271,7 @@ export class ListCache {
   }
 
   /** Resolves when everything is written. */
-  written(): Promise<void> {
+  waitForWrites(): Promise<void> {
     return this.#writing;
   }
 }

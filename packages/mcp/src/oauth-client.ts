@@ -50,7 +50,7 @@ export function createLoginFetch(
   { environment, url: server, allowedHosts, answerMs }: OAuthOptions,
   onRefusal: (error: Error) => void = () => {},
 ): FetchLike {
-  const reach: FetchLike = async (address, init) => {
+  const fetchGuarded: FetchLike = async (address, init) => {
     const url = new URL(address);
     const { resolveAllowedAddresses, formatHostPort } = await import("@burin/net/guard-host");
     if (formatHostPort(url) === formatHostPort(server)) return createHttpFetch(environment)(url, init);
@@ -66,7 +66,7 @@ export function createLoginFetch(
   return async (address, init = {}) => {
     const { origin } = new URL(address);
     const read = async (signal: AbortSignal) =>
-      readWholeAnswer(await reach(address, { ...init, signal }), origin);
+      readWholeAnswer(await fetchGuarded(address, { ...init, signal }), origin);
     try {
       return await runWithTimeout(
         createLoginLimit(origin, answerMs),
@@ -82,9 +82,9 @@ export function createLoginFetch(
 
 /** Limits each answer, because a slow service must not delay the user, or sessions that wait for the same login. */
 export function createLoginLimit(origin: string, milliseconds: number) {
-  const late = () =>
+  const createLoginTimeout = () =>
     new McpError("mcp_timeout", `${origin} did not answer the login within ${milliseconds} ms.`);
-  return { milliseconds, late };
+  return { milliseconds, late: createLoginTimeout };
 }
 
 async function readWholeAnswer({ body, status, headers }: Response, origin: string): Promise<Response> {
@@ -239,7 +239,7 @@ export function addLogin(fetch: FetchLike, needs: OAuthOptions): FetchLike {
     if (answer.status !== 401) return answer;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
     await answer.body?.cancel();
-    const fresh = await needs.store.alone(async () => {
+    const fresh = await needs.store.runExclusively(async () => {
       const now = await readAccessToken(needs.store);
       // Another request or process has already refreshed the token.
       if (now !== null && now !== token) return now;

@@ -40,7 +40,7 @@ export async function login(needs: LoginOptions, signal: AbortSignal): Promise<"
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
     const { code, iss } = await waitForCode(callback.answer, needs, { state, limit });
     const exchange = { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) };
-    await store.alone(() => auth(client, exchange));
+    await store.runExclusively(() => auth(client, exchange));
     return "logged_in";
   } finally {
     callback.close();

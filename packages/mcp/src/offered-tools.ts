@@ -96,6 +96,8 @@ function findSchemaFault(schema: unknown): string | null {
 }
 
 export function isWanted(name: string, { includeTools, excludeTools }: McpServerSettings): boolean {
-  const matches = (pattern: string) => createGlobMatcher(pattern, { caseSensitive: true })(name);
-  return (includeTools.length === 0 || includeTools.some(matches)) && !excludeTools.some(matches);
+  const matchesPattern = (pattern: string) => createGlobMatcher(pattern, { caseSensitive: true })(name);
+  return (
+    (includeTools.length === 0 || includeTools.some(matchesPattern)) && !excludeTools.some(matchesPattern)
+  );
 }

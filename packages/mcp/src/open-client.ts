@@ -115,16 +115,16 @@ function readLastOutput(transport: Transport | null): string {
 /** Returns the ways to connect, in order: a program, or streamable HTTP and then SSE; the settings may fix one. */
 function listWays(needs: OpenOptions): ConnectionWay[] {
   const { type } = needs.definition;
-  const twice = (way: Omit<ConnectionWay, "negotiates">) =>
+  const listBothWays = (way: Omit<ConnectionWay, "negotiates">) =>
     [false, true].map((negotiates) => ({ ...way, negotiates }));
   if (type === "stdio") {
     const open = () => new StdioTransport(() => startProgram(needs));
-    return twice({ open, isOtherWayWorthwhile: (error) => error instanceof ProtocolError });
+    return listBothWays({ open, isOtherWayWorthwhile: (error) => error instanceof ProtocolError });
   }
   const http = { open: () => createTransport(needs, HttpTransport), isOtherWayWorthwhile: isUnknownRequest };
   const older = { open: () => createTransport(needs, SSEClientTransport), isOtherWayWorthwhile: () => false };
   return [
-    ...(type === "sse" ? [] : twice(http)),
+    ...(type === "sse" ? [] : listBothWays(http)),
     ...(type === "http" ? [] : [{ ...older, negotiates: false }]),
   ];
 }
@@ -239,17 +239,19 @@ async function withinLimits<T>(
   isUserAsked: () => boolean,
 ): Promise<T> {
   const time = new AbortController();
-  const over = () => time.abort(new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"));
-  const clock = (milliseconds: number) => {
+  const endRequest = () => time.abort(new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"));
+  const startClock = (milliseconds: number) => {
     let stop = () => {};
-    const begin = () => {
+    const startTimer = () => {
       stop();
-      stop = startTimeout(Math.min(milliseconds, NEVER_MS), () => (isUserAsked() ? begin() : over()));
+      stop = startTimeout(Math.min(milliseconds, NEVER_MS), () =>
+        isUserAsked() ? startTimer() : endRequest(),
+      );
     };
-    begin();
-    return { begin, stop: () => stop() };
+    startTimer();
+    return { begin: startTimer, stop: () => stop() };
   };
-  const [silence, all] = [clock(timeout), clock(maxTotalTimeout)];
+  const [silence, all] = [startClock(timeout), startClock(maxTotalTimeout)];
   const either = AbortSignal.any([time.signal, ...(signal ? [signal] : [])]);
   const listened = onprogress && {
     onprogress: (progress: Parameters<typeof onprogress>[0]) => {

@@ -21,7 +21,7 @@ export function describeChange(before: ToolDefinition, after: ToolDefinition): r
   const names = [...new Set([...old.keys(), ...fresh.keys()])];
   const lines = names.flatMap((name) => {
     const [was, is] = [old.get(name), fresh.get(name)];
-    return was === is ? [] : [`${shorten(name)}: ${describePart(was, is)}`];
+    return was === is ? [] : [`${shortenName(name)}: ${describePart(was, is)}`];
   });
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more differences`] : lines;
@@ -61,6 +61,6 @@ function quote(text: string, from: number): string {
   return `"${from > 0 ? "..." : ""}${visibleText(part)}${end}"`;
 }
 
-function shorten(name: string): string {
+function shortenName(name: string): string {
   return visibleText(name.replace(/\s+/g, " ").slice(0, 80));
 }

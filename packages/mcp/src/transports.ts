@@ -34,10 +34,10 @@ export function throttleProgress(transport: Transport): void {
     latest.clear();
   };
   transport.onmessage = (message, extra) => {
-    const hand = () => onmessage?.(message, extra);
-    if (!("method" in message) || message.method !== "notifications/progress") return hand();
+    const passMessage = () => onmessage?.(message, extra);
+    if (!("method" in message) || message.method !== "notifications/progress") return passMessage();
     if (latest.size === 0) setTimeout(handOn, PROGRESS_MS);
-    latest.set(message.params?.progressToken, hand);
+    latest.set(message.params?.progressToken, passMessage);
   };
 }
 
@@ -127,19 +127,19 @@ export class StdioTransport implements Transport {
     for (let handled = 0; handled < MAX_AT_ONCE; handled += 1) {
       const end = all.indexOf(NEWLINE, from);
       if (end === -1) {
-        this.#keep(all.subarray(from));
+        this.#keepRest(all.subarray(from));
         this.#server?.output.resume();
         return;
       }
       this.#handle(all.toString("utf8", from, end));
       from = end + 1;
     }
-    this.#keep(all.subarray(from));
+    this.#keepRest(all.subarray(from));
     this.#server?.output.pause();
     setImmediate(() => this.#handleLines());
   }
 
-  #keep(rest: Buffer): void {
+  #keepRest(rest: Buffer): void {
     this.#pieces = rest.length === 0 ? [] : [rest];
     this.#length = rest.length;
   }

@@ -8,7 +8,7 @@ it("P33 what came while this process was stopped is no silence, and what follows
   const connection = new AbortController();
   const watch = new SilenceWatch(500, connection);
   try {
-    const pieces = watch.listen(server.stdout);
+    const pieces = watch.watchPieces(server.stdout);
     const first = pieces.next();
     await afterReading();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);

@@ -163,23 +163,23 @@ export class SilenceWatch {
   constructor(silenceMs: number, connection: AbortController) {
     this.#silenceMs = silenceMs;
     this.#connection = connection;
-    this.#begin();
+    this.#startTimer();
   }
 
   /** The same body; each piece counts as activity, even one without meaning. */
-  async *listen(body: HttpResponse["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+  async *watchPieces(body: HttpResponse["body"]): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of body) {
       this.#isWaiting = false;
       yield piece;
       this.#isWaiting = true;
-      this.#begin();
+      this.#startTimer();
     }
   }
 
-  #begin(): void {
+  #startTimer(): void {
     this.stop();
     this.#stop = startTimeout(this.#silenceMs, () => {
-      if (!this.#isWaiting) return this.#begin();
+      if (!this.#isWaiting) return this.#startTimer();
       this.isOver = true;
       this.#connection.abort();
     });

@@ -72,7 +72,7 @@ export async function* readMessages<Message>(
 async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<string | null> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  const keep = (part: Buffer) => {
+  const keepPart = (part: Buffer) => {
     bytes += part.length;
     if (bytes > mostBytes) parts = [];
     else if (part.length > 0) parts.push(part);
@@ -80,13 +80,13 @@ async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<s
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
+      keepPart(chunk.subarray(start, end));
       start = end + 1;
       yield bytes > mostBytes ? null : Buffer.concat(parts).toString("utf8").trim();
       parts = [];
       bytes = 0;
     }
-    keep(chunk.subarray(start));
+    keepPart(chunk.subarray(start));
   }
 }
 

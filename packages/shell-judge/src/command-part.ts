@@ -42,7 +42,7 @@ const MAX_DEPTH = 5;
 const HARMLESS_VARIABLES = createSet(
   "CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL TZ TERM COLUMNS RUST_BACKTRACE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
 );
-/** The same for some of their values. */
+/** Variables that may be set without a question only to these values. */
 const HARMLESS_SETTINGS = /^(?:(?:GIT_)?PAGER=(?:cat)?|GIT_(?:TERMINAL_PROMPT|OPTIONAL_LOCKS)=0)$/;
 interface JudgeContext {
   readonly allow: readonly CommandRule[];
@@ -95,7 +95,7 @@ function judgeSimple(command: SimpleCommand, judging: JudgeContext): JudgedComma
 }
 
 function isWriteCovered(path: string, { allow, reach }: JudgeContext): boolean {
-  const paths = reach.outside(path, false) === null ? reach.listLocations(path) : [];
+  const paths = reach.explainOutside(path, false) === null ? reach.listLocations(path) : [];
   return allow.some((rule) => coversWrite(rule, paths));
 }
 
@@ -148,7 +148,7 @@ function findHomeAccess(texts: readonly string[], reach: CommandReach): Finding[
   return texts.flatMap((text) => {
     const path = text.replace(/^"?\$\{?HOME\}?(?=[/"]|$)/, "~");
     if (!path.startsWith("~")) return [];
-    const what = reach.outside(path, false) ?? `\`${text}\` is in a home folder`;
+    const what = reach.explainOutside(path, false) ?? `\`${text}\` is in a home folder`;
     return [{ nature: "outside" as const, what, upTo: BEYOND_RULES, path: text }];
   });
 }
@@ -211,14 +211,14 @@ function judgeRedirection(
 
 /** Its working directory, and the folders that the shell itself reads for a pattern. */
 function judgeFolder({ words }: SimpleCommand, reach: CommandReach): Finding[] {
-  const isElsewhere = words.length > 0 && reach.outside(".", false) !== null;
+  const isElsewhere = words.length > 0 && reach.explainOutside(".", false) !== null;
   const patterns = words.map(({ value, isGlob }) => (isGlob ? (value ?? "") : ""));
   const looks = patterns.flatMap((pattern) => {
     const folder = pattern.slice(0, pattern.lastIndexOf("/") + 1);
-    return folder === "" ? [] : (reach.outside(folder, true) ?? []);
+    return folder === "" ? [] : (reach.explainOutside(folder, true) ?? []);
   });
   const all = [...(isElsewhere ? ["it would run in a folder outside the root"] : []), ...looks];
-  // What is split into words may hold a pattern too.
+  // A value that the shell splits into words may contain a pattern too.
   const split = words.flatMap(({ isMany, lineOf }) => (isMany ? (findPrintedNames(lineOf) ?? []) : []));
   return [
     ...all.map((what) => ({ nature: "outside" as const, what, upTo: 0 })),
@@ -298,7 +298,7 @@ function judgeLaunchedWords(
 ): Finding[] {
   const { from, to } = launch;
   const name = words[from]?.value ?? "";
-  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.enter() };
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.createInnerReach() };
   const handed = resolveHandedWords(words, launch, judging);
   if (judging.depth > MAX_DEPTH || words[from]?.isGlob === true || name === "cd" || handed === "program") {
     return [createLaunch(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
@@ -322,7 +322,7 @@ function judgeLaunchedWords(
 
 /**
  * Inserts the words that are passed to the launched command, twice if there may be several. Returns `program` if they
- * would be the program itself or part of a word.
+ * would be the program itself or a part of a word.
  */
 function resolveHandedWords(
   words: readonly Argument[],
@@ -354,7 +354,7 @@ function judgeScript(
   if (text === null || judging.depth > MAX_DEPTH)
     return [createLaunch("it runs a command line that is not known", at)];
   const line = parseShellCommand(text, isBashLike(shell));
-  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.enter() };
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.createInnerReach() };
   const found = [...judgeCommands(line, inner)].flatMap(([, { findings }]) => findings);
   return [...line.problems.map((problem) => createLaunch(problem, at)), ...found.map(inScript)];
 

@@ -86,7 +86,7 @@ export class CommandReach implements Reach {
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
-  enter(folders = this.#current): CommandReach {
+  createInnerReach(folders = this.#current): CommandReach {
     const reach = new CommandReach(this.#place);
     reach.#possible = folders;
     reach.#definite = folders;
@@ -95,10 +95,10 @@ export class CommandReach implements Reach {
   }
 
   moveTo(folder: string): CommandReach {
-    return this.enter(this.#current.map((one) => resolvePath(one, folder)));
+    return this.createInnerReach(this.#current.map((one) => resolvePath(one, folder)));
   }
 
-  /** The commands in order, each judged from where it would run. */
+  /** Yields the commands in order, each with the folder in which it would run. */
   *eachInOrder(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
     for (const command of commands) {
       if (!command.followsSuccess) this.#definite = this.#possible;
@@ -139,17 +139,17 @@ export class CommandReach implements Reach {
     this.#definite = isApart ? this.#possible : moved;
   }
 
-  outside(path: string, isGlob: boolean): string | null {
-    return this.#once(`outside ${isGlob} ${path}`, () => this.#outside(path, isGlob));
+  explainOutside(path: string, isGlob: boolean): string | null {
+    return this.#findOnce(`outside ${isGlob} ${path}`, () => this.#explainOutside(path, isGlob));
   }
 
-  #once(question: string, find: () => string | null): string | null {
+  #findOnce(question: string, find: () => string | null): string | null {
     if (this.#knownIn !== this.#current) this.#known.clear();
     this.#knownIn = this.#current;
     return getOrCreate(this.#known, question, find);
   }
 
-  #outside(path: string, isGlob: boolean): string | null {
+  #explainOutside(path: string, isGlob: boolean): string | null {
     if (STANDARD_STREAM.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
@@ -200,8 +200,9 @@ export class CommandReach implements Reach {
   canRestore(path: string): boolean {
     const look = this.#place?.canRestore;
     const isPattern = /[*?[]/.test(path);
-    // A variable is known only when it runs.
-    if (look === undefined || /[$`]/.test(path) || this.outside(path, isPattern) !== null) return false;
+    // The value of a variable is known only at run time.
+    if (look === undefined || /[$`]/.test(path) || this.explainOutside(path, isPattern) !== null)
+      return false;
     return this.#current.every((folder) => {
       const paths = isPattern ? this.#realPaths(folder, path, true) : [resolvePath(folder, path)];
       return paths.every(look);
@@ -212,7 +213,7 @@ export class CommandReach implements Reach {
     const look = this.#place?.realPaths;
     if (look === undefined) return true;
     const folders = this.#current.flatMap((folder) => {
-      const steps = this.#below(folder).split("/");
+      const steps = this.#toRelativePath(folder).split("/");
       return steps.map((_, index) => resolvePath(folder, "../".repeat(index))).concat(this.top);
     });
     return folders.some((folder) => look(followPath(folder, pattern), true).length > 0);
@@ -224,17 +225,17 @@ export class CommandReach implements Reach {
 
   /** Explains why a file that would be written is protected, by its name or where its links lead; or null. */
   explainProtected(path: string, isPattern = false): string | null {
-    return this.#once(`protected ${isPattern} ${path}`, () => this.#protectedBy(path, isPattern));
+    return this.#findOnce(`protected ${isPattern} ${path}`, () => this.#explainProtection(path, isPattern));
   }
 
-  #protectedBy(path: string, isPattern: boolean): string | null {
+  #explainProtection(path: string, isPattern: boolean): string | null {
     for (const folder of this.#current) {
-      const below = this.#below(folder);
+      const below = this.#toRelativePath(folder);
       const named = path.startsWith("/") || below === "" ? path : `${below}/${path}`;
       for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {
         // The names of folders above the root are no reason to ask about everything inside it.
         const what = explainProtectedFile(
-          place.startsWith("/") ? this.#below(resolvePath("/", place)) : place,
+          place.startsWith("/") ? this.#toRelativePath(resolvePath("/", place)) : place,
         );
         if (what !== null) return what;
       }
@@ -247,7 +248,7 @@ export class CommandReach implements Reach {
     return this.#current.flatMap((folder) => {
       const real = this.#realPaths(folder, path, false).map((one) => resolvePath("/", one));
       const inside = [resolvePath(folder, path), ...real].filter((place) => isInFolder(place, this.top));
-      return inside.map((place) => this.#below(place));
+      return inside.map((place) => this.#toRelativePath(place));
     });
   }
 
@@ -261,7 +262,7 @@ export class CommandReach implements Reach {
     });
   }
 
-  /** The same for everything that git can show. */
+  /** Returns the files whose content git can show, relative to the root; null when they are not known. */
   listGitPaths(words: readonly string[]): string[] | null {
     return this.#everyPath((folder) => this.#place?.pathsInGit?.(folder, words));
   }
@@ -269,7 +270,7 @@ export class CommandReach implements Reach {
   #everyPath(find: (folder: string) => readonly string[] | null | undefined): string[] | null {
     const found = this.#current.map(find);
     if (found.some((paths) => !paths)) return null;
-    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(resolvePath("/", path)));
+    return found.flatMap((paths) => paths ?? []).map((path) => this.#toRelativePath(resolvePath("/", path)));
   }
 
   repositoryFault(use: GitUse): RepositoryFault | null {
@@ -291,8 +292,8 @@ export class CommandReach implements Reach {
     return [this.top, ...included.map((one) => resolvePath("/", one))].some((one) => isInFolder(path, one));
   }
 
-  /** Relative to the root if it is inside. */
-  #below(path: string): string {
+  /** Returns the path relative to the root, or unchanged if it is outside. */
+  #toRelativePath(path: string): string {
     return isInFolder(path, this.top) ? path.slice(this.top.length).replace(/^\//, "") : path;
   }
 

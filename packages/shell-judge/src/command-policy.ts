@@ -8,9 +8,9 @@ import {
   coversEverything,
   coversWrite,
   describeRule,
+  doWordsOccur,
   listAllowRules,
   matchRule,
-  occursIn,
   parseCommandRules,
 } from "./command-rules.ts";
 import { listCommands } from "./command-words.ts";
@@ -59,7 +59,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   return judgeContained(verdict, findNetworkRequirements(command, place?.isPosixShell !== true).uses);
 }
 
-/** The user who is asked learns what goes over the network, too. */
+/** If the user is asked anyway, also list what the line does on the network. */
 function addNetwork(verdict: Verdict, command: string, place: CommandLocation | undefined): Verdict {
   const { uses } = findNetworkRequirements(command, place?.isPosixShell !== true);
   if (uses.length === 0 || verdict.parts === undefined) return verdict;
@@ -105,14 +105,14 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
  */
 function judgeUnparsed(command: string, mode: ApprovalMode, rules: Rules): Verdict {
   const text = command.toLowerCase().replace(/["'^`]/g, "");
-  const named = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
-  const denied = parseCommandRules(rules.deny).find(named);
+  const mayOccur = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
+  const denied = parseCommandRules(rules.deny).find(mayOccur);
   if (denied !== undefined) {
     return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
   }
   const why = "how cmd and PowerShell read a command line is not known here";
   if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no changes, and ${why}` };
-  const asked = parseCommandRules(rules.ask).find(named);
+  const asked = parseCommandRules(rules.ask).find(mayOccur);
   if (mode === "yolo" && asked === undefined)
     return { verdict: "allow", reason: "the approval mode is yolo" };
   return { verdict: "ask", reason: why, grants: [] };
@@ -135,7 +135,7 @@ function findMatchingRule(
   let possible: RuleMatch | null = null;
   for (const { words, part, isPossible, isText } of listCommands(line)) {
     for (const rule of rules) {
-      const answer = isText ? (occursIn(rule, words[0] ?? "") ? "yes" : "no") : matchRule(rule, words);
+      const answer = isText ? (doWordsOccur(rule, words[0] ?? "") ? "yes" : "no") : matchRule(rule, words);
       if (answer === "yes" && isPossible !== true) return { rule, part, isCertain: true };
       if (answer !== "no") possible ??= { rule, part, isCertain: false };
     }
@@ -169,7 +169,7 @@ function createRuleVerdict(kind: "ask" | "deny", { rule, part, isCertain }: Rule
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }
 
-/** In plan mode no rule helps: every part must be known to only read. */
+/** In plan mode rules do not count: every part must be known to only read. */
 function refuseInPlanMode(line: ShellCommand, place: CommandLocation | undefined): Verdict | null {
   const parts = [...judgeParts(line, [], place)];
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);

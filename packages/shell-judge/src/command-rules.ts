@@ -60,7 +60,9 @@ export function coversEverything({ words, isUnclear, writes }: CommandRule): boo
   return words.length === 0 && !isUnclear && writes === undefined;
 }
 
-/** An address, or a bare name that programs take for one. A rule that names an address is about no other. */
+/**
+ * An address, or a bare name that programs treat as an address. A rule that names an address covers no other address.
+ */
 const ADDRESS =
   /^(?:-(?=\w)[\w+.-]*|(?:--[\w-]+=)?[a-z][a-z0-9+.-]*):\/\/|^(?!\d+(?:\.\d+)?$)(?:[^\s/@]+@)?[\w-]+(?:\.[\w-]+)+\.?(?::\d+)?(?:[/?#]|$)/i;
 
@@ -105,18 +107,18 @@ function matchRuleWords(
   return missing ? "maybe" : plain;
 }
 
-/** Whether a rule about written files is about this one; its paths are those from the root. */
+/** Whether a rule about written files covers this path. Its pattern is relative to the root. */
 export function coversWrite({ writes }: CommandRule, paths: readonly string[]): boolean {
   if (writes === undefined || paths.length === 0) return false;
   return paths.every(createGlobMatcher(writes, { caseSensitive: true }));
 }
 
-/** After these, a command may begin inside a text, whatever program reads it. */
+/** In a text, a command may begin after these characters, whatever program reads the text. */
 const COMMAND_START =
   /(?:[\n"'`(!;|&=*{[,]|\b\d*e |\b(?:\w*command|do|else|env|exec|run|sh|shell|spawn|sudo|system|then|xargs)[ :])[ \t]*(?:[.~]?(?:\/[\w.-]+)+\/)?$/i;
 
 /** Whether the rule's words appear in a text one after the other, as in a list or a command line. */
-export function occursIn(rule: CommandRule, text: string): boolean {
+export function doWordsOccur(rule: CommandRule, text: string): boolean {
   const [name = ""] = rule.words;
   if (name === "" || rule.isUnclear) return false;
   const all = `\n${text}`;
@@ -145,7 +147,7 @@ function isOption(word: string | null): word is string {
   return word !== null && word.length > 1 && word.startsWith("-");
 }
 
-/** Other spellings of `-f` and `-r` for rm and git: the long names, `-R`, and a `+` before a pushed ref. */
+/** Other spellings of `-f` and `-r` for rm and git: the long names, `-R`, and a `+` before a ref that is pushed. */
 function normalizeOption(program: string, word: string | null): string | null {
   if (word === null || !/^(?:rm|git)$/.test(program)) return word;
   const long = /^--[a-z]{2,}(?==|$)/.exec(word)?.[0] ?? "";

@@ -6,13 +6,13 @@ import { STARTING_OPTION } from "./programs/other-programs.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
 import { findRow, repeatRow } from "./tables.ts";
 
-/** The words of one command that would run, as far as they are known; null stands for any number of words. */
+/** The words of one command that would run. null stands for any number of unknown words. */
 export interface CommandWords {
   readonly words: readonly (string | null)[];
   readonly part: string;
-  /** It is not certain that it runs. */
+  /** true if the command may not run at all. */
   readonly isPossible?: boolean;
-  /** It is one word, a text in which the program may find commands. */
+  /** true if the words are a single text in which the program may find commands. */
   readonly isText?: boolean;
 }
 
@@ -112,13 +112,13 @@ const START_POSITIONS: Readonly<Record<string, number>> = {
     envuidgid s6-envdir n.exec limactl.shell ip.exec sandbox-exec`,
     1,
   ),
-  // These programs mean files by such words, or pass them on to what they build.
+  // These programs treat such words as files, or pass them on to what they build.
   ...repeatRow(
     "git.exec find.exec echo.exec git.-- npm.-- pnpm.-- yarn.-- bun.-- cargo.-- make.-- go.--",
     -1,
   ),
 };
-/** If more words may begin a command, it is not known which. */
+/** If more words than this may begin a command, it is unknown which one does. */
 const MAX_STARTS = 12;
 
 function listStartedCommands(
@@ -137,7 +137,11 @@ function listStartedCommands(
   });
   const from = [...new Set(starts)];
   const after = from.length > MAX_STARTS ? [[null]] : from.map((at) => words.slice(at));
-  const all = [...after, ...listNamedCommands(own), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
+  const all = [
+    ...after,
+    ...listNamedCommands(own),
+    ...(isDeletion(words, inside.fed) ? [["rm", "-rf"]] : []),
+  ];
   const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
   return all
     .flatMap((some) => listLaunchedCommands(some, deeper))
@@ -157,7 +161,7 @@ function listNamedCommands({ words, starting }: ProgramWords): (readonly (string
   return all.filter(([program]) => /^(?:\/.*|[^-/][^/]*)$/.test(program ?? ""));
 }
 
-/** What an alias of git stands for, in `-c alias.p=push` or `config alias.p push`. */
+/** Returns the command that a git alias stands for, as in `-c alias.p=push` or `config alias.p push`. */
 function expandAlias(word: string | null, next: string | null): string[][] {
   const found = /^alias\.[^=]+(?:=(.*))?$/s.exec(word ?? "");
   const text = found === null ? null : (found[1] ?? next);
@@ -170,7 +174,7 @@ const DELETE_IN_TEXT =
   /\b(?:unlink|rmtree|rm_rf?|rmSync|rmdir|removedirs|remove_tree|File\.delete|(?:fs|os|Deno|FileUtils)\.(?:rm|remove))\b/;
 
 /** Whether the program deletes as `rm` does, without starting `rm`. */
-function deletes(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
+function isDeletion(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
   const name = baseName(words[0] ?? "");
   const text = [name, ...words.slice(1), ...fed].join(" ");
   return DELETE_COMMAND.test(text) || (INTERPRETERS.test(name) && DELETE_IN_TEXT.test(text));
@@ -190,12 +194,15 @@ function findStarts(words: readonly (string | null)[], own: number, before: numb
 }
 
 const TEXT_WORD = /[\s"'`(!]|^--[\w-]*filter=/;
-/** What follows them is a message or a pattern. */
+/** The word after one of these options is a message or a pattern. */
 const MESSAGE_OPTION = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
 
-/** Texts in which a program may find commands: if it is a known one, only those with which it starts something. */
+/**
+ * Lists the texts in which a program may find commands. For a known program, only the texts with which it starts
+ * something.
+ */
 function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedContext): CommandWords[] {
   const name = baseName(words[0] ?? "");
   if (SHELLS.has(name) || (/^(?:gh|glab)$/.test(name) && words[1] !== "alias")) return [];
@@ -208,10 +215,10 @@ function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedConte
   return filterTexts([...read, ...scripts], part);
 }
 
-/** The words of a command without those of another one that it launches. */
+/** Returns the words of a command without the words of a command that it launches. */
 interface ProgramWords {
   readonly words: readonly (string | null)[];
-  /** The positions of words that make the program start something else, according to the tables. */
+  /** Returns the positions of words that make the program start something else, according to the tables. */
   readonly starting: readonly number[];
 }
 
@@ -232,7 +239,7 @@ function filterTexts(words: readonly (string | null)[], part: string): CommandWo
 interface NestedContext {
   readonly depth: number;
   readonly part: string;
-  /** Text that the program reads as its input. */
+  /** Returns the text that the program reads as its input. */
   readonly fed: readonly (string | null)[];
 }
 
@@ -243,7 +250,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   const { depth, part, fed } = inside;
   const found: CommandWords[] = [{ words, part }];
   if (depth > MAX_DEPTH) return [...found, { words: [null], part }];
-  // GNU programs have these names on systems that have their own versions.
+  // The names of GNU programs on systems that have their own versions of them.
   const [name, ...rest] = words;
   if (GNU_NAME.test(name ?? "")) found.push(...listLaunchedCommands([name?.slice(1) ?? "", ...rest], inside));
   const own = splitOwnWords(words);
@@ -252,7 +259,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   for (const launch of listLaunches(words)) {
     if (launch.kind === "words") {
       const launched = selectWords(launch, words);
-      // One of them hands what it gets to a shell.
+      // Whether one of these commands passes its input to a shell.
       if (/\s/.test(launched[0] ?? "")) found.push(...listScriptCommands(launched[0] ?? "", "sh", deeper));
       found.push(...listLaunchedCommands(launched, deeper));
     } else {
@@ -263,7 +270,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   return found;
 }
 
-/** Its words, without those that come from elsewhere. */
+/** Returns the command's own words, without words that come from a pattern or another command. */
 function selectWords(
   { from, to, isOpen, placeholder = "" }: Extract<Launch, { kind: "words" }>,
   words: readonly (string | null)[],

@@ -2,13 +2,13 @@ import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { baseName } from "./programs/launches.ts";
 import { createSet } from "./tables.ts";
 
-/** Where names come from that only the disk knows. */
+/** A source of file names that only the disk knows. */
 export type NameSource =
   | { readonly kind: "word"; readonly value: string; readonly isPattern: boolean }
-  /** `words`: its tests, with `-print0` for each name that is handed on. */
+  /** `words`: the tests of `find`, with `-print0` for each name that is passed on. */
   | { readonly kind: "find"; readonly starts: readonly StartWord[]; readonly words: readonly string[] }
   | { readonly kind: "git"; readonly words: readonly string[] }
-  /** Each line of a file. */
+  /** The names are the lines of a file. */
   | { readonly kind: "file"; readonly path: string };
 
 interface StartWord {
@@ -17,11 +17,11 @@ interface StartWord {
 }
 
 const MOST_FILTERS = 5;
-/** They print some of the lines that they read. */
+/** Programs that print some of the lines that they read. */
 const FILTERS = createSet("sort uniq head tail tac shuf grep egrep fgrep");
 const LAUNCHING = /^-(?:exec|ok)(?:dir)?$/;
 const PRINTING = /^-(?:print0?|ls)$/;
-/** They write a file, or their values can be anything. */
+/** Options that write a file, or whose value can be anything. */
 const UNREADABLE = /^-(?:f(?:printf?|print0|ls)|files0-from|printf)$/;
 
 export function readSource({ value, isGlob, lineOf }: ShellWord): readonly NameSource[] {
@@ -29,7 +29,10 @@ export function readSource({ value, isGlob, lineOf }: ShellWord): readonly NameS
   return lineOf === undefined ? [] : readPrinted(lineOf);
 }
 
-/** The names that a command prints, or more than these; nothing where its words do not say. */
+/**
+ * Returns where the names that a command prints come from. The source may contain more names than are printed. Returns
+ * nothing if the words do not say it.
+ */
 export function readPrinted(command: SimpleCommand | undefined, depth = 0): readonly NameSource[] {
   const [program, ...words] = command?.words ?? [];
   const name = baseName(program?.value ?? "");
@@ -55,7 +58,7 @@ export function readPrinted(command: SimpleCommand | undefined, depth = 0): read
   }
 }
 
-/** What is printed as one text is more than one name where it has spaces or line ends. */
+/** A text with spaces or line ends is more than one name. */
 function splitWords(source: NameSource): readonly NameSource[] {
   if (source.kind !== "word" || source.isPattern) return [source];
   const words = source.value.split(/(?:\s|\\[n0])+/).filter((value) => value !== "");
@@ -66,7 +69,7 @@ function makePattern(value: string): NameSource {
   return { kind: "word", value, isPattern: true };
 }
 
-/** The names for which `find` comes to a word: to `-delete`, or to what it launches. */
+/** Returns the names for which `find` reaches this word: `-delete`, or the start of a command that it launches. */
 export function readFind(
   words: readonly ShellWord[],
   isHanding: (value: string, at: number) => boolean,
@@ -81,7 +84,7 @@ export function readFind(
   for (let at = first; at !== -1 && at < values.length; at += 1) {
     const value = values[at] ?? "";
     const isAction = LAUNCHING.test(value) || PRINTING.test(value) || value === "-delete";
-    // A deletion looks into a folder before it looks at the folder.
+    // `-delete` visits what is in a folder before the folder itself.
     if (value === "-delete") tests.push("-depth");
     tests.push(!isAction ? value : isHanding(value, at) ? "-print0" : "-true");
     hasActions ||= isAction;

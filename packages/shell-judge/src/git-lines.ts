@@ -2,26 +2,26 @@ import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { createSet, findRow, repeatRow } from "./tables.ts";
 
-/** What git may start by itself for a line of git commands. */
+/** What git itself may start when it runs a line of git commands. */
 export interface GitTriggers {
   /** The hooks that git may run; "any" if that depends on more than the words. */
   readonly hooks: readonly string[] | "any";
-  /** It writes or compares files, for which settings may name filters and other programs. */
+  /** true if it writes or compares files, because settings may name filters and other programs for that. */
   readonly usesFiles: boolean;
 }
 
 /** A line in which only git, and what git's hooks and settings start, can write files. */
 export interface GitLine extends GitTriggers {
-  /** The names of the settings that its words set or remove. */
+  /** The names of the settings that the words set or remove. */
   readonly keys: readonly string[];
 }
 
 const HARMLESS_BUILTINS = createSet("cd true : echo printf pwd");
-/** Subcommands that work on no files, and the hook that git may run for them. */
+/** Subcommands that do not touch files, each with the hook that git may run for it. */
 const SUBCOMMANDS_WITHOUT_FILES = createSet("branch remote config rev-parse");
 const CHANGES_REFS = ["reference-transaction"];
 const CHANGES_INDEX = ["post-index-change"];
-/** The others of which it is known what they do, with the hooks that git may run for them. */
+/** The other known subcommands, each with the hooks that git may run for it. */
 const HOOKS_BY_SUBCOMMAND: Readonly<Record<string, readonly string[] | "any">> = {
   ...repeatRow("add restore sparse-checkout status log show diff ls-files", CHANGES_INDEX),
   ...repeatRow("checkout switch worktree", ["post-checkout", ...CHANGES_REFS, ...CHANGES_INDEX]),
@@ -36,10 +36,13 @@ const SETTING_OPTIONS =
   /^--(?:local|worktree|add|unset|unset-all|replace-all|bool|int|path|get|get-all|list|type=\w+)$/;
 const MAIN_OPTIONS = createSet("-C -P --no-pager");
 
-/** It may talk to a remote. */
+/** Subcommands that may talk to a remote. */
 const REMOTE_TALKS = /^(?:-(?:-f|[a-z]*f)|show$|update$|prune$|set-head$)/;
 
-/** Returns null for a line with anything else in it. Says nothing about whether the line is allowed. */
+/**
+ * Returns what git may start for this line; null if the line contains anything but git commands. Does not judge whether
+ * the line is allowed.
+ */
 export function readGitLine(command: string): GitLine | null {
   const { commands, problems, evaluated, isWhole } = parseShellCommand(command);
   if (!isWhole || problems.length > 0 || evaluated.length > 0) return null;
@@ -68,7 +71,7 @@ function readGit([subcommand = "", ...rest]: readonly string[]) {
   const isAboutRefs = SUBCOMMANDS_WITHOUT_FILES.has(subcommand);
   const hooks = findRow(HOOKS_BY_SUBCOMMAND, subcommand);
   if (!isAboutRefs && hooks === undefined) return null;
-  // In these subcommands, the option only notes which branch tracks which, or means untracked files.
+  // For these subcommands, the option only sets which branch tracks which, or refers to untracked files.
   const mayHaveU = /^(?:push|branch|stash|add)$/.test(subcommand);
   if (rest.some((word) => LAUNCHING_OPTION.test(word) && !(mayHaveU && word === "-u"))) return null;
   const isConfig = subcommand === "config";
@@ -86,7 +89,7 @@ function readGit([subcommand = "", ...rest]: readonly string[]) {
 const READS_SETTINGS = /^(?:--get.*|-l|--list|get|list)$/;
 const OTHER_SETTINGS = /^(?:--(?:global|system|file|blob)|-f$|-[a-z]*f)/;
 
-/** The keys and sections that `git config` with these words changes in the repository's own settings. */
+/** Returns the keys and sections of the repository's own settings that `git config` changes with these words. */
 export function listChangedSettings([subcommand, ...rest]: readonly string[]): readonly string[] {
   if (subcommand !== "config" || rest.some((word) => READS_SETTINGS.test(word) || OTHER_SETTINGS.test(word)))
     return [];

@@ -12,9 +12,9 @@ interface HiddenRule {
   readonly text: string;
   /** The rule covers reading too, so the paths whose content git prints count as well. */
   readonly isRead: boolean;
-  /** For a word as it is. */
+  /** Tests a word as it is written. */
   readonly matches: (path: string) => boolean;
-  /** For a path from the root: the path itself or a folder above it. */
+  /** Tests a path relative to the root, and the folders above it. */
   readonly covers: (path: string) => boolean;
 }
 
@@ -60,7 +60,7 @@ function findHidden(
   for (const [index, { words, part, isText }] of commands.entries()) {
     // Changes of folder inside a nested shell are not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
-    // A text has no program before its words.
+    // A text of commands does not begin with a program's name.
     const rule = isLost ? hidden[0] : findRule(isText ? ["", ...words] : words, hidden, reach);
     if (rule !== undefined) return { rule, part };
   }
@@ -85,9 +85,9 @@ function findRule(words: CommandWords["words"], hidden: readonly HiddenRule[], r
   return shown === null ? read[0] : read.find(({ covers }) => shown.some(covers));
 }
 
-/** Options that name a list of files, and /proc, which has other names for a process's files. */
+/** Options that name a list of files; and /proc, where a process's files have other names. */
 const LISTS_FILES = /^--(?:files0?-from|pathspec-from|from-file)|^\/proc\//;
-/** They print their words, or keep them as a message. */
+/** Programs that print their words, or store them as a message. */
 const TAKES_TEXT = /^(?:echo|printf|git|gh)$/;
 
 /** The parts of a word that may be a path: after `--option=` or `-o`, after `HEAD:` or `@`, in a script. */
@@ -107,7 +107,7 @@ const GREPS = /^[a-z]{0,2}grep$/;
 const READS_FOLDERS = /^(?:diff|[bg]?s?d?tar|cp|mv|ln|rsync|scp|zip|7z|cpio|pax|jar|install)$/;
 const RECURSES = /^(?:-[A-Za-z]*[rRd]|--(?:d|rec))/;
 const GIVES_PATTERN = /^(?:-[A-Za-z]*[ef]$|--regexp|--file)/;
-/** The next word is a filter, neither the pattern nor a folder. */
+/** Options whose next word is a filter, neither the pattern nor a folder. */
 const TAKES_FILTER = /^(?:-[A-Za-z]*[gtT]|--(?:i?glob|type(?:-not)?|(?:in|ex)clude(?:-dir)?))$/;
 const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 
@@ -116,14 +116,14 @@ function listReadFiles(name: string, words: readonly string[], reach: CommandRea
   if (name === "find") return listFindFiles(words, reach);
   if (/^fd(?:find)?$/.test(name))
     return words.some((word) => /^(?:-[xX]|--exec)/.test(word)) ? listFiles(".", true, reach) : [];
-  // Otherwise it reads only what it keeps.
+  // Without such a word, git reads only its own store.
   const isGitGrep = name === "git" && words.some((word) => /^--(?:no-i|unt)/.test(word));
   const searches =
     SEARCHERS.test(name) || isGitGrep || (GREPS.test(name) && words.some((word) => RECURSES.test(word)));
   if (!searches && !READS_FOLDERS.test(name)) return [];
   if (readsNamesFromFile(name, words)) return null;
   const operands = words.slice(isGitGrep ? words.indexOf("grep") + 1 : 1).filter((word) => !/^-./.test(word));
-  // A number may be the value of an option, and then the next word the pattern.
+  // A number may be the value of an option; then the next word is the pattern.
   const isUnclear = words.some((word) => GIVES_PATTERN.test(word) || /^\d+$/.test(word));
   const folders = isUnclear || !searches ? operands : operands.slice(1);
   // ripgrep skips names with a leading dot unless an option says otherwise.
@@ -161,7 +161,7 @@ function listFindFiles(words: readonly string[], reach: CommandReach): string[] 
   return hasLinks ? handed.flatMap((path) => reach.listLocations(`${reach.top}/${path}`)) : handed;
 }
 
-/** Every path whose content git may show; null when that is unknown. */
+/** Returns every path whose content git may show; null when that is unknown. */
 function listGitPaths(words: readonly string[], reach: CommandReach): string[] | null {
   const shown = findGitOutput(words);
   if (shown === null) return [];

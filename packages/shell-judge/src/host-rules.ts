@@ -24,7 +24,10 @@ const LABEL = /^(?!-)[a-z0-9_-]{1,63}$/;
 const ADDRESS = /^(?:\[.*\]|\d{1,3}(?:\.\d{1,3}){3})$/;
 const MAX_PORT = 65_535;
 
-/** Reads `host:port`; null when it is neither a name nor an address. Other spellings of an address become that address. */
+/**
+ * Parses `host:port`; null when the host is neither a name nor an address. Other spellings of an address become its
+ * usual one.
+ */
 export function parseHostEndpoint(text: string): HostEndpoint | null {
   const [, written = "", digits = ""] = AUTHORITY.exec(text) ?? [];
   const port = Number(digits);
@@ -37,12 +40,12 @@ export function parseHostEndpoint(text: string): HostEndpoint | null {
   return isName ? { host, port, isAddress: false } : null;
 }
 
-/** As one writes it: `host:port`, an IPv6 address in brackets. */
+/** Formats `host:port` as users write it, with an IPv6 address in brackets. */
 export function formatHostEndpoint({ host, port }: Pick<HostEndpoint, "host" | "port">): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Ports that need no mention in a pattern. */
+/** Ports that a pattern without a port covers. */
 const COMMON_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
 /** Compares whole labels: `*.github.com` is neither `github.com` nor `evilgithub.com`. */
@@ -55,7 +58,7 @@ function matchesHost(pattern: string, place: HostEndpoint): boolean {
   return read.isBelow ? !place.isAddress && place.host.endsWith(`.${read.host}`) : place.host === read.host;
 }
 
-/** "ask" for a host that no rule names. */
+/** Judges a host by the rules: "ask" if no rule names it. */
 export function judgeHost(place: HostEndpoint, { allow, deny }: HostRules): "allow" | "deny" | "ask" {
   // A deny rule applies to every port.
   const isDenied = deny.some((pattern) => deniesHost(pattern, place));
@@ -108,7 +111,7 @@ const SHARED_SUFFIXES: ReadonlySet<string> = new Set(
   glitch.me surge.sh fly.dev onrender.com deno.dev repl.co r2.dev`.split(/\s+/),
 );
 
-/** What is wrong with a pattern, or null. */
+/** Returns what is wrong with a pattern, or null. */
 export function findHostPatternFault(pattern: string): string | null {
   if (pattern.trim() === "*") return null;
   const read = parseHostPattern(pattern);

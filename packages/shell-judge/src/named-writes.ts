@@ -14,32 +14,32 @@ export interface CommandWrites {
   readonly removed: readonly string[];
   /** Folders whose whole content is changed. */
   readonly changed: readonly string[];
-  /** What is changed, or removed, under names that only the disk knows; `folder` is where the command runs. */
+  /** Changes and deletions under names that only the disk knows. `folder` is where the command runs. */
   readonly found: readonly FoundWrite[];
   /** The words of each git command, and the folder that it runs in. */
   readonly git: readonly { readonly folder: string; readonly words: readonly string[] }[];
-  /** It contains a program whose words do not say what it does, such as a script. */
+  /** true if the line contains a program whose words do not say what it does, such as a script. */
   readonly startsOthers: boolean;
 }
 
 export interface FoundWrite {
   readonly folder: string;
   readonly source: NameSource;
-  /** With all that is in it. */
+  /** true if the name stands for a folder with everything in it. */
   readonly isWhole: boolean;
 }
 
 const MAX_DEPTH = 4;
-/** They put what the first words name into the folder that the last one names. */
+/** Programs that put what the first words name into the folder that the last word names. */
 const COPIES = createSet("cp mv ln install rsync");
 const REMOVES = createSet("rm mv rmdir unlink shred trash");
-/** They change the mode or the owner of all that is in a folder. */
+/** Programs that change the mode or the owner of everything in a folder. */
 const CHANGES_MODES = createSet("chmod chown chgrp");
-/** They do nothing else than their words say. */
+/** Programs that do exactly what their words say. */
 const SELF_CONTAINED = createSet(
   "mkdir touch tee dd truncate sync sleep kill pkill curl wget tar zip unzip gzip",
 );
-/** They show what they name, and write nothing there. */
+/** Subcommands that show what their words name, and write nothing there. */
 const ONLY_SHOWS = createSet(
   "cat bat head tail less more grep egrep fgrep rg ag ls stat file wc diff cmp test [ echo printf find fd source . md5sum sha256sum jq",
 );
@@ -70,7 +70,10 @@ class WriteCollector {
 interface ReadContext {
   readonly found: WriteCollector;
   readonly depth: number;
-  /** What another program hands to it, and in the place of which word; of none as further words. */
+  /**
+   * The words that another program passes to the command, and the word that they replace; absent if they are added at
+   * the end.
+   */
   readonly handed?: { readonly sources: readonly NameSource[]; readonly placeholder?: string | undefined };
 }
 
@@ -94,7 +97,7 @@ function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadC
     const inner: ReadContext = { found, depth: depth + 1, ...(handed && { handed }) };
     if (launch.kind === "words")
       readCommand({ ...command, words: command.words.slice(launch.from, launch.to) }, reach, inner);
-    else if (launch.text !== null) readLine(launch.text, reach.enter(), inner);
+    else if (launch.text !== null) readLine(launch.text, reach.createInnerReach(), inner);
   }
   if (!isSelfContained(name) && !launches.some(({ kind }) => kind !== "unseen")) found.startsOthers = true;
   if (name === "find" && words.includes("-delete"))
@@ -108,7 +111,7 @@ function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadC
 
 const isDelete = (value: string) => value === "-delete";
 
-/** The names that find or xargs give to what they launch. */
+/** Returns the names that find or xargs pass to the command that they launch. */
 function readHanded(
   name: string,
   command: SimpleCommand,
@@ -129,7 +132,10 @@ function readHanded(
   return { sources, placeholder };
 }
 
-/** What it changes under names that are patterns, lines of another command, or handed to it. */
+/**
+ * Returns what the command changes under names that come from patterns, from another command's output, or from a
+ * launcher.
+ */
 function noteUnknown(all: readonly ShellWord[], reach: CommandReach, { found, handed }: ReadContext): void {
   const [program, ...words] = all;
   const name = baseName(program?.value ?? "");
@@ -186,7 +192,7 @@ function readLastSegment(path: string): string {
   return path.split("/").filter(Boolean).at(-1) ?? "";
 }
 
-/** The word itself, and the value of an option that is written together with its name. */
+/** Returns the word itself, and the value of an option that is attached to its name. */
 function listPaths(word: string): Set<string> {
   const value = word.replace(/^-{0,2}[\w-]+=/, "");
   return new Set([word, value, ...(/^-\w/.test(word) ? [word.slice(2)] : [])].filter((path) => path !== ""));

@@ -13,25 +13,25 @@ export interface NetworkUse {
   readonly text: string;
   /** false: it needs the network only if something is missing on this machine, as `cargo build` does. */
   readonly isCertain: boolean;
-  /** In lower case, with a port where the words name one. Hosts of this machine are left out. */
+  /** Hosts in lower case, with a port where the words name one. Hosts of this machine are left out. */
   readonly hosts: readonly string[];
   readonly sources: readonly NetworkSource[];
-  /** All its traffic can go through an HTTP proxy. */
+  /** true if all its traffic can go through an HTTP proxy. */
   readonly canUseProxy: boolean;
-  /** It is meant to send something, not only to fetch. */
+  /** true if the command is meant to send something, not only to fetch. */
   readonly isSending: boolean;
   readonly why: string;
 }
 
-/** What a command line needs of the network, as far as its words say it. */
+/** The network access that a command line needs, as far as its words say it. */
 export interface NetworkRequirements {
   readonly needs: boolean;
   readonly hosts: readonly string[];
   readonly sources: readonly NetworkSource[];
   readonly canUseProxy: boolean;
-  /** One clause for the user; empty when it needs none. */
+  /** One clause for the user; empty when the line needs no network. */
   readonly why: string;
-  /** Also those that may need it. */
+  /** Every use of the network, including uses that are only possible. */
   readonly uses: readonly NetworkUse[];
 }
 
@@ -59,8 +59,8 @@ export function findNetworkRequirements(command: string, isBash = true): Network
 
 /** No folder is called `https:`, so the `?` of an address matches no file. */
 function unglobAddresses(line: ShellCommand): ShellCommand {
-  const plain = (word: ShellWord) => (word.value?.includes("://") ? { ...word, isGlob: false } : word);
-  return { ...line, commands: line.commands.map((one) => ({ ...one, words: one.words.map(plain) })) };
+  const keepUrlPlain = (word: ShellWord) => (word.value?.includes("://") ? { ...word, isGlob: false } : word);
+  return { ...line, commands: line.commands.map((one) => ({ ...one, words: one.words.map(keepUrlPlain) })) };
 }
 
 function findNetworkUse(words: readonly (string | null)[], text: string): NetworkUse | null {

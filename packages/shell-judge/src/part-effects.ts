@@ -3,10 +3,10 @@ import type { Effect } from "@burin/contract/tools";
 import type { Finding, Reach } from "./programs/finding.ts";
 
 /** Lists what a command would do, derived from the reasons why it is asked about, worst first. */
-export function listEffects(findings: readonly Finding[], reach?: Pick<Reach, "outside">): Effect[] {
+export function listEffects(findings: readonly Finding[], reach?: Pick<Reach, "explainOutside">): Effect[] {
   const deleted = new Set(findings.flatMap(({ deletes = [] }) => deletes));
   const away = new Set(findings.flatMap(({ nature, path }) => (nature === "outside" && path ? path : [])));
-  const isOutside = (path: string) => away.has(path) || (reach?.outside(path, false) ?? null) !== null;
+  const isOutside = (path: string) => away.has(path) || (reach?.explainOutside(path, false) ?? null) !== null;
   const isOnlyReading = findings.every(({ nature }) => nature === "outside");
   const isSaidWithDeletion = ({ nature, path, deletes }: Finding) =>
     deletes !== undefined || (nature === "destructive" && deleted.size > 0) || deleted.has(path ?? "");

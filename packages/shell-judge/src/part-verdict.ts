@@ -12,13 +12,13 @@ import { formatRule } from "./rules.ts";
 import { createSet } from "./tables.ts";
 import type { Grants, PartVerdict } from "./verdict.ts";
 
-/** What is left to ask about one command, and what covers the rest. */
+/** The open findings about one command, and the rules that cover the others. */
 export interface JudgedCommand {
   readonly findings: readonly Finding[];
   readonly rule?: CommandRule;
-  /** What a rule could spell out; null when more than words would run. */
+  /** The words that a rule could spell out; null when the command is more than plain words. */
   readonly words?: readonly Argument[] | null;
-  /** Where it would run. */
+  /** The folder in which the command would run. */
   readonly reach?: CommandReach;
 }
 
@@ -56,12 +56,15 @@ const EXTERNAL_PROGRAMS = createSet(
   "sudo doas su pkexec runuser docker podman nerdctl kubectl helm systemctl service crontab at batch mount umount shutdown reboot poweroff halt",
 );
 
-/** Whether it stays inside the roots, as far as its words say it, and destroys nothing that undo cannot give back. */
+/**
+ * Whether the command stays inside the roots, as far as its words say it, and destroys nothing that undo cannot
+ * restore.
+ */
 function isContained({ words, redirections }: SimpleCommand, { findings, reach }: JudgedCommand): boolean {
   if (reach === undefined || EXTERNAL_PROGRAMS.has(baseName(words[0]?.value ?? ""))) return false;
   const targets = redirections.map(({ text, target }) => ({ text, value: target }));
   const places = [...words.slice(1), ...targets].flatMap(({ text, value }) => getPaths(text, value));
-  if (places.some((path) => reach.outside(path, false) !== null)) return false;
+  if (places.some((path) => reach.explainOutside(path, false) !== null)) return false;
   return findings.every(({ nature, isKept, deletes }) => {
     if (nature === "outside" || nature === "protected") return false;
     if (deletes === undefined) return nature !== "destructive" || isKept === true;
@@ -74,12 +77,12 @@ function isContained({ words, redirections }: SimpleCommand, { findings, reach }
  * needlessly.
  */
 function getPaths(text: string, value: string | null): string[] {
-  // The shell alone knows which folder that is.
+  // Only the shell knows which folder that is.
   if (value === null) return /(?:^|[\s"'=])(?:~|\$\{?(?:HOME|OLDPWD|TMPDIR)\b)/.test(text) ? ["~"] : [];
   return [value, value.replace(/^[^/~=]*=/, "")].filter((path) => /^(?:\/|~|\.\.(?:\/|$))/.test(path));
 }
 
-/** What would cover the findings from now on; null when no rule can. */
+/** Returns the rules that would cover the findings in future; null when no rule can. */
 function findGrants(words: readonly Argument[], { findings, reach }: JudgedCommand): Grants | null {
   if (reach === undefined) return null;
   const written = findings.flatMap(({ writes }) => writes ?? []).map((path) => findWriteGrants(path, reach));
@@ -103,11 +106,11 @@ function findWordGrants(words: readonly Argument[], reach: CommandReach): Grants
 }
 
 /**
- * For the file, or for everything in its folder, but never for everything in the root, where the project's own settings
- * are.
+ * Creates a rule for the file, or for everything in its folder; but never for everything in the root, where the
+ * project's own settings are.
  */
 function findWriteGrants(path: string, reach: CommandReach): Grants | null {
-  const places = new Set(reach.outside(path, false) === null ? reach.listLocations(path) : []);
+  const places = new Set(reach.explainOutside(path, false) === null ? reach.listLocations(path) : []);
   const [place] = places;
   if (places.size !== 1 || place === undefined || !/^[\w./@+-]+$/.test(place)) return null;
   const folder = place.slice(0, Math.max(place.lastIndexOf("/"), 0));

@@ -101,24 +101,24 @@ function checkAssistantMessage({ content, tool_calls: calls }: JsonRecord, ledge
 }
 
 function buildEvents(reply: WireReply): (object | string)[] {
-  const chunk = (fields: object) => ({ ...buildHead(reply, "chat.completion.chunk"), ...fields });
-  const delta = (fields: object, finish_reason: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta: fields, finish_reason }] });
+  const createChunk = (fields: object) => ({ ...buildHead(reply, "chat.completion.chunk"), ...fields });
+  const createDelta = (fields: object, finish_reason: string | null = null) =>
+    createChunk({ choices: [{ index: 0, delta: fields, finish_reason }] });
   const events: (object | string)[] = [
-    delta({ role: "assistant", content: "" }),
-    ...splitIntoPieces(reply.thought).map((piece) => delta({ reasoning_content: piece })),
-    ...splitIntoPieces(reply.text).map((piece) => delta({ content: piece })),
+    createDelta({ role: "assistant", content: "" }),
+    ...splitIntoPieces(reply.thought).map((piece) => createDelta({ reasoning_content: piece })),
+    ...splitIntoPieces(reply.text).map((piece) => createDelta({ content: piece })),
   ];
   if (reply.error) return [...events, chatCompletionsProtocol.buildErrorBody(reply.error)];
   for (const [index, { id, type, function: called }] of buildToolCalls(reply).entries()) {
-    events.push(delta({ tool_calls: [{ index, id, type, function: { ...called, arguments: "" } }] }));
+    events.push(createDelta({ tool_calls: [{ index, id, type, function: { ...called, arguments: "" } }] }));
     for (const piece of splitIntoPieces(called.arguments))
-      events.push(delta({ tool_calls: [{ index, function: { arguments: piece } }] }));
+      events.push(createDelta({ tool_calls: [{ index, function: { arguments: piece } }] }));
   }
   return [
     ...events,
-    delta({}, findFinishReason(reply)),
-    chunk({ choices: [], usage: buildUsage(reply) }),
+    createDelta({}, findFinishReason(reply)),
+    createChunk({ choices: [], usage: buildUsage(reply) }),
     "[DONE]",
   ];
 }

@@ -123,9 +123,9 @@ class FakeService {
       this.requests.push(recorded);
       const refusal =
         (this.#playing && findRefusal(this.#playing, path, recorded.body)) ??
-        this.#refusal(protocol, recorded.body);
+        this.#findRefusal(protocol, recorded.body);
       if (refusal) sendJson(response, refusal.status, refusal.body);
-      else await this.#reply(protocol, recorded, { request, response });
+      else await this.#sendReply(protocol, recorded, { request, response });
     } else if (method === "GET" && path === "/v1/models") {
       sendJson(response, 200, { object: "list", data: [{ id: "fake-model", object: "model" }] });
     } else {
@@ -134,7 +134,7 @@ class FakeService {
     }
   }
 
-  #refusal(protocol: FakeProtocol, body: JsonRecord): Refusal | undefined {
+  #findRefusal(protocol: FakeProtocol, body: JsonRecord): Refusal | undefined {
     try {
       protocol.check(body, this.#issued);
       assert(this.#replies.length > 0, "no reply is left in the script");
@@ -149,7 +149,7 @@ class FakeService {
     }
   }
 
-  async #reply(
+  async #sendReply(
     protocol: FakeProtocol,
     recorded: RecordedRequest,
     { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },

@@ -37,10 +37,10 @@ export async function runWithinTime<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const late = () => createTimeoutError(who, `it did not finish within ${totalMs / 1000} s`);
+  const createLateError = () => createTimeoutError(who, `it did not finish within ${totalMs / 1000} s`);
   try {
     // Do not wait for a name lookup, because it cannot be aborted.
-    return await runWithTimeout({ milliseconds: totalMs, late }, ask, signal);
+    return await runWithTimeout({ milliseconds: totalMs, late: createLateError }, ask, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
@@ -66,11 +66,13 @@ export async function exchangeRequest(
     const { status, headers } = answer;
     if (isRedirect(answer)) return { status, headers, ...NO_BODY };
     const encoding = headers["content-encoding"] ?? "";
-    const content = await readBody(watch.listen(answer.body), encoding, limits.mostBytes).catch((error) => {
-      // Servers also name a compression for error pages without content.
-      if (status < 400 || !(error instanceof WebError)) throw error;
-      return NO_BODY;
-    });
+    const content = await readBody(watch.watchPieces(answer.body), encoding, limits.mostBytes).catch(
+      (error) => {
+        // Servers also name a compression for error pages without content.
+        if (status < 400 || !(error instanceof WebError)) throw error;
+        return NO_BODY;
+      },
+    );
     return { status, headers, ...content };
   } catch (error) {
     throw watch.isOver ? createTimeoutError(who, `it sent nothing for ${limits.silenceMs / 1000} s`) : error;

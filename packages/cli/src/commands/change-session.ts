@@ -113,11 +113,11 @@ function changeMode(desk: CommandDesk, words: string): void {
   const [word = ""] = words.split(/\s/, 1);
   const prompt = words.slice(word.length).trim();
   const choices = APPROVAL_MODES.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
-  const chosen = (mode: ApprovalMode): void => {
+  const apply = (mode: ApprovalMode): void => {
     session.approvalMode = mode;
     if (prompt !== "") void desk.work.submit(prompt);
   };
-  chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen });
+  chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen: apply });
 }
 
 function changeTheme(desk: CommandDesk, word: string): void {
@@ -126,14 +126,14 @@ function changeTheme(desk: CommandDesk, word: string): void {
   const use = (theme: string): void => {
     desk.view.theme = THEMES.find((name) => name === theme) ?? before;
   };
-  const chosen = (theme: ThemeName): void => {
+  const apply = (theme: ThemeName): void => {
     use(theme);
     void desk.keep(["ui", "theme"], theme);
   };
   const preview = (_theme: string, width: number) => drawThemeSample(width);
   const none = (): void => use(before);
   const shown = { title: say("theme.title"), choices, current: before };
-  chooseWord(desk, word, { ...shown, chosen, moved: use, none, preview });
+  chooseWord(desk, word, { ...shown, chosen: apply, moved: use, none, preview });
 }
 
 /** Shows a sample of everything that a theme colours. */
@@ -159,13 +159,13 @@ const EFFORTS = ["off", "low", "medium", "high"] as const;
 function changeEffort(desk: CommandDesk, word: string): void {
   const current = String(desk.settings?.model.reasoning ?? "");
   const choices = EFFORTS.map((value) => ({ value: value as string, more: say(`effort.${value}`) }));
-  const chosen = (effort: string): void => {
+  const apply = (effort: string): void => {
     desk.useEffort(effort);
     desk.note(say("effort.now", { effort }));
   };
   // Accept other words too: some services know more levels.
-  if (/^[a-z]+$|^\d+$/i.test(word)) chosen(word.toLowerCase());
-  else chooseWord(desk, word, { title: say("effort.title"), choices, current, chosen });
+  if (/^[a-z]+$|^\d+$/i.test(word)) apply(word.toLowerCase());
+  else chooseWord(desk, word, { title: say("effort.title"), choices, current, chosen: apply });
 }
 
 function changeLanguage(desk: CommandDesk, word: string): void {

@@ -118,7 +118,7 @@ function formatKeyLines({ keys }: CommandDesk, width: number, hasHeading: boolea
   const own = [...keys.own].map(
     ([key, use]): TableRow => [key, use === null ? say("keys.off") : describeKeyUse(use)],
   );
-  const usual = buildKeyList((action) => keys.keysOf(action)).map(
+  const usual = buildKeyList((action) => keys.listKeys(action)).map(
     ([names, text]): TableRow => [names, say(text)],
   );
   const file = join(resolveBurinHome(process.env), "keybindings.json");
@@ -214,7 +214,7 @@ async function formatPermissions(desk: CommandDesk, words: string): Promise<stri
   const [, chosen] = /^\s*revoke\s+(.*\S)\s*$/s.exec(words) ?? [];
   const own = desk.session?.grants;
   const rules = own?.rules ?? [];
-  const stored = (await (await openGrants(resolveBurinHome(process.env))).all()).length;
+  const stored = (await (await openGrants(resolveBurinHome(process.env))).readItems()).length;
   if (chosen === undefined) {
     const listed = desk.outputOf("grants", words.trim() === "" ? [] : [words.trim()]);
     if (rules.length === 0) return listed;
@@ -224,7 +224,7 @@ async function formatPermissions(desk: CommandDesk, words: string): Promise<stri
     return `${stored === 0 ? "" : await listed}${joinLines(...rows)}`;
   }
   const rule = /^\d+$/.test(chosen) ? rules[Number(chosen) - stored - 1] : chosen;
-  if (rule !== undefined && own?.revoke(rule)) return say("grants.revoked", { rule });
+  if (rule !== undefined && own?.removeRule(rule)) return say("grants.revoked", { rule });
   return desk.outputOf("grants", ["revoke", chosen]);
 }
 

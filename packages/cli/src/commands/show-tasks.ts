@@ -23,16 +23,16 @@ export async function showTasks(desk: CommandDesk): Promise<void> {
   const { session } = desk;
   const tasks = session === null ? [] : await listRunningTasks(session);
   const choices = tasks.map(({ id, what }) => ({ value: id, more: what }));
-  const chosen = (id: string): void => {
+  const openTask = (id: string): void => {
     const task = tasks.find((one) => one.id === id);
     if (task !== undefined) new TaskPanel(desk, task).open();
   };
   if (choices.length === 0) desk.note(say("tasks.none"));
-  else openChoicePanel(desk, { title: say("tasks.title"), choices, chosen });
+  else openChoicePanel(desk, { title: say("tasks.title"), choices, chosen: openTask });
 }
 
 async function listRunningTasks({ commands, tasks }: Session): Promise<Task[]> {
-  const stateOf = async (id: string) => (await commands.list()).find((one) => one.id === id)?.state;
+  const findState = async (id: string) => (await commands.list()).find((one) => one.id === id)?.state;
   const subagent = (id: string) => tasks.list().find((one) => one.id === id);
   const running = (await commands.list()).filter(({ state }) => state !== "ended");
   const working = tasks.list().filter(({ status }) => status === "running");
@@ -41,7 +41,7 @@ async function listRunningTasks({ commands, tasks }: Session): Promise<Task[]> {
       id,
       what: command,
       read: async () => (await commands.output(id)) ?? "",
-      isRunning: async () => ((await stateOf(id)) ?? "ended") !== "ended",
+      isRunning: async () => ((await findState(id)) ?? "ended") !== "ended",
       end: () => commands.end(id),
     })),
     ...working.map(({ id, subagent: name, description }) => ({

@@ -10,7 +10,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
   const store = await openGrants(resolveBurinHome(process.env));
   if (action === "list" && chosen === undefined) {
     const project = await realpath(options.root).catch(() => options.root);
-    const grants = await store.all();
+    const grants = await store.readItems();
     const document = grants.map((grant, index) => {
       return { number: index + 1, ...grant, scope: grant.project === undefined ? "everywhere" : "project" };
     });
@@ -43,7 +43,7 @@ function describeScope({ project }: StoredGrant): string {
 
 /** Revokes a rule in every place where it applies. A number refers to the list. */
 async function revoke(store: GrantStore, chosen: string): Promise<readonly StoredGrant[]> {
-  const all = await store.all();
+  const all = await store.readItems();
   const named = /^\d+$/.test(chosen) ? all[Number(chosen) - 1] : undefined;
   const isChosen = (grant: StoredGrant) =>
     named === undefined

@@ -29,7 +29,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
       return EXIT.done;
     }
     case "list": {
-      const all = await (await openTrust(home)).all();
+      const all = await (await openTrust(home)).readItems();
       const rows = all.length === 0 ? ["No folders trusted or refused yet."] : all.map(formatRow);
       report(output, options.outputFormat, { document: all, rows });
       return EXIT.done;

@@ -15,8 +15,8 @@ import { parseBudget } from "@burin/core/sessions";
 import { UsageError } from "../terminal/exit-code.ts";
 import {
   type OptionValues,
+  readChoice,
   readFolder,
-  readOneOf,
   readText,
   readTexts,
   readWholeNumber,
@@ -57,7 +57,7 @@ export function readCommonOptions(values: OptionValues) {
     workTree: readText(values.worktree),
     outputFormat: readOutputFormat(values),
     approvalMode: readApprovalMode(values),
-    sandbox: readOneOf(values, "sandbox", SANDBOX_MODES),
+    sandbox: readChoice(values, "sandbox", SANDBOX_MODES),
     allow: readTexts(values.allow),
     deny: readTexts(values.deny),
     noColor: values["no-color"] === true,
@@ -71,7 +71,7 @@ export function readCommonOptions(values: OptionValues) {
     jsonSchemaFile: readText(values["json-schema"]),
     settingsFile: readText(values.settings),
     /** The language of the app's texts. */
-    language: readOneOf(values, "lang", LANGUAGE_CODES),
+    language: readChoice(values, "lang", LANGUAGE_CODES),
     /** A command that must succeed before a run counts as successful. */
     check: readText(values.check),
     model: readText(values.model),
@@ -82,8 +82,8 @@ export function readCommonOptions(values: OptionValues) {
 }
 
 function readInput(values: OptionValues) {
-  const isStreamInput = readOneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
-  const asksOnStdin = readOneOf(values, "confirm", ["stdin"]) !== undefined;
+  const isStreamInput = readChoice(values, "input-format", INPUT_FORMATS) === "stream-json";
+  const asksOnStdin = readChoice(values, "confirm", ["stdin"]) !== undefined;
   if (asksOnStdin && (!isStreamInput || readOutputFormat(values) !== "stream-json")) {
     throw new UsageError(
       "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
@@ -120,12 +120,12 @@ function splitDirectories(given: readonly string[]): string[] {
 }
 
 function readOutputFormat(values: OptionValues): OutputFormat {
-  return readOneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
+  return readChoice(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
 }
 
 /** Returns the approval mode that the command line sets; undefined leaves it to the settings. */
 function readApprovalMode(values: OptionValues): ApprovalMode | undefined {
-  const mode = readOneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
+  const mode = readChoice(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
   if (values.yes && mode !== "yolo")
     throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
   return mode;

@@ -15,7 +15,7 @@ export function readTexts(value: OptionValues[string]): string[] {
 }
 
 /** Returns the value of an option that accepts only certain words; undefined if it was not given. */
-export function readOneOf<T extends string>(
+export function readChoice<T extends string>(
   values: OptionValues,
   option: string,
   known: readonly T[],

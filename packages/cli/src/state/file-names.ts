@@ -33,14 +33,14 @@ export class FileNames {
     const isPossible = isPath && wanted.split("").every((letter) => this.#text.includes(letter));
     for (const pattern of isPossible ? buildPatterns(wanted, this.#text.includes(wanted)) : []) {
       for (const { index } of this.#text.matchAll(pattern)) {
-        found.add(this.#pathAt(index));
+        found.add(this.#findPath(index));
         if (found.size === MAX_FOUND) return [...found];
       }
     }
     return wanted === "" ? this.#given.slice(0, MAX_FOUND) : [...found];
   }
 
-  #pathAt(place: number): string {
+  #findPath(place: number): string {
     let index = 0;
     for (let end = this.#starts.length; end - index > 1; ) {
       const middle = (index + end) >> 1;

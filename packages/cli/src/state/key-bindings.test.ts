@@ -6,12 +6,12 @@ describe("P30: own key bindings", () => {
     const text = '{"Ctrl+K": "palette", "alt+r": "/resume", "ctrl+s": null}';
     const { bindings, faults } = readKeyBindings(text, ["resume"]);
     expect(faults).toEqual([]);
-    expect(bindings.useOf("ctrl+k")).toBe("palette");
-    expect(bindings.useOf("alt+r")).toBe("/resume");
-    expect(bindings.useOf("ctrl+s")).toBeNull();
-    expect(bindings.useOf("ctrl+o")).toBe("results");
-    expect(bindings.keysOf("palette")).toEqual(["ctrl+k", "ctrl+p"]);
-    expect(bindings.keysOf("beside")).toEqual([]);
+    expect(bindings.findUse("ctrl+k")).toBe("palette");
+    expect(bindings.findUse("alt+r")).toBe("/resume");
+    expect(bindings.findUse("ctrl+s")).toBeNull();
+    expect(bindings.findUse("ctrl+o")).toBe("results");
+    expect(bindings.listKeys("palette")).toEqual(["ctrl+k", "ctrl+p"]);
+    expect(bindings.listKeys("beside")).toEqual([]);
   });
 
   it("P30: name each entry that cannot be used, and keep the rest", () => {
@@ -21,12 +21,12 @@ describe("P30: own key bindings", () => {
     expect(faults).toHaveLength(6);
     for (const name of ["enter", "ctrl+c", "a", "hyper+x", "fly", "/none"])
       expect(faults.join("\n")).toContain(name);
-    expect(bindings.useOf("ctrl+shift+p")).toBe("mode");
+    expect(bindings.findUse("ctrl+shift+p")).toBe("mode");
   });
 
   it.each(["", "[]", "null", '"x"', "{"])("P30: %j changes no key and is a fault", (text) => {
     const { bindings, faults } = readKeyBindings(text, []);
     expect(faults).toHaveLength(1);
-    expect(bindings.useOf("ctrl+p")).toBe(new KeyBindings().useOf("ctrl+p"));
+    expect(bindings.findUse("ctrl+p")).toBe(new KeyBindings().findUse("ctrl+p"));
   });
 });

@@ -44,12 +44,12 @@ export class KeyBindings {
   }
 
   /** Returns what a key does; undefined for a key that edits the prompt or means nothing. */
-  useOf(key: string): KeyUse | undefined {
+  findUse(key: string): KeyUse | undefined {
     return this.own.has(key) ? this.own.get(key) : DEFAULT_USES.get(key);
   }
 
   /** Returns the keys with this use, the user's own first. */
-  keysOf(use: string): string[] {
+  listKeys(use: string): string[] {
     const own = [...this.own].flatMap(([key, its]) => (its === use ? [key] : []));
     const usual = [...DEFAULT_USES].flatMap(([key, its]) => (its === use && !this.own.has(key) ? [key] : []));
     return [...own, ...usual];

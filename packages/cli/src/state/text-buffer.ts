@@ -57,11 +57,11 @@ export class TextBuffer {
 
   /** The text with all folded pastes expanded. */
   get content(): string {
-    return this.#text.replace(MARKS, (mark) => this.foldedBy(mark) ?? "");
+    return this.#text.replace(MARKS, (mark) => this.findPaste(mark) ?? "");
   }
 
   /** Returns the paste that a mark stands for. */
-  foldedBy(mark: string): string | undefined {
+  findPaste(mark: string): string | undefined {
     return this.#folded[(mark.codePointAt(0) ?? 0) - FIRST_MARK];
   }
 
@@ -89,7 +89,7 @@ export class TextBuffer {
   }
 
   /** Replaces the text between that place and the caret. */
-  replaceFrom(from: number, text: string): void {
+  replaceBeforeCaret(from: number, text: string): void {
     this.#remember();
     this.#replace([from, this.#caret], text);
   }
@@ -161,7 +161,7 @@ export class TextBuffer {
 
   /** Removes marks that stand for no paste. Drafts and cut text that return keep their pastes. */
   #withOwnMarks(text: string): string {
-    return text.replace(MARKS, (mark) => (this.foldedBy(mark) === undefined ? "" : mark));
+    return text.replace(MARKS, (mark) => (this.findPaste(mark) === undefined ? "" : mark));
   }
 
   #swap(from: Snapshot[], to: Snapshot[]): void {

@@ -106,7 +106,7 @@ export class Transcript {
   }
 
   /** Returns the task of the subagent that this call started, as the call describes it; "" if it is not known. */
-  taskOf(callId: string | null): string {
+  findTask(callId: string | null): string {
     const call = this.#open.get(callId ?? "")?.call ?? this.calls.find((one) => one.callId === callId);
     const words = call?.args.description;
     return typeof words === "string" ? words : "";

@@ -119,10 +119,10 @@ export class KeyReader {
     const plain = PLAIN.exec(rest)?.[0];
     if (plain !== undefined) return this.#took(plain.length, { name: "text", text: plain });
     if (rest[0] !== "\u001b") return this.#took(1, readControlKey(rest.charCodeAt(0)));
-    return this.#escaped(rest);
+    return this.#readEscape(rest);
   }
 
-  #escaped(rest: string): Key | null {
+  #readEscape(rest: string): Key | null {
     if (rest.length === 1) return null;
     if (rest[1] === "[") return this.#sequence(rest);
     if (rest[1] === "]" || rest[1] === "P") return this.#report(rest);

@@ -92,7 +92,7 @@ export class Screen {
         pen.write(final.length + index, row, this.#drawn[final.length + index]);
     const isWritten = pen.bytes.length > before;
     if (isWritten) pen.bytes = `${pen.bytes.slice(0, before)}${CUT}${pen.bytes.slice(before)}${WRAP}`;
-    pen.clearFrom(final.length + shown.length, this.#drawn.length);
+    pen.clearBelow(final.length + shown.length, this.#drawn.length);
     this.#drawn = shown;
     pen.moveTo(final.length + this.#caret.row, this.#caret.column);
     this.#write(pen.bytes, caret === null && shown.length > 0);
@@ -227,7 +227,7 @@ class Pen {
   keep(row: Row | null, before: Row | undefined): void {
     const isKept = row !== null && row.width <= this.#columns && before !== undefined;
     if (!isKept || !isBeginning(before, row)) this.clear();
-    else if (before.width >= this.#columns) this.clearFrom(1, this.#height);
+    else if (before.width >= this.#columns) this.clearBelow(1, this.#height);
     else if (this.#height > 0) {
       this.moveTo(0, before.width);
       this.bytes += "\u001b[J";
@@ -237,11 +237,11 @@ class Pen {
 
   /** Clears all rows. Returns the rows that remain, which are none. */
   clear(): [] {
-    this.clearFrom(0, this.#height);
+    this.clearBelow(0, this.#height);
     return [];
   }
 
-  clearFrom(index: number, height: number): void {
+  clearBelow(index: number, height: number): void {
     if (index >= height) return;
     this.moveTo(index, 0);
     this.bytes += "\u001b[J";

@@ -96,7 +96,7 @@ function drawGrapheme(
   grapheme: string,
   buffer: TextBuffer,
 ): { shown: string; width: number; isMark: boolean } {
-  const folded = buffer.foldedBy(grapheme);
+  const folded = buffer.findPaste(grapheme);
   const isMark = folded !== undefined;
   const count = folded?.split(/\n(?!$)/).length ?? 0;
   const shown = isMark ? say("prompt.pasted", { count }) : formatText(grapheme);

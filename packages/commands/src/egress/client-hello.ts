@@ -60,20 +60,20 @@ function readRecordLength(head: Buffer): number | ClientHello {
 /** Throws a RangeError when the hello is malformed. */
 function readServerName(hello: Reader): string | null {
   hello.take(2 + 32);
-  hello.block(1);
-  hello.block(2);
-  hello.block(1);
+  hello.readBlock(1);
+  hello.readBlock(2);
+  hello.readBlock(1);
   if (hello.isAtEnd) return null;
-  const extensions = hello.block(2);
+  const extensions = hello.readBlock(2);
   if (!hello.isAtEnd) throw new RangeError("bytes behind the extensions");
   let name: string | null = null;
   while (!extensions.isAtEnd) {
-    const type = extensions.number(2);
-    const content = extensions.block(2);
+    const type = extensions.readNumber(2);
+    const content = extensions.readBlock(2);
     if (type !== SERVER_NAME) continue;
-    const names = content.block(2);
-    const kind = names.number(1);
-    const text = names.block(2).rest().toString("latin1");
+    const names = content.readBlock(2);
+    const kind = names.readNumber(1);
+    const text = names.readBlock(2).readRest().toString("latin1");
     // Reject two names: servers differ in which of them they use.
     if (name !== null || kind !== HOST_NAME || !names.isAtEnd || !content.isAtEnd) {
       throw new RangeError("more than one server name");
@@ -103,16 +103,16 @@ class Reader {
     return taken;
   }
 
-  rest(): Buffer {
+  readRest(): Buffer {
     return this.take(this.#bytes.length - this.#at);
   }
 
-  number(width: number): number {
+  readNumber(width: number): number {
     return this.take(width).readUIntBE(0, width);
   }
 
   /** Reads a block that is preceded by its own length. */
-  block(width: number): Reader {
-    return new Reader(this.take(this.number(width)));
+  readBlock(width: number): Reader {
+    return new Reader(this.take(this.readNumber(width)));
   }
 }

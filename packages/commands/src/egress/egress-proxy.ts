@@ -96,7 +96,7 @@ export class EgressProxy {
     this.#listeners.add(listener);
     // A client may close its sending side and still wait for the response.
     Object.assign(listener, { allowHalfOpen: true });
-    listener.on("connection", (socket) => this.#accept(socket));
+    listener.on("connection", (socket) => this.#acceptConnection(socket));
   }
 
   /** Listens on this machine's loopback. Resolves to the port. */
@@ -110,7 +110,7 @@ export class EgressProxy {
     return (listener.address() as AddressInfo).port;
   }
 
-  #accept(socket: Socket): void {
+  #acceptConnection(socket: Socket): void {
     if (this.#sockets.size >= this.#limits.mostConnections) {
       socket.on("error", () => {});
       socket.end(formatRefusal(503, "Burin's proxy has too many open connections."));
@@ -133,9 +133,9 @@ export class EgressProxy {
   /** Closes a connection whose head does not arrive in full in time. */
   #waitForHead(socket: Duplex): void {
     this.#stopWaiting(socket);
-    const late = () =>
+    const refuseLate = () =>
       socket.end(formatRefusal(408, "The head of the request took too long."), () => socket.destroy());
-    this.#heads.set(socket, setTimeout(late, this.#limits.headMs));
+    this.#heads.set(socket, setTimeout(refuseLate, this.#limits.headMs));
   }
 
   #stopWaiting(socket: Duplex): void {
@@ -161,7 +161,7 @@ export class EgressProxy {
     try {
       if (this.#bound.has(socket))
         throw new RefusedConnectionError(400, "A tunnel cannot be opened inside a tunnel.");
-      client = this.#client(request);
+      client = this.#identifyClient(request);
       const place = parseHostEndpoint(asked);
       if (place === null)
         throw new RefusedConnectionError(400, `"${asked}" is not the name of a host and a port.`);
@@ -225,7 +225,7 @@ export class EgressProxy {
     let asked = String(request.url);
     let client = bound?.client ?? null;
     try {
-      client ??= this.#client(request);
+      client ??= this.#identifyClient(request);
       const { place, path } =
         bound === undefined ? readTarget(request) : readTunnelTarget(request, bound.place);
       asked = formatHostEndpoint(place);
@@ -242,7 +242,7 @@ export class EgressProxy {
     }
   }
 
-  #client({ headers }: IncomingMessage): string {
+  #identifyClient({ headers }: IncomingMessage): string {
     const [, encoded = ""] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers["proxy-authorization"] ?? "") ?? [];
     const [user = "", ...password] = Buffer.from(encoded, "base64").toString().split(":");
     const client = this.#options.findClient(user, password.join(":"));
@@ -320,11 +320,14 @@ function ensurePort(authority: string, port: number): string {
 /** Notices that the client has closed the connection: nothing else reads the socket while the user is being asked. */
 function watchSocket(socket: Duplex): { readonly gone: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
-  const over = () => controller.abort();
-  const look = () => {
+  const abortRequest = () => controller.abort();
+  const readIfEmpty = () => {
     if (socket.readableLength === 0) socket.read();
   };
-  socket.on("readable", look).once("end", over).once("close", over);
-  if (socket.destroyed) over();
-  return { gone: controller.signal, stop: () => void socket.off("readable", look).off("end", over) };
+  socket.on("readable", readIfEmpty).once("end", abortRequest).once("close", abortRequest);
+  if (socket.destroyed) abortRequest();
+  return {
+    gone: controller.signal,
+    stop: () => void socket.off("readable", readIfEmpty).off("end", abortRequest),
+  };
 }

@@ -57,13 +57,13 @@ export async function openNetworkNamespace(
   };
   try {
     const { pid, port } = message as { pid: number; port: number };
-    const hold = (kind: string) => {
+    const openNamespace = (kind: string) => {
       const descriptor = openSync(`/proc/${pid}/ns/${kind}`, "r");
       open.push(descriptor);
       return `--${kind}=/proc/${process.pid}/fd/${descriptor}`;
     };
-    const users = isRoot ? [] : ["--preserve-credentials", hold("user")];
-    const enter = [nsenter, ...users, hold("net"), "--"];
+    const users = isRoot ? [] : ["--preserve-credentials", openNamespace("user")];
+    const enter = [nsenter, ...users, openNamespace("net"), "--"];
     await letGo();
     return { listener, port, enter, close };
   } catch (error) {

@@ -110,7 +110,7 @@ export class SessionEgress {
       judge: (place, client) => this.#judge(place, client),
       findClient: (user, password) => (this.#clients.get(user)?.password === password ? user : null),
       judgePrivate: async (place, name) =>
-        (await this.#answerFor(formatHostEndpoint(place), name, true)) === "yes",
+        (await this.#askOnce(formatHostEndpoint(place), name, true)) === "yes",
       named: (name) => [...this.#named, ...listExplicitEndpoints(this.#clients.get(name)?.hosts ?? [])],
       onRefusal: (refusal) => this.#note(refusal),
     });
@@ -171,7 +171,7 @@ export class SessionEgress {
     const verdict = judgeHost(place, { ...rules, allow: [...rules.allow, ...client.hosts] });
     if (verdict === "allow") return null;
     if (verdict === "deny") return `The settings deny commands the host ${host}.`;
-    const answer = await this.#answerFor(host, name, false);
+    const answer = await this.#askOnce(host, name, false);
     if (answer === "yes") {
       // The answer may have changed the rules.
       this.#named = listExplicitEndpoints((await this.#options.rules()).allow);
@@ -184,7 +184,7 @@ export class SessionEgress {
     return `${why} To allow it always: "sandbox": {"network": ["${host}"]} in the user's settings; that allows uploading to it, too.`;
   }
 
-  #answerFor(host: string, name: string, isPrivate: boolean): Promise<HostAnswer> {
+  #askOnce(host: string, name: string, isPrivate: boolean): Promise<HostAnswer> {
     const client = this.#clients.get(name);
     if (client === undefined) return Promise.resolve("unasked");
     const known = client.answers.get(host);

@@ -93,7 +93,7 @@ export class ProcessLedger {
    */
   note(note?: Note): void {
     withFallback(undefined, () => {
-      if (!this.#isOpen) this.#begin();
+      if (!this.#isOpen) this.#openLedger();
       if (note !== undefined) appendLine(this.#path, note);
     });
   }
@@ -132,7 +132,7 @@ export class ProcessLedger {
     };
   }
 
-  #begin(): void {
+  #openLedger(): void {
     makeFolders(dirname(this.#path));
     const started = findProcess(process.pid)?.started ?? "";
     const owner: Owner = { owner: this.id, pid: process.pid, started, host: hostname(), ...identifySystem() };

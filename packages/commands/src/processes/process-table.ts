@@ -86,14 +86,14 @@ export function readInnerPid(pid: number): number | null {
 function parseStat(stat: string): ProcessEntry {
   const nameEnd = stat.lastIndexOf(")");
   const fields = stat.slice(nameEnd + 2).split(" ");
-  const number = (index: number) => Number(fields[index]);
+  const parseField = (index: number) => Number(fields[index]);
   return {
     pid: Number.parseInt(stat, 10),
     name: stat.slice(stat.indexOf("(") + 1, nameEnd),
-    isZombie: (fields[0] === "Z" || fields[0] === "X") && number(17) < 2,
-    parent: number(1),
-    group: number(2),
-    session: number(3),
+    isZombie: (fields[0] === "Z" || fields[0] === "X") && parseField(17) < 2,
+    parent: parseField(1),
+    group: parseField(2),
+    session: parseField(3),
     started: fields[19] ?? "",
   };
 }

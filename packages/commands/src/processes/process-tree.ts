@@ -39,9 +39,9 @@ export function findMembers(
   for (const entry of others) {
     if (!members.has(entry.pid) && hasMark(markOf(entry.pid), marks.runId)) join(entry);
   }
-  const belongs = ({ pid, parent, group, session }: ProcessEntry) =>
+  const isMember = ({ pid, parent, group, session }: ProcessEntry) =>
     !members.has(pid) && [parent, group, session].some((from) => from > 1 && leaders.has(from));
-  for (let found = others.filter(belongs); found.length > 0; found = others.filter(belongs)) {
+  for (let found = others.filter(isMember); found.length > 0; found = others.filter(isMember)) {
     found.forEach(join);
   }
   return [...members.values()].filter((entry) => !entry.isZombie);
@@ -63,12 +63,12 @@ const MAX_ROUNDS = 60;
 /** Asks the tree to end, and kills the rest, until nothing is left. Resolves to what could not be ended. */
 export async function endTree(marks: TreeMarks): Promise<readonly ProcessEntry[]> {
   let known = new Map(marks.known);
-  const living = () => {
+  const listLiving = () => {
     const members = findMembers({ ...marks, known }, listProcesses());
     known = new Map([...known, ...members.map(({ pid, started }) => [pid, started] as const)]);
     return members;
   };
-  let left = living();
+  let left = listLiving();
   // The sandbox's own processes are spared at first: ending them would kill the others before those can clean up.
   for (const { pid } of left.filter(isNotBubblewrap)) sendSignal(pid, "SIGTERM");
   const deadline = performance.now() + GRACE_MS;
@@ -78,12 +78,12 @@ export async function endTree(marks: TreeMarks): Promise<readonly ProcessEntry[]
     wait = Math.min(wait * 2, 80)
   ) {
     await pause(wait);
-    left = living();
+    left = listLiving();
   }
   for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round += 1) {
     for (const { pid } of left) sendSignal(pid, "SIGKILL");
     await pause(10 + round * 2);
-    left = living();
+    left = listLiving();
   }
   return left;
 }

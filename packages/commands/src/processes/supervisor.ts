@@ -228,13 +228,13 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
   const { child } = run;
   const [output, errorOutput] = child.streams;
   let stopped: ReadResult["stopped"] = null;
-  let halt: () => void = () => {};
+  let sendHalt: () => void = () => {};
   const halted = new Promise<void>((resolve) => {
-    halt = resolve;
+    sendHalt = resolve;
   });
   const stop = (reason: ReadResult["stopped"]) => {
     stopped ??= reason;
-    halt();
+    sendHalt();
   };
   const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");

@@ -50,7 +50,7 @@ describe("a program that is to run in the sandbox", () => {
           return () => {
             guarded -= 1;
           };
-        }).confined({
+        }).confine({
           argv,
           cwd: root,
           network: false,
@@ -81,7 +81,7 @@ describe("a program that is to run in the sandbox", () => {
     const { platform } = process;
     Object.defineProperty(process, "platform", { value: "win32" });
     try {
-      const attempt = limits("workspace-write").confined({ argv: ["server"], cwd: root, network: false });
+      const attempt = limits("workspace-write").confine({ argv: ["server"], cwd: root, network: false });
       await expect(attempt).rejects.toThrow(/^server was not started: .*no sandbox for win32/);
     } finally {
       Object.defineProperty(process, "platform", { value: platform });

@@ -28,11 +28,12 @@ export interface SandboxOptions
 export function createCommandLimits(options: SandboxOptions) {
   const { sandbox: mode, temporary, onGuard } = options;
   const states = new Map<SandboxMode | "reading", Promise<SandboxState>>();
-  const stateIn = (one: SandboxMode) => getOrCreate(states, one, () => probeMode(one, options));
-  const reading = () =>
+  const probeOnce = (one: SandboxMode) => getOrCreate(states, one, () => probeMode(one, options));
+  const probeReadOnly = () =>
     getOrCreate(states, "reading", () => probeMode("read-only", options, options.environment));
-  const state = (isReadOnly: boolean) => (isReadOnly && mode !== "off" ? reading() : stateIn(mode));
-  const planIn = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
+  const probeState = (isReadOnly: boolean) =>
+    isReadOnly && mode !== "off" ? probeReadOnly() : probeOnce(mode);
+  const planCommand = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
     const { writes = [] } = command;
     const call = writes.length === 0 ? null : beginAllowedCall({ home: options.home, paths: writes });
@@ -60,14 +61,14 @@ export function createCommandLimits(options: SandboxOptions) {
   };
   return {
     /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
-    state,
+    state: probeState,
     /** null where there is no sandbox. */
     plan: async (command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> =>
-      planIn(await state(isReadOnly), command),
+      planCommand(await probeState(isReadOnly), command),
     /** For a program that must be sandboxed, even where commands are not. Throws if the system has no sandbox. */
-    async confined(command: SandboxedCommand): Promise<SandboxPlan> {
-      const found = await stateIn(mode === "off" ? "workspace-write" : mode);
-      const plan = await planIn(found, command);
+    async confine(command: SandboxedCommand): Promise<SandboxPlan> {
+      const found = await probeOnce(mode === "off" ? "workspace-write" : mode);
+      const plan = await planCommand(found, command);
       if (plan !== null) return plan;
       const reason = found.sandbox === null ? found.reason : "";
       throw new WorkspaceError(

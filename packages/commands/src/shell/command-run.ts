@@ -87,7 +87,7 @@ export class CommandRun implements RunningCommand {
     const closed = this.#sources.map((source) => new Promise((resolve) => source.once("close", resolve)));
     this.#outputClosed = Promise.all(closed);
     this.#said = readChannel(this.#child.channels[0]);
-    this.shellEnded = this.#watch();
+    this.shellEnded = this.#waitForEnd();
   }
 
   async takenBack(): Promise<readonly TakenBack[]> {
@@ -119,19 +119,19 @@ export class CommandRun implements RunningCommand {
     this.onOutput();
   }
 
-  async #watch(): Promise<ShellEnd> {
+  async #waitForEnd(): Promise<ShellEnd> {
     const end = await this.#child.ended;
     const hasLeft = this.#process.mayHaveLeft();
     await (!hasLeft && this.#plan.sandbox?.visit && this.#ending === null
       ? this.#drainedAtOnce()
-      : this.#drained());
+      : this.#waitForOutput());
     const told = { ...end, wasNotStarted: await this.#isSandboxFault(end) };
     this.shellEnd = told;
     if (this.#ending !== null) return told;
     if (hasLeft) {
       void this.takenBack();
       void this.#outputClosed.then(() => this.settle());
-    } else await this.#finish();
+    } else await this.#closeOnce();
     return told;
   }
 
@@ -151,7 +151,7 @@ export class CommandRun implements RunningCommand {
     }
   }
 
-  #drained(): Promise<void> {
+  #waitForOutput(): Promise<void> {
     return waitUntilDrained(this.#outputClosed, () => this.output.bytes);
   }
 
@@ -179,7 +179,7 @@ export class CommandRun implements RunningCommand {
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
     if (this.shellEnd === null || this.isOver || this.#ending !== null) return;
-    if (!this.#process.mayHaveLeft()) await this.#finish();
+    if (!this.#process.mayHaveLeft()) await this.#closeOnce();
   }
 
   endAfter(milliseconds: number): void {
@@ -194,12 +194,12 @@ export class CommandRun implements RunningCommand {
   async #endAll(): Promise<readonly ProcessEntry[]> {
     if (this.isOver) return [];
     const left = await this.#process.end();
-    await this.#drained();
-    await this.#finish();
+    await this.#waitForOutput();
+    await this.#closeOnce();
     return left;
   }
 
-  async #finish(): Promise<void> {
+  async #closeOnce(): Promise<void> {
     this.#finished ??= this.#close();
     await this.#finished;
   }

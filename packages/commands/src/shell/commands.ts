@@ -52,7 +52,7 @@ export function openCommands(given: CommandsOptions) {
     ...createLazyMethods(open, METHODS),
     endLeftBehind: async () =>
       // Without a ledger on disk, no crashed Burin can have left anything behind.
-      tryReadEntries(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
+      tryReadEntries(join(home, "running")).length > 0 ? (await open()).endLeftoversOnce() : 0,
     backgrounds: async () => (await running)?.backgrounds() ?? [],
     foreground: async () => (await running)?.foreground() ?? [],
     beginWrite: async (folder: string) => {

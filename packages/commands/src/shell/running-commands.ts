@@ -89,7 +89,7 @@ export class RunningCommands {
   }
 
   /** Runs at most once every CLEANING_MS. */
-  endLeftBehind(): Promise<number> {
+  endLeftoversOnce(): Promise<number> {
     if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANUP_INTERVAL_MS)
       return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
@@ -106,7 +106,7 @@ export class RunningCommands {
   sandbox(request?: CommandRequest): Promise<SandboxState> {
     // The caller is about to run something, so prepare what that needs.
     this.#openSession().pipes.prepare();
-    this.#environment();
+    this.#buildEnvironment();
     if (this.#options.sandbox !== "off") void this.#openSpace().catch(() => {});
     return this.#limits.state(this.#isReadOnly(request));
   }
@@ -134,8 +134,8 @@ export class RunningCommands {
     const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
     return startServer(this.#supervisor, {
       ...request,
-      env: { ...this.#environment(), ...request.env },
-      sandbox: sandbox ? await this.#limits.confined(limits) : null,
+      env: { ...this.#buildEnvironment(), ...request.env },
+      sandbox: sandbox ? await this.#limits.confine(limits) : null,
       comSpec: this.#options.environment.ComSpec,
     });
   }
@@ -146,20 +146,20 @@ export class RunningCommands {
     const shell = this.#inShell(command, cwd);
     const argv = [shell.program, ...shell.args] as const;
     return runExchange(async () => {
-      const sandbox = limits ? await this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) : null;
+      const sandbox = limits ? await this.#limits.confine({ argv, cwd, ...limits, isAlone: true }) : null;
       return this.#supervisor.start({ ...shell, sandbox, writeEnd: null, hasInput: true });
     }, request);
   }
 
   #inShell(command: string, cwd: string) {
     const { path: program, isVerbatim } = this.#shell;
-    const env = { ...this.#environment(), PWD: cwd };
+    const env = { ...this.#buildEnvironment(), PWD: cwd };
     return { program, args: buildShellArguments(this.#shell, command), cwd, env, isVerbatim };
   }
 
   async start(request: CommandRequest): Promise<CommandRun> {
     assertDirectory(request.directory, this.#options.roots);
-    void this.endLeftBehind();
+    void this.endLeftoversOnce();
     const { pipes } = this.#openSession();
     const number = ++this.#count;
     const terminal = request.terminal ?? false;
@@ -174,7 +174,7 @@ export class RunningCommands {
     const endCall = await this.#beginCall(request);
     const run = await CommandRun.start(this.#supervisor, {
       ...shell,
-      env: { ...shell.env, ...egress?.env, ...this.#looking(request, sandbox !== null) },
+      env: { ...shell.env, ...egress?.env, ...this.#buildReadingEnvironment(request, sandbox !== null) },
       egress,
       pipe,
       terminal,
@@ -204,16 +204,16 @@ export class RunningCommands {
     return runOnce(beginAllowedCall({ home, roots, paths: writes }).endWithFiles);
   }
 
-  #environment(): Readonly<Record<string, string>> {
+  #buildEnvironment(): Readonly<Record<string, string>> {
     const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
     this.#env ??= buildChildEnvironment(environment, { pass, secret, roots });
     return this.#env;
   }
 
   /** Keeps a command, and git in it, from doing more than reading; the sandbox does not know what programs do. */
-  #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
+  #buildReadingEnvironment(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? ALLOWED_GIT_ENVIRONMENT : {};
-    const paths = mapCodePaths(this.#environment(), (path) => filterPath(path, this.#options.roots));
+    const paths = mapCodePaths(this.#buildEnvironment(), (path) => filterPath(path, this.#options.roots));
     return { ...buildReadOnlyEnvironment({ isSandboxed }), ...paths };
   }
 
@@ -230,7 +230,7 @@ export class RunningCommands {
     const { directory, exception, readOnly = [], terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return { sandbox: null, egress: null };
     const isReadOnly = this.#isReadOnly(request);
-    const egress = await this.#lease(request, isReadOnly);
+    const egress = await this.#leaseEgress(request, isReadOnly);
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
@@ -252,7 +252,7 @@ export class RunningCommands {
   }
 
   /** Leases the way to the allowed hosts; null for a command with no network, or with full access. */
-  async #lease(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
+  async #leaseEgress(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
     const { egress, environment, network } = this.#options;
     const { command, exception, hosts, reads, needsWholeNetwork: isWhole = false } = request;
     if (egress === undefined || network || reads === "wholly") return null;

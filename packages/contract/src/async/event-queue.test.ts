@@ -13,7 +13,7 @@ describe("EventQueue", () => {
       return "done";
     })();
     const seen: number[] = [];
-    const reading = queue.during(() => work);
+    const reading = queue.yieldDuring(() => work);
     let step = await reading.next();
     for (; !step.done; step = await reading.next()) seen.push(step.value);
     expect(seen).toEqual([1, 2, 3]);
@@ -27,7 +27,7 @@ describe("EventQueue", () => {
       const work = new Promise<void>((resolve) => {
         finish = resolve;
       });
-      const reading = queue.during(() => work);
+      const reading = queue.yieldDuring(() => work);
       queue.push(1);
       await reading.next();
       const second = reading.next();
@@ -42,7 +42,7 @@ describe("EventQueue", () => {
 
   it("gives what was pushed before the work failed, then the failure", async () => {
     const queue = new EventQueue<number>();
-    const reading = queue.during(async () => {
+    const reading = queue.yieldDuring(async () => {
       queue.push(1);
       throw new Error("broken");
     });
@@ -56,7 +56,7 @@ describe("EventQueue", () => {
     const work = async () => {
       for (let value = 1; ; value += 1) {
         steps.push(`gives ${value}`);
-        await queue.give(value).finally(() => steps.push(`after ${value}`));
+        await queue.addAndWait(value).finally(() => steps.push(`after ${value}`));
       }
     };
     let ended: Promise<void> | undefined;
@@ -64,7 +64,7 @@ describe("EventQueue", () => {
       ended = work();
       return ended;
     };
-    const reading = queue.during(start, () => steps.push("left"));
+    const reading = queue.yieldDuring(start, () => steps.push("left"));
     expect(steps).toEqual([]);
     expect((await reading.next()).value).toBe(1);
     await new Promise((resolve) => setImmediate(resolve));
@@ -73,6 +73,6 @@ describe("EventQueue", () => {
     await reading.return(undefined);
     await expect(ended).rejects.toThrow("The reader has stopped.");
     expect(steps).toEqual(["gives 1", "after 1", "gives 2", "left", "after 2"]);
-    await expect(queue.give(3)).rejects.toThrow("The reader has stopped.");
+    await expect(queue.addAndWait(3)).rejects.toThrow("The reader has stopped.");
   });
 });

@@ -16,7 +16,7 @@ export class EventQueue<T> {
   }
 
   /** Resolves when the reader has taken the value and wants the next one; rejects when it has stopped reading. */
-  give(value: T): Promise<void> {
+  addAndWait(value: T): Promise<void> {
     if (this.#left) return Promise.reject(this.#left);
     return new Promise((goOn, stop) => this.#add({ value, giver: { goOn, stop } }));
   }
@@ -37,7 +37,7 @@ export class EventQueue<T> {
    * Yields values until the work has ended and the queue is empty; then returns the work's result. A reader that
    * stops early is reported to `onLeave`, and to each giver.
    */
-  async *during<R>(start: () => Promise<R>, onLeave: () => void = () => {}): AsyncGenerator<T, R> {
+  async *yieldDuring<R>(start: () => Promise<R>, onLeave: () => void = () => {}): AsyncGenerator<T, R> {
     let last: Waiting<T> | undefined;
     let isOver = false;
     const end = () => {

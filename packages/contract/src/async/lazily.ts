@@ -10,9 +10,9 @@ export function createLazyMethods<T extends { [K in Name]: Method }, Name extend
     opened = await open();
     return opened;
   };
-  const late =
+  const wrapMethod =
     (name: Name) =>
     (...given: never[]) =>
       opened === undefined ? opening().then((made) => made[name](...given)) : opened[name](...given);
-  return Object.fromEntries(names.map((name) => [name, late(name)])) as Pick<T, Name>;
+  return Object.fromEntries(names.map((name) => [name, wrapMethod(name)])) as Pick<T, Name>;
 }

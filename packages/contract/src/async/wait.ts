@@ -79,18 +79,18 @@ export class SerialQueue {
   async take(signal: AbortSignal, closing: AbortSignal): Promise<(() => void) | null> {
     if (closing.aborted) return null;
     const before = this.#last;
-    let leave = (): void => {};
+    let releaseTurn = (): void => {};
     const own = new Promise<void>((resolve) => {
-      leave = resolve;
+      releaseTurn = resolve;
     });
     const whole = Promise.all([before, own]).then(() => {
       if (this.#last === whole) this.#last = null;
     });
     this.#last = whole;
-    if (before === null) return leave;
+    if (before === null) return releaseTurn;
     const waited = rejectOnAbort(before, signal);
     const isTurn = await waited.then(() => true).catch(() => false);
-    if (!isTurn) leave();
-    return isTurn ? leave : null;
+    if (!isTurn) releaseTurn();
+    return isTurn ? releaseTurn : null;
   }
 }

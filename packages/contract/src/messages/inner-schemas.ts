@@ -27,7 +27,7 @@ export function mapInnerSchemas(
   schema: JsonRecord,
   change: (inner: unknown, keyword: string) => unknown,
 ): JsonRecord {
-  const changed = (given: unknown, keyword: string): unknown => {
+  const changeValue = (given: unknown, keyword: string): unknown => {
     const changedHere = (inner: unknown): unknown => change(inner, keyword);
     const isItems = keyword === "items";
     if ((isItems || SCHEMA_LIST_KEYWORDS.includes(keyword)) && Array.isArray(given))
@@ -36,7 +36,7 @@ export function mapInnerSchemas(
     if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, changedHere);
     return isItems || SCHEMA_KEYWORDS.includes(keyword) ? changedHere(given) : given;
   };
-  return mapValues(schema, changed);
+  return mapValues(schema, changeValue);
 }
 
 export function collectSchemas(schema: JsonRecord): JsonRecord[] {

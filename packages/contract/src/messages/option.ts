@@ -57,7 +57,7 @@ export function textList(description?: string): Option<readonly string[]> {
 }
 
 /** The schema of an object whose keys are names that the user chooses. */
-export function named<Item>(
+export function mapOption<Item>(
   item: Option<Item>,
   description?: string,
 ): Option<Readonly<Record<string, Item>>> {

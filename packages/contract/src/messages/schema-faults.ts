@@ -342,14 +342,14 @@ function checkContains(place: SchemaPosition, given: unknown): Faults {
 function checkSomeOf(place: SchemaPosition, schemas: unknown, most: number): Faults {
   const tried = toList(schemas).map((schema) => checkSameValue(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
-  if (count === 0) return unfit(place, tried);
+  if (count === 0) return mergeFaults(place, tried);
   return count > most
     ? createFault(place, `must match exactly one schema, but matches ${count} of them`)
     : [];
 }
 
 /** Returns the faults from the one schema that was clearly meant, or else what each of the schemas requires. */
-function unfit(place: SchemaPosition, tried: readonly Faults[]): Faults {
+function mergeFaults(place: SchemaPosition, tried: readonly Faults[]): Faults {
   const meant = tried.filter((faults) => faults.every((fault) => fault.path.length > place.path.length));
   if (meant.length === 1 && meant[0] !== undefined) return meant[0];
   const all = tried.map((faults) => faults.map((fault) => describeExpected(fault, place)).join(" and "));

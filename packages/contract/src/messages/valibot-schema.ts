@@ -25,8 +25,8 @@ type Json = Record<string, unknown>;
 /** Converts a valibot schema. Leaves open what JSON Schema cannot express: valibot checks the value later. */
 export function readValibot(given: unknown, depth = 0): Json {
   if (!isRecord(given) || depth > MAX_DEPTH) return {};
-  const inner = (one: unknown) => readValibot(one, depth + 1);
-  const schema = readers[String(given.type)]?.(given, inner) ?? {};
+  const readInner = (one: unknown) => readValibot(one, depth + 1);
+  const schema = readers[String(given.type)]?.(given, readInner) ?? {};
   const steps = Array.isArray(given.pipe) ? given.pipe.slice(1).filter(isRecord) : [];
   for (const step of steps) Object.assign(schema, readStep(step, schema));
   return schema;
@@ -45,13 +45,13 @@ const readers: Readonly<Record<string, (schema: Json, inner: (one: unknown) => J
   nullable: ({ wrapped }, inner) => ({ anyOf: [inner(wrapped), { type: "null" }] }),
   nullish: ({ wrapped }, inner) => ({ anyOf: [inner(wrapped), { type: "null" }] }),
   ...Object.fromEntries(
-    ["optional", "exact_optional", "undefinedable", "non_optional"].map((kind) => [kind, unwrap]),
+    ["optional", "exact_optional", "undefinedable", "non_optional"].map((kind) => [kind, readWrapped]),
   ),
   ...Object.fromEntries(["object", "loose_object", "object_with_rest"].map((kind) => [kind, readObject])),
   strict_object: (schema, inner) => ({ ...readObject(schema, inner), additionalProperties: false }),
 };
 
-function unwrap(schema: Json, inner: (one: unknown) => Json): Json {
+function readWrapped(schema: Json, inner: (one: unknown) => Json): Json {
   const fallback = schema.default;
   const isPlain = fallback !== undefined && typeof fallback !== "function";
   return { ...inner(schema.wrapped), ...(isPlain ? { default: fallback } : {}) };

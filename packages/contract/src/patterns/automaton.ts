@@ -22,44 +22,44 @@ export class Machine {
 
   /** Throws a PatternError when the pattern is too large, for example because of nested repetition. */
   constructor(pattern: Pattern) {
-    this.start = this.#before(pattern, MATCHED);
+    this.start = this.#addBefore(pattern, MATCHED);
   }
 
   /** Builds the machine from the end: each pattern gets the position that follows it. Returns its first position. */
-  #before(pattern: Pattern, next: number): number {
+  #addBefore(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "one":
-        return this.#add({ set: this.#numberOf(pattern.set), asserts: null, exits: [next] });
+        return this.#add({ set: this.#getSetNumber(pattern.set), asserts: null, exits: [next] });
       case "assert":
         return this.#add({ set: -1, asserts: pattern.what, exits: [next] });
       case "sequence":
-        return pattern.parts.reduceRight((following, part) => this.#before(part, following), next);
+        return pattern.parts.reduceRight((following, part) => this.#addBefore(part, following), next);
       case "choice": {
-        const exits = pattern.options.map((option) => this.#before(option, next));
+        const exits = pattern.options.map((option) => this.#addBefore(option, next));
         return this.#add({ set: -1, asserts: null, exits });
       }
       case "repeat":
-        return this.#repeated(pattern, next);
+        return this.#addRepetition(pattern, next);
     }
   }
 
-  #repeated(pattern: Pattern & { readonly kind: "repeat" }, next: number): number {
+  #addRepetition(pattern: Pattern & { readonly kind: "repeat" }, next: number): number {
     const { of, least, most } = pattern;
     let start = next;
     if (most === null) {
       const exits: number[] = [next];
       start = this.#add({ set: -1, asserts: null, exits });
-      exits.push(this.#before(of, start));
+      exits.push(this.#addBefore(of, start));
     } else {
       for (let times = least; times < most; times += 1) {
-        start = this.#add({ set: -1, asserts: null, exits: [this.#before(of, start), next] });
+        start = this.#add({ set: -1, asserts: null, exits: [this.#addBefore(of, start), next] });
       }
     }
-    for (let times = 0; times < least; times += 1) start = this.#before(of, start);
+    for (let times = 0; times < least; times += 1) start = this.#addBefore(of, start);
     return start;
   }
 
-  #numberOf(set: CharSet): number {
+  #getSetNumber(set: CharSet): number {
     const key = set.join(",");
     if (!this.#setNumbers.has(key)) this.#setNumbers.set(key, this.sets.push(set) - 1);
     return this.#setNumbers.get(key) ?? -1;
@@ -121,7 +121,7 @@ export class Automaton {
     this.#stopAt = options.stopAt ?? Number.POSITIVE_INFINITY;
     this.#alphabet = new Alphabet(this.#machine.sets);
     this.#marks = new Int32Array(this.#machine.places.length);
-    this.#start = this.#stateOf([this.#machine.start], AT_START);
+    this.#start = this.#findState([this.#machine.start], AT_START);
   }
 
   matches(text: string): boolean {
@@ -132,8 +132,8 @@ export class Automaton {
   canGoOn(beginning: string): boolean {
     let state = this.#start;
     for (const character of beginning) {
-      const letter = this.#alphabet.letterOf(character.codePointAt(0) ?? 0);
-      state = state.steps[letter] ?? this.#step(state, letter);
+      const letter = this.#alphabet.toLetter(character.codePointAt(0) ?? 0);
+      state = state.steps[letter] ?? this.#computeNext(state, letter);
     }
     return state.places.length > 0;
   }
@@ -150,20 +150,20 @@ export class Automaton {
         code = text.codePointAt(at) ?? code;
         if (code > 0xffff) step = 2;
       }
-      const letter = alphabet.letterOf(code);
-      state = state.steps[letter] ?? this.#step(state, letter);
+      const letter = alphabet.toLetter(code);
+      state = state.steps[letter] ?? this.#computeNext(state, letter);
       if (state === FOUND) return at;
       at += step;
     }
-    const last = state.steps[alphabet.end] ?? this.#step(state, alphabet.end);
+    const last = state.steps[alphabet.end] ?? this.#computeNext(state, alphabet.end);
     return last === FOUND ? to : -1;
   }
 
-  #step(state: State, letter: number): State {
+  #computeNext(state: State, letter: number): State {
     if (performance.now() > this.#stopAt) throw new MatchTimeoutError("The search ran out of time.");
     const alphabet = this.#alphabet;
     const isEnd = letter === alphabet.end;
-    const reached = this.#reach(state, isEnd, alphabet.isWord(letter));
+    const reached = this.#listReachable(state, isEnd, alphabet.isWord(letter));
     let next = FOUND;
     if (!reached.includes(MATCHED) || (this.#whole && !isEnd)) {
       const places = this.#whole ? [] : [this.#machine.start];
@@ -172,13 +172,13 @@ export class Automaton {
         if (alphabet.isIn(set, letter)) places.push(...exits);
       }
       const sorted = [...new Set(places)].sort((a, b) => a - b);
-      next = this.#stateOf(sorted, alphabet.isWord(letter) ? AFTER_WORD : AFTER_OTHER);
+      next = this.#findState(sorted, alphabet.isWord(letter) ? AFTER_WORD : AFTER_OTHER);
     }
     state.steps[letter] = next;
     return next;
   }
 
-  #stateOf(places: readonly number[], before: number): State {
+  #findState(places: readonly number[], before: number): State {
     const key = `${before}:${places.join(",")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
@@ -186,7 +186,7 @@ export class Automaton {
     if (this.#states.size >= Math.min(MAX_STATES, MAX_STEPS / size)) {
       // Start over with an empty cache: only the current state is needed from here on.
       this.#states.clear();
-      this.#start = this.#stateOf([this.#machine.start], AT_START);
+      this.#start = this.#findState([this.#machine.start], AT_START);
     }
     const state = { places, before, steps: Array<State | undefined>(size).fill(undefined) };
     this.#states.set(key, state);
@@ -194,7 +194,7 @@ export class Automaton {
   }
 
   /** Returns the positions that read a character or mark the match and can be reached without reading. */
-  #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] {
+  #listReachable(state: State, isEnd: boolean, isBeforeWord: boolean): number[] {
     const edge = (state.before === AFTER_WORD) !== isBeforeWord;
     const start = state.before === AT_START;
     const facts = { start, end: isEnd, "word edge": edge, "no word edge": !edge };
@@ -229,12 +229,12 @@ class Alphabet {
     this.#firsts = [...firsts].sort((a, b) => a - b);
     this.end = this.#firsts.length;
     this.size = this.end + 1;
-    this.#members = sets.map((set) => this.#membersOf(set));
-    this.#words = this.#membersOf(WORD);
+    this.#members = sets.map((set) => this.#listMembers(set));
+    this.#words = this.#listMembers(WORD);
     for (let code = 0; code < 128; code += 1) this.#ascii[code] = this.#search(code);
   }
 
-  letterOf(code: number): number {
+  toLetter(code: number): number {
     return code < 128 ? (this.#ascii[code] ?? 0) : this.#search(code);
   }
 
@@ -246,7 +246,7 @@ class Alphabet {
     return this.#words[letter] === 1;
   }
 
-  #membersOf(set: CharSet): Uint8Array {
+  #listMembers(set: CharSet): Uint8Array {
     const members = new Uint8Array(this.size);
     for (const [first, last] of listRanges(set)) {
       for (let letter = this.#search(first); (this.#firsts[letter] ?? last + 1) <= last; letter += 1) {

@@ -72,7 +72,7 @@ const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), o
 /** Parses a glob for paths with `/`: `*`, `?`, `**`, `[...]` and `{a,b}` as usual. `*` also matches a leading dot. */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
-  return new GlobParser(text, dialect).sequence("");
+  return new GlobParser(text, dialect).parseSequence("");
 }
 
 class GlobParser extends PatternText {
@@ -87,47 +87,47 @@ class GlobParser extends PatternText {
   }
 
   /** Parses up to one of the characters in `ends`, or to the end of the text. */
-  sequence(ends: string): Pattern {
+  parseSequence(ends: string): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.peek(); next !== undefined && !ends.includes(next); next = this.peek()) {
-      parts.push(this.#item(parts));
+      parts.push(this.#parseItem(parts));
     }
     return sequence(parts);
   }
 
-  #item(before: Pattern[]): Pattern {
-    const group = this.#dialect.groups ? this.#group() : null;
+  #parseItem(before: Pattern[]): Pattern {
+    const group = this.#dialect.groups ? this.#parseGroup() : null;
     if (group !== null) return group;
     const character = this.next();
     switch (character) {
       case "*":
-        return this.#stars(before);
+        return this.#parseStars(before);
       case "?":
         return NAME_CHARACTER;
       case "[":
-        return this.#brackets() ?? this.#unclosed();
+        return this.#parseBrackets() ?? this.#readUnclosedBracket();
       case "\\":
-        return this.#escaped();
+        return this.#readEscape();
       default:
-        return this.#character(character);
+        return this.#createCharacter(character);
     }
   }
 
   /** Handles an unclosed bracket: in git it matches nothing, whatever follows; in a shell it is a plain character. */
-  #unclosed(): Pattern {
-    if (this.#dialect.groups) return this.#character("[");
+  #readUnclosedBracket(): Pattern {
+    if (this.#dialect.groups) return this.#createCharacter("[");
     this.at = this.points.length;
     return one(NOTHING);
   }
 
-  #escaped(): Pattern {
+  #readEscape(): Pattern {
     const character = this.next();
-    if (character !== "") return this.#character(character);
-    return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
+    if (character !== "") return this.#createCharacter(character);
+    return this.#dialect.groups ? this.#createCharacter("\\") : one(NOTHING);
   }
 
   /** Parses a run of stars. `**` differs from `*` only when it is a whole segment. */
-  #stars(before: Pattern[]): Pattern {
+  #parseStars(before: Pattern[]): Pattern {
     const start = this.at - 1;
     while (this.peek() === "*") this.at += 1;
     const isDouble = this.at - start >= 2;
@@ -150,28 +150,28 @@ class GlobParser extends PatternText {
   }
 
   /** Parses `{a,b}`. Returns null for anything else, which is then read as plain characters. */
-  #group(): Pattern | null {
+  #parseGroup(): Pattern | null {
     if (!"@?*+!{".includes(this.peek() ?? "")) return null;
-    const other = OTHER_GROUPS.exec(this.ahead(LONGEST_GROUP))?.[0];
+    const other = OTHER_GROUPS.exec(this.peekText(LONGEST_GROUP))?.[0];
     if (other !== undefined)
       throw new PatternError(
         `"${other}" in a glob is not supported: write alternatives as {a,b}, and "\\${other}" for the characters.`,
       );
     if (!this.#isClosedGroup()) return null;
     this.at += 1;
-    const options = this.#choices();
+    const options = this.#parseChoices();
     this.at += 1;
     // `{a}` has no alternatives and means itself, as in a shell.
     if (options.length > 1) return choice(options);
-    return sequence([this.#character("{"), ...options, this.#character("}")]);
+    return sequence([this.#createCharacter("{"), ...options, this.#createCharacter("}")]);
   }
 
-  #choices(): Pattern[] {
+  #parseChoices(): Pattern[] {
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw new PatternError("The groups of the glob are nested too deeply.");
     const options: Pattern[] = [];
     for (;;) {
-      options.push(this.sequence(",}"));
+      options.push(this.parseSequence(",}"));
       this.#options += 1;
       if (this.#options > MAX_OPTIONS)
         throw new PatternError(`The glob has more than ${MAX_OPTIONS} alternatives.`);
@@ -195,7 +195,7 @@ class GlobParser extends PatternText {
   }
 
   /** Parses a bracket expression. Returns null when it is never closed. */
-  #brackets(): Pattern | null {
+  #parseBrackets(): Pattern | null {
     const start = this.at;
     this.#lastBracket ??= this.points.lastIndexOf("]");
     if (start > this.#lastBracket) return null;
@@ -211,7 +211,7 @@ class GlobParser extends PatternText {
       if (next === "]" && !isFirst) break;
       sets.push(this.#bracketItem(next));
     }
-    const set = this.#cased(union(sets));
+    const set = this.#foldIfNeeded(union(sets));
     return one(subtract(isNegated ? complement(set) : set, SLASH));
   }
 
@@ -224,11 +224,11 @@ class GlobParser extends PatternText {
     return range(start, next === "\\" ? this.next() : next);
   }
 
-  #character(character: string): Pattern {
-    return one(this.#cased(range(character)));
+  #createCharacter(character: string): Pattern {
+    return one(this.#foldIfNeeded(range(character)));
   }
 
-  #cased(set: CharSet): CharSet {
+  #foldIfNeeded(set: CharSet): CharSet {
     return this.#dialect.caseSensitive ? set : foldCase(set);
   }
 }

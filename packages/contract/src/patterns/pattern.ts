@@ -85,12 +85,12 @@ export class PatternText {
 
   /** Matches the expression at the current position, moves past the match and returns it. */
   takeMatch(expression: RegExp, most = 24): RegExpExecArray | null {
-    const found = expression.exec(this.ahead(most));
+    const found = expression.exec(this.peekText(most));
     this.at += found?.[0].length ?? 0;
     return found;
   }
 
-  ahead(most: number): string {
+  peekText(most: number): string {
     return this.points.slice(this.at, this.at + most).join("");
   }
 }

@@ -47,7 +47,7 @@ export function parseSearchPattern(text: string, dialect: SearchDialect): Patter
   const lead = dialect.fixed ? "" : (/^\(\?i\)/.exec(text)?.[0] ?? "");
   const fold = dialect.caseSensitive && lead === "" ? (set: CharSet) => set : foldCase;
   if (dialect.fixed) return sequence([...text].map((character) => one(fold(range(character)))));
-  return new Parser(text.slice(lead.length), fold).whole();
+  return new Parser(text.slice(lead.length), fold).parsePattern();
 }
 
 class Parser extends PatternText {
@@ -59,43 +59,45 @@ class Parser extends PatternText {
     this.#fold = fold;
   }
 
-  whole(): Pattern {
-    const pattern = this.#choice();
-    if (this.peek() === ")") throw this.#fault('")" closes no group; write "\\)" for the character');
+  parsePattern(): Pattern {
+    const pattern = this.#parseChoice();
+    if (this.peek() === ")") throw this.#createFault('")" closes no group; write "\\)" for the character');
     return pattern;
   }
 
-  #choice(): Pattern {
-    const options = [this.#sequence()];
-    while (this.take("|")) options.push(this.#sequence());
+  #parseChoice(): Pattern {
+    const options = [this.#parseSequence()];
+    while (this.take("|")) options.push(this.#parseSequence());
     return choice(options);
   }
 
-  #sequence(): Pattern {
+  #parseSequence(): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.peek(); next !== undefined && next !== "|" && next !== ")"; next = this.peek()) {
-      parts.push(this.#quantified(this.#atom()));
+      parts.push(this.#readRepetition(this.#parseAtom()));
     }
     return sequence(parts);
   }
 
-  #quantified(atom: Pattern): Pattern {
-    const counts = this.#quantifier();
+  #readRepetition(atom: Pattern): Pattern {
+    const counts = this.#parseQuantifier();
     if (counts === null) return atom;
     const [least, most] = counts;
     if (least > MAX_REPEATS || (most ?? 0) > MAX_REPEATS) {
-      throw this.#fault(`at most ${MAX_REPEATS} repetitions can be counted; use "+" or "*"`);
+      throw this.#createFault(`at most ${MAX_REPEATS} repetitions can be counted; use "+" or "*"`);
     }
-    if (most !== null && most < least) throw this.#fault("the numbers in {least,most} are out of order");
+    if (most !== null && most < least)
+      throw this.#createFault("the numbers in {least,most} are out of order");
     // Whether a quantifier is lazy makes no difference to which lines match.
     this.take("?");
-    if (this.peek() === "+") throw this.#fault('possessive quantifiers are not supported; leave out the "+"');
-    if (this.#quantifier() !== null)
-      throw this.#fault("a quantifier follows a quantifier; put a group around it");
+    if (this.peek() === "+")
+      throw this.#createFault('possessive quantifiers are not supported; leave out the "+"');
+    if (this.#parseQuantifier() !== null)
+      throw this.#createFault("a quantifier follows a quantifier; put a group around it");
     return repeat(atom, least, most);
   }
 
-  #quantifier(): readonly [number, number | null] | null {
+  #parseQuantifier(): readonly [number, number | null] | null {
     if (this.take("*")) return [0, null];
     if (this.take("+")) return [1, null];
     if (this.take("?")) return [0, 1];
@@ -106,13 +108,13 @@ class Parser extends PatternText {
     return [least, found[3] ? Number(found[3]) : null];
   }
 
-  #atom(): Pattern {
+  #parseAtom(): Pattern {
     const character = this.next();
     switch (character) {
       case "(":
-        return this.#group();
+        return this.#parseGroup();
       case "[":
-        return this.#set(this.#brackets());
+        return this.#set(this.#parseBrackets());
       case ".":
         return this.#set(ANYTHING);
       case "^":
@@ -122,7 +124,7 @@ class Parser extends PatternText {
       case "*":
       case "+":
       case "?":
-        throw this.#fault(`"${character}" repeats nothing; write "\\${character}" for the character`);
+        throw this.#createFault(`"${character}" repeats nothing; write "\\${character}" for the character`);
       case "\\":
         return this.#escape();
       default:
@@ -130,27 +132,27 @@ class Parser extends PatternText {
     }
   }
 
-  #group(): Pattern {
+  #parseGroup(): Pattern {
     if (this.take("?")) this.#groupKind();
     this.#depth += 1;
-    if (this.#depth > DEEPEST) throw this.#fault("the groups are nested too deeply");
-    const inner = this.#choice();
+    if (this.#depth > DEEPEST) throw this.#createFault("the groups are nested too deeply");
+    const inner = this.#parseChoice();
     this.#depth -= 1;
-    if (!this.take(")")) throw this.#fault('a "(" is never closed; write "\\(" for the character');
+    if (!this.take(")")) throw this.#createFault('a "(" is never closed; write "\\(" for the character');
     return inner;
   }
 
   #groupKind(): void {
     if (this.take(":")) return;
     if (this.takeMatch(/^P?<[A-Za-z_]\w*>/, 80) !== null) return;
-    const rest = this.ahead(80);
+    const rest = this.peekText(80);
     if (/^<?[=!]/.test(rest)) {
-      throw this.#fault(`look-around "(?${rest[0]}..." is not supported; search for the text itself`);
+      throw this.#createFault(`look-around "(?${rest[0]}..." is not supported; search for the text itself`);
     }
     if (/^[a-z-]+[:)]/i.test(rest)) {
-      throw this.#fault('inline flags are not supported, only "(?i)" at the start; use case_sensitive');
+      throw this.#createFault('inline flags are not supported, only "(?i)" at the start; use case_sensitive');
     }
-    throw this.#fault(`"(?${rest[0] ?? ""}" is not supported`);
+    throw this.#createFault(`"(?${rest[0] ?? ""}" is not supported`);
   }
 
   #escape(): Pattern {
@@ -166,50 +168,52 @@ class Parser extends PatternText {
   #escapedSet(inBrackets: boolean): CharSet {
     const character = this.next();
     if (character === "")
-      throw this.#fault('the pattern ends in a lone "\\"; write "\\\\" for the character');
+      throw this.#createFault('the pattern ends in a lone "\\"; write "\\\\" for the character');
     const known = CLASSES[character];
     if (known !== undefined) return known;
     if (character === "b" && inBrackets) return range("\b");
-    if (character === "x" || character === "u") return this.#coded(character);
-    if (character === "n") throw this.#fault('"\\n" is in no line: a search looks at single lines');
+    if (character === "x" || character === "u") return this.#readCodePoint(character);
+    if (character === "n") throw this.#createFault('"\\n" is in no line: a search looks at single lines');
     if (character === "k" || /[1-9]/.test(character)) {
-      throw this.#fault(`back-reference "\\${character}" is not supported; write out what it stands for`);
+      throw this.#createFault(
+        `back-reference "\\${character}" is not supported; write out what it stands for`,
+      );
     }
     if (character === "p" || character === "P") {
-      throw this.#fault(`"\\${character}{...}" is not supported; write the characters as [...]`);
+      throw this.#createFault(`"\\${character}{...}" is not supported; write the characters as [...]`);
     }
     if (/[A-Za-z0-9]/.test(character)) {
-      throw this.#fault(
+      throw this.#createFault(
         `"\\${character}" is not supported; known are \\d \\D \\w \\W \\s \\S \\b \\B \\t \\xHH \\uHHHH`,
       );
     }
     return range(character);
   }
 
-  #coded(kind: "x" | "u"): CharSet {
+  #readCodePoint(kind: "x" | "u"): CharSet {
     const found = this.takeMatch(
       kind === "x" ? /^([0-9a-f]{2})|^\{([0-9a-f]{1,6})\}/i : /^([0-9a-f]{4})|^\{([0-9a-f]{1,6})\}/i,
     );
     const point = Number.parseInt(found?.[1] ?? found?.[2] ?? "", 16);
     if (found === null || point > 0x10ffff)
-      throw this.#fault(`"\\${kind}" needs a code: \\x41, \\u00e9 or \\u{1f600}`);
+      throw this.#createFault(`"\\${kind}" needs a code: \\x41, \\u00e9 or \\u{1f600}`);
     return [point, point];
   }
 
-  #brackets(): CharSet {
+  #parseBrackets(): CharSet {
     const isNegated = this.take("^");
     const sets: CharSet[] = [];
     for (let next = this.next(); next !== "]"; next = this.next()) {
-      if (next === "") throw this.#fault('a "[" is never closed; write "\\[" for the character');
+      if (next === "") throw this.#createFault('a "[" is never closed; write "\\[" for the character');
       sets.push(this.#bracketItem(next));
     }
-    if (sets.length === 0) throw this.#fault('"[]" holds nothing; write "\\[\\]" for the characters');
+    if (sets.length === 0) throw this.#createFault('"[]" holds nothing; write "\\[\\]" for the characters');
     const set = union(sets);
     return isNegated ? complement(set) : set;
   }
 
   #bracketItem(first: string): CharSet {
-    const known = first === "[" ? POSIX.get(/^:([a-z]+):\]/.exec(this.ahead(12))?.[1] ?? "") : undefined;
+    const known = first === "[" ? POSIX.get(/^:([a-z]+):\]/.exec(this.peekText(12))?.[1] ?? "") : undefined;
     if (known !== undefined) {
       this.takeMatch(/^[^\]]+\]/);
       return this.#fold(known);
@@ -222,7 +226,7 @@ class Parser extends PatternText {
     if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, range("-")]));
     const [from = 0] = start;
     const [to = 0] = end;
-    if (to < from) throw this.#fault(`the range ${first}-${next} in "[...]" is out of order`);
+    if (to < from) throw this.#createFault(`the range ${first}-${next} in "[...]" is out of order`);
     return this.#fold([from, to]);
   }
 
@@ -230,7 +234,7 @@ class Parser extends PatternText {
     return one(subtract(set, NEVER));
   }
 
-  #fault(what: string): PatternError {
+  #createFault(what: string): PatternError {
     return new PatternError(`Invalid regular expression: ${what}.`);
   }
 }

@@ -7,8 +7,8 @@ import {
   flag,
   integer,
   list,
+  mapOption,
   NON_EMPTY,
-  named,
   number,
   type Option,
   type Options,
@@ -67,16 +67,16 @@ const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
 /** A timer can wait for at most 2^31 milliseconds; with a longer time it would fire at once. */
 const MAX_SECONDS = 2_000_000;
 
-function seconds(description: string): Option<number> {
+function createSeconds(description: string): Option<number> {
   return number(description, { exclusiveMinimum: 0, maximum: MAX_SECONDS });
 }
 
-function rules(effect: string): Option<readonly string[]> {
+function createRuleList(effect: string): Option<readonly string[]> {
   return textList(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
 }
 
 /** Defines a section of the settings. A file may omit any key; after reading, keys with a default are present. */
-function section<All extends Options, Defaults extends WrittenOptions<All>>(
+function createSection<All extends Options, Defaults extends WrittenOptions<All>>(
   description: string,
   given: Defaults,
   options: All,
@@ -112,7 +112,7 @@ const MODEL_ENTRY = {
     { cert: text("A PEM file."), key: text("A PEM file."), passphraseEnv: text("A variable.") },
     { description: "A client certificate." },
   ),
-  headers: named(text(), "Sent with each request."),
+  headers: mapOption(text(), "Sent with each request."),
   body: option<Readonly<Record<string, unknown>>>(
     { type: "object" },
     "More fields of each request. null removes one of Burin's own.",
@@ -142,7 +142,7 @@ const HOOK = closedObject(["event", "command"], {
     textList(),
     "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls.",
   ),
-  timeoutSeconds: seconds("Default 60."),
+  timeoutSeconds: createSeconds("Default 60."),
 });
 
 const SEARCH = object(
@@ -174,15 +174,15 @@ const HOSTS = list(
 const HOST_LISTS = closedObject([], { allowedDomains: HOSTS, deniedDomains: HOSTS });
 
 const SECTIONS = {
-  models: named(
+  models: mapOption(
     closedObject([], MODEL_ENTRY),
     "Models by names of your own, for model.name, -m, model.small and model.subagent.",
   ),
-  model: section("The model to use.", defaults.model, {
+  model: createSection("The model to use.", defaults.model, {
     ...MODEL_ENTRY,
     small: text("The name of the model for small work: summaries, corrections, pages."),
     subagent: text("The name of the model of subagents that do not name one."),
-    timeoutSeconds: seconds(
+    timeoutSeconds: createSeconds(
       "How long to wait while the service sends nothing. A reply may take longer as long as it keeps coming. Default 600.",
     ),
     callsInText: choice(
@@ -193,34 +193,38 @@ const SECTIONS = {
       "Tokens that a request and its reply may take together, instead of what is known of the model.",
       { minimum: 1024 },
     ),
-    prices: named(PRICE, "What models cost, by name. Needed for a budget of money."),
+    prices: mapOption(PRICE, "What models cost, by name. Needed for a budget of money."),
     fallbacks: list(
       either(text(), object([], NAMED_MODEL)),
       "Models to try, in this order, when the model fails for good. A name alone takes its key from the environment.",
     ),
   }),
-  permissions: section(
+  permissions: createSection(
     "Which calls run without a question, always ask, or never run. Deny beats ask, ask beats allow.",
     defaults.permissions,
-    { allow: rules("Run without a question."), ask: rules("Always ask first."), deny: rules("Never run.") },
+    {
+      allow: createRuleList("Run without a question."),
+      ask: createRuleList("Always ask first."),
+      deny: createRuleList("Never run."),
+    },
   ),
-  context: section("What the model is told about this project.", defaults.context, {
+  context: createSection("What the model is told about this project.", defaults.context, {
     fileNames: textList("Names of files with instructions for the model. Default: AGENTS.md."),
     environment: flag("Tell the model the date, the system, the shell and the state of git."),
   }),
-  loop: section("What happens to a model that repeats itself.", defaults.loop, {
+  loop: createSection("What happens to a model that repeats itself.", defaults.loop, {
     detection: flag("Correct a model that repeats itself, then stop it."),
   }),
-  files: section("Files that no tool may see. .burinignore files always apply.", defaults.files, {
+  files: createSection("Files that no tool may see. .burinignore files always apply.", defaults.files, {
     ignoreFileNames: textList("Names of more ignore files, e.g. .aiignore."),
     ignore: textList("Globs as in ignore files, relative to the project's folder."),
   }),
-  workTrees: section("Work trees of git that burin -w makes.", defaults.workTrees, {
+  workTrees: createSection("Work trees of git that burin -w makes.", defaults.workTrees, {
     copy: textList(
       "Globs or names of the ignored files that a new work tree gets copies of. Default: .env*.",
     ),
   }),
-  sandbox: section("What commands may reach, where the system can limit them.", defaults.sandbox, {
+  sandbox: createSection("What commands may reach, where the system can limit them.", defaults.sandbox, {
     mode: choice(
       ["off", "read-only", "workspace-write"],
       "workspace-write: commands can write to the project and to a private temporary folder.",
@@ -233,7 +237,7 @@ const SECTIONS = {
     hide: textList("Folders that commands do not see, by absolute paths; the project stays visible."),
     discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),
   }),
-  web: section("What the web tools may reach.", defaults.web, {
+  web: createSection("What the web tools may reach.", defaults.web, {
     allowedHosts: list(
       text(undefined, {
         pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$",
@@ -243,10 +247,10 @@ const SECTIONS = {
     ),
     search: SEARCH,
   }),
-  shell: section("How commands are run.", defaults.shell, {
+  shell: createSection("How commands are run.", defaults.shell, {
     passEnvironment: textList("Variables that commands get although their names look like secrets."),
   }),
-  tools: section("Which tools are offered to the model.", defaults.tools, {
+  tools: createSection("Which tools are offered to the model.", defaults.tools, {
     include: textList("Names or globs. When given, only these tools are offered."),
     exclude: textList("Names or globs of tools to leave out."),
     editCorrection: flag("Ask the model to repair an edit whose old_string is not found."),
@@ -257,10 +261,10 @@ const SECTIONS = {
     ),
     toolDiscoveryCommand: DISCOVERY_COMMAND,
     toolCallCommand: CALL_COMMAND,
-    toolDiscoverySeconds: seconds("How long toolDiscoveryCommand may take."),
-    toolCallSeconds: seconds("How long toolCallCommand may take."),
+    toolDiscoverySeconds: createSeconds("How long toolDiscoveryCommand may take."),
+    toolCallSeconds: createSeconds("How long toolCallCommand may take."),
   }),
-  telemetry: section(
+  telemetry: createSection(
     "Traces and metrics for OpenTelemetry; nothing is sent without an endpoint.",
     defaults.telemetry,
     {
@@ -270,13 +274,13 @@ const SECTIONS = {
       ),
     },
   ),
-  ui: section("How the screen looks.", defaults.ui, {
+  ui: createSection("How the screen looks.", defaults.ui, {
     language: choice(["en", "zh", "ja", "fr", "ru"], "Default: the language of the locale."),
     theme: choice(
       ["auto", "dark", "light", "contrast", "colorblind"],
       "Default auto: by the background of the terminal.",
     ),
-    colors: named(text(), 'Of styles, over the theme: { "added": "bold #88c0d0 on #202020" }.'),
+    colors: mapOption(text(), 'Of styles, over the theme: { "added": "bold #88c0d0 on #202020" }.'),
     sideBySide: flag("Show changes side by side where the window is wide enough."),
     vim: flag("Edit the prompt with the keys of vi."),
     notify: choice(
@@ -303,11 +307,14 @@ const SERVER_OPTIONS = {
   type: choice(["stdio", "http", "streamable-http", "streamableHttp", "sse", "auto"]),
   command: text("The program to start.", NON_EMPTY),
   args: textList(),
-  env: named(text(), "Environment variables for the program. $NAME stands for a variable of Burin's own."),
+  env: mapOption(
+    text(),
+    "Environment variables for the program. $NAME stands for a variable of Burin's own.",
+  ),
   cwd: text("The folder to start it in, relative to the project's folder."),
   url: text("Streamable HTTP, or SSE where the server has only that.", NON_EMPTY),
   httpUrl: text("Streamable HTTP only.", NON_EMPTY),
-  headers: named(text(), "Sent with each request. $NAME stands for an environment variable."),
+  headers: mapOption(text(), "Sent with each request. $NAME stands for an environment variable."),
   timeout: number("The time limit of a request, in milliseconds.", MILLISECONDS),
   startTimeout: number("The time limit until it is ready, in milliseconds.", MILLISECONDS),
   sampling: flag("The server may ask the model. Only works in your own settings, not in a project's."),
@@ -335,7 +342,7 @@ const TOOL_SOURCES = {
   toolCallCommand: CALL_COMMAND,
   mcpServerCommand: SERVER_COMMAND,
   mcp: object([], { mcpServerCommand: SERVER_COMMAND, serverCommand: SERVER_COMMAND }),
-  mcpServers: named(SERVER, "MCP servers by alias. The names of their tools begin with it: alias__tool."),
+  mcpServers: mapOption(SERVER, "MCP servers by alias. The names of their tools begin with it: alias__tool."),
 };
 
 const CHECK = text(

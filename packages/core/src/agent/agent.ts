@@ -106,8 +106,8 @@ export class Agent {
     const { contextFiles, briefing, budget, callIds, contextWindow: window, past = [], small } = needs;
     const { record, tell } = needs.conversation;
     for (const event of past) {
-      needs.conversation.recall(event);
-      needs.background?.recall(event);
+      needs.conversation.replay(event);
+      needs.background?.replay(event);
       if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
       // A turn here ends with this event. A session that another program wrote has none.
       if (event.type === "context_fill") this.#isBriefed = true;
@@ -123,7 +123,7 @@ export class Agent {
       record,
       request: () => this.#request(),
       contextTexts: async (signal) => [
-        ...(await contextFiles.again()),
+        ...(await contextFiles.readAgain()),
         ...((await briefing?.("compaction", signal)) ?? []),
       ],
     });
@@ -170,7 +170,7 @@ export class Agent {
       this.#unfinished = work.catch(() => {});
       return work;
     };
-    return events.during(start, stop);
+    return events.yieldDuring(start, stop);
   }
 
   async #start(
@@ -210,7 +210,7 @@ export class Agent {
 
   /** Adds the event to the history; resolves when the reader of the run wants the next one. */
   readonly #say = (event: AgentEvent): Promise<void> =>
-    this.#conversation.told.give(this.#conversation.note(event));
+    this.#conversation.told.addAndWait(this.#conversation.note(event));
 
   async #takePrompts(prompt: Prompt, signal: AbortSignal): Promise<void> {
     const { briefing, contextFiles } = this.#needs;
@@ -219,7 +219,7 @@ export class Agent {
     this.#isBriefed = true;
     const texts = isFirst ? await briefing?.("start", signal) : undefined;
     for (const text of texts ?? []) await this.#say({ type: "context", text });
-    for (const event of await contextFiles.initial()) await told.give(event);
+    for (const event of await contextFiles.readInitial()) await told.addAndWait(event);
     await this.#sayPrompts([...words.takeAll(), prompt]);
   }
 
@@ -236,7 +236,7 @@ export class Agent {
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
       await this.#sayNews();
-      await this.#conversation.told.give(ending);
+      await this.#conversation.told.addAndWait(ending);
     }
   }
 
@@ -255,17 +255,19 @@ export class Agent {
     if (!run.signal.aborted && (await this.#continueReply(run, reply))) return null;
     run.unfinished = "";
     if (reply.end.reason !== "error") run.broken = 0;
-    const failure = this.#interruption(run) ?? findReplyFailure(run, reply);
+    const failure = this.#createInterruption(run) ?? findReplyFailure(run, reply);
     if (failure) return failure;
     if (reply.calls.length === 0) {
       run.isCut = reply.end.reason === "length";
       if (run.isCut)
-        await this.#conversation.told.give(createNotice("The answer was cut by the model's output limit."));
+        await this.#conversation.told.addAndWait(
+          createNotice("The answer was cut by the model's output limit."),
+        );
       return this.#endOrContinue(run);
     }
     const answers = await this.#runCalls(reply.calls, run);
     run.refused = findRefusal(answers) ?? run.refused;
-    const ending = this.#interruption(run) ?? decideEnd(answers, run, this.#needs.maxTurns);
+    const ending = this.#createInterruption(run) ?? decideEnd(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
     await this.#sayPrompts(this.#conversation.words.takeSteering());
     return null;
@@ -277,7 +279,7 @@ export class Agent {
     const more = isWhole ? null : (await import("./continuation.ts")).planContinuation(run, reply);
     if (!more) return false;
     run.unfinished += reply.text;
-    await this.#conversation.told.give(createNotice(more.notice));
+    await this.#conversation.told.addAndWait(createNotice(more.notice));
     await this.#say({ type: "context", text: more.instruction });
     await wait(more.pauseMs, run.signal);
     return true;
@@ -294,14 +296,14 @@ export class Agent {
       if (queued.length > 0) run.turns = 0;
       if (queued.length > 0 || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;
-      await Promise.race([background.next(run.signal), words.arrival()]);
-      const interruption = this.#interruption(run);
+      await Promise.race([background.next(run.signal), words.waitForPrompt()]);
+      const interruption = this.#createInterruption(run);
       if (interruption) return interruption;
     }
     return run.refused ? createRunEnd("refused", run, run.refused) : createRunEnd("success", run);
   }
 
-  #interruption(run: Run): AgentEvent | null {
+  #createInterruption(run: Run): AgentEvent | null {
     if (!run.signal.aborted) return null;
     if (!run.isOutOfTime) return createInterruptedEnd(run);
     return createBudgetEnd(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
@@ -309,9 +311,9 @@ export class Agent {
 
   /** Gets the next reply. First shortens the history if the request does not fit the model's window. */
   async #askModel({ signal, unfinished }: Run): Promise<Reply> {
-    const warning = this.#needs.budget?.warning(this.#warned);
+    const warning = this.#needs.budget?.createWarning(this.#warned);
     if (warning !== undefined) {
-      await this.#conversation.told.give(createNotice(warning));
+      await this.#conversation.told.addAndWait(createNotice(warning));
       const text = `[${warning} When it is used up, the work stops: finish now.]`;
       await this.#say({ type: "context", text });
     }
@@ -337,16 +339,18 @@ export class Agent {
     const { length } = plain.history;
     // Estimate only after the first byte is sent, if there is time. The reply may already be in the history, so count
     // only its first `length` messages.
-    const estimated = once(() => this.#size.of({ ...plain, history: plain.history.slice(0, length) }));
+    const estimated = once(() =>
+      this.#size.estimateRequest({ ...plain, history: plain.history.slice(0, length) }),
+    );
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
     const say = (event: AgentEvent): Promise<void> =>
-      this.#say(event.type === "usage" ? { ...event, ...cache.counted(event.usage, sent) } : event);
+      this.#say(event.type === "usage" ? { ...event, ...cache.compareUsage(event.usage, sent) } : event);
     const asked = { model, request, say, ids: this.#needs.callIds, said: unfinished };
     const reply = await readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
-      budget?.spend(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
+      budget?.addUsage(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
     }
     return reply;
   }
@@ -366,7 +370,8 @@ export class Agent {
     const round = { runCalls, budget, window: this.#compactor.window, conversation };
     const answers = await startCalls(calls, round, run);
     for (const call of answers) {
-      for (const event of await contextFiles.touchedBy(call, registry)) await conversation.told.give(event);
+      for (const event of await contextFiles.readTouchedFolders(call, registry))
+        await conversation.told.addAndWait(event);
     }
     return answers;
   }

@@ -22,9 +22,9 @@ function change(id: string, status: "running" | "cancelled") {
 describe("BackgroundTasks", () => {
   it("P46 of a session that is taken up again: what its end cut off is told once, and no id is given twice", async () => {
     const { tasks: again, heard } = tasks();
-    again.recall(change("task_1", "running"));
-    again.recall(change("task_2", "running"));
-    again.recall({ type: "context", task: "task_1", text: "found" });
+    again.replay(change("task_1", "running"));
+    again.replay(change("task_2", "running"));
+    again.replay({ type: "context", task: "task_1", text: "found" });
     expect(again.isPending).toBe(false);
     const text = "[Background task task_2 (explore: find) was cut off when the session ended.]";
     expect(again.takeReports()).toEqual([{ type: "context", task: "task_2", text }]);

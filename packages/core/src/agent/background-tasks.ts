@@ -59,7 +59,7 @@ export class BackgroundTasks implements TaskList {
   }
 
   /** Replays an event of a resumed session. Tasks that were running when it ended are later reported as lost. */
-  recall(event: AgentEvent): void {
+  replay(event: AgentEvent): void {
     if (event.type === "context" && event.task !== undefined) this.#cutOff.delete(event.task);
     if (event.type !== "task" || event.status !== "running") return;
     this.#count += 1;

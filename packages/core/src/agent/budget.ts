@@ -64,7 +64,7 @@ export class Budget {
     this.#priceOf = priceOf;
   }
 
-  spend(usage: Usage, model: string): void {
+  addUsage(usage: Usage, model: string): void {
     this.#spent.tokens += usage.inputTokens + usage.outputTokens;
     this.#spent.money += computeCost(usage, this.#priceOf(model)) ?? 0;
   }
@@ -79,7 +79,9 @@ export class Budget {
 
   get millisecondsLeft(): number | undefined {
     const { milliseconds } = this.#limits;
-    return milliseconds === undefined ? undefined : Math.max(milliseconds - this.#used("milliseconds"), 0);
+    return milliseconds === undefined
+      ? undefined
+      : Math.max(milliseconds - this.#measureUsed("milliseconds"), 0);
   }
 
   /** Starts the clock. It runs from the first `start` to the last `stop`, so parallel subagents do not count twice. */
@@ -94,32 +96,32 @@ export class Budget {
   }
 
   get exhausted(): string | undefined {
-    const kind = this.#kinds().find((one) => this.#share(one) >= 1);
+    const kind = this.#listKinds().find((one) => this.#computeShare(one) >= 1);
     if (kind === undefined) return undefined;
-    const amount = kind === "milliseconds" ? "" : ` (${formatAmount(kind, this.#used(kind))})`;
+    const amount = kind === "milliseconds" ? "" : ` (${formatAmount(kind, this.#measureUsed(kind))})`;
     return `The budget of ${this.#limitInWords(kind)} is used up${amount}.`;
   }
 
   /** Returns a warning when most of one kind is used up, once for each kind and each `told` set. */
-  warning(told: Set<string>): string | undefined {
-    const kind = this.#kinds().find((one) => !told.has(one) && this.#share(one) >= TOLD_AT);
+  createWarning(told: Set<string>): string | undefined {
+    const kind = this.#listKinds().find((one) => !told.has(one) && this.#computeShare(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
     told.add(kind);
-    const percent = Math.floor(this.#share(kind) * 100);
+    const percent = Math.floor(this.#computeShare(kind) * 100);
     return `${percent} % of the budget of ${this.#limitInWords(kind)} is used.`;
   }
 
-  #kinds(): BudgetKind[] {
+  #listKinds(): BudgetKind[] {
     return (Object.keys(this.#limits) as BudgetKind[]).filter((kind) => this.#limits[kind] !== undefined);
   }
 
-  #used(kind: BudgetKind): number {
+  #measureUsed(kind: BudgetKind): number {
     const since = kind === "milliseconds" && this.#running > 0 ? readClock() - this.#runningSince : 0;
     return this.#spent[kind] + since;
   }
 
-  #share(kind: BudgetKind): number {
-    return this.#used(kind) / (this.#limits[kind] ?? Number.POSITIVE_INFINITY);
+  #computeShare(kind: BudgetKind): number {
+    return this.#measureUsed(kind) / (this.#limits[kind] ?? Number.POSITIVE_INFINITY);
   }
 
   #limitInWords(kind: BudgetKind): string {

@@ -9,10 +9,11 @@ const TOOLS = [{ name: "a", description: "", parameters: { type: "object" as con
 function missAfter(minutes: number, cacheWrites: Usage["cacheWrites"], more: Partial<Usage> = {}) {
   const watch = new CacheWatch();
   const first = { inputTokens: 9000, outputTokens: 1, cachedTokens: 0, ...(cacheWrites && { cacheWrites }) };
-  expect(watch.counted(first, { model: "m", tools: TOOLS, at: 0 }, 1000)).toEqual({});
+  expect(watch.compareUsage(first, { model: "m", tools: TOOLS, at: 0 }, 1000)).toEqual({});
   watch.apply({ type: "usage", usage: first });
   const usage = { inputTokens: 9500, outputTokens: 1, cachedTokens: 0, ...more };
-  return watch.counted(usage, { model: "m", tools: TOOLS.slice(), at: 1000 + minutes * MINUTE }).cacheMiss;
+  return watch.compareUsage(usage, { model: "m", tools: TOOLS.slice(), at: 1000 + minutes * MINUTE })
+    .cacheMiss;
 }
 
 describe("P29 a cache that is read no more", () => {

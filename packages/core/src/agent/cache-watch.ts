@@ -49,13 +49,13 @@ export class CacheWatch {
   }
 
   /** Compares a reply's usage with what should have been cached. Returns a cache miss if its cause is known. */
-  counted(usage: Usage, asked: LastRequest, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
+  compareUsage(usage: Usage, asked: LastRequest, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
     if (usage.inputTokens === 0) return {};
     const { cachedTokens = 0, cacheWrites } = this.#usage ?? {};
     const kept = cachedTokens + (cacheWrites?.tokens ?? 0);
     const tokens = kept - usage.cachedTokens;
     const isMiss = tokens >= MIN_TOKENS && usage.cachedTokens < kept * MIN_SHARE;
-    const reason = isMiss ? this.#reasonFor(asked) : null;
+    const reason = isMiss ? this.#findMissReason(asked) : null;
     this.#current = asked.model;
     this.#tools = asked.tools;
     this.#until = now + readCacheLifetime(usage);
@@ -63,7 +63,7 @@ export class CacheWatch {
     return reason !== null ? { cacheMiss: { tokens, reason } } : {};
   }
 
-  #reasonFor({ model, tools, at }: LastRequest): CacheMiss["reason"] | null {
+  #findMissReason({ model, tools, at }: LastRequest): CacheMiss["reason"] | null {
     if (model !== this.#model) return "model";
     if (this.#isShortened) return "compaction";
     const isSame =

@@ -39,7 +39,7 @@ it("P38 a file above the root that is swapped for a link to the outside is never
     while (seen.inside < 500 && seen.outside === 0) {
       const places = { home: join(top, "home"), roots: [root], fileNames: [], mostCharacters: 1000 };
       const files = new ContextFiles({ ...places, readInside: async () => null }, new Conversation());
-      for (const event of await files.initial())
+      for (const event of await files.readInitial())
         seen[JSON.stringify(event).includes("OUTSIDE") ? "outside" : "inside"] += 1;
     }
     expect(seen).toEqual({ inside: 500, outside: 0 });

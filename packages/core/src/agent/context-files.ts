@@ -55,7 +55,7 @@ export class ContextFiles {
   }
 
   /** Yields the files that apply from the start, the most general first. */
-  initial(): Promise<AgentEvent[]> {
+  readInitial(): Promise<AgentEvent[]> {
     return this.#inFolders([
       this.#places.home,
       ...listFoldersBetween(findRepositoryTop(this.#root), this.#root),
@@ -63,7 +63,7 @@ export class ContextFiles {
   }
 
   /** Yields the files of the folders that a call worked in, from the root down. */
-  async touchedBy(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
+  async readTouchedFolders(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
     const tool = registry.getTool(call.name);
     const folders: string[] = [];
     // Only a call that succeeded has arguments that can be trusted here.
@@ -77,7 +77,7 @@ export class ContextFiles {
   }
 
   /** Returns all files that the model has received, in their current state. Missing files are left out. */
-  async again(): Promise<string[]> {
+  async readAgain(): Promise<string[]> {
     const texts: string[] = [];
     for (const file of this.#conversation.record.contextFiles) {
       const content = await this.#readContent(file);

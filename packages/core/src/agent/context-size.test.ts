@@ -30,23 +30,23 @@ describe("P5 the estimate of tokens", () => {
 
   it("is corrected by what the service counts, within reason", () => {
     const size = new ContextSize();
-    const first = size.of(request(prose));
+    const first = size.estimateRequest(request(prose));
     size.learn(first, first * 1.5);
-    expect(size.of(request(prose)) / first).toBeCloseTo(1.5, 1);
-    size.learn(size.of(request(prose)), 3);
-    expect(size.of(request(prose)) / first).toBeCloseTo(0.7, 1);
-    size.learn(size.of(request(prose)), 0);
-    expect(size.of(request(prose)) / first).toBeCloseTo(0.7, 1);
+    expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(1.5, 1);
+    size.learn(size.estimateRequest(request(prose)), 3);
+    expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(0.7, 1);
+    size.learn(size.estimateRequest(request(prose)), 0);
+    expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(0.7, 1);
   });
 
   it("counts a picture by the piece and not by its bytes, and what grows at the end anew", () => {
     const size = new ContextSize();
     const parts = [{ inlineData: { mimeType: "image/png", data: "x".repeat(1_000_000) } }, { text: "" }];
     const history = [{ role: "user" as const, parts }];
-    const before = size.of({ system: "", tools: [], history });
+    const before = size.estimateRequest({ system: "", tools: [], history });
     expect(before).toBeLessThan(2000);
     parts.push({ text: prose });
-    expect(size.of({ system: "", tools: [], history })).toBeGreaterThan(before + 500);
+    expect(size.estimateRequest({ system: "", tools: [], history })).toBeGreaterThan(before + 500);
   });
 
   it("says of a short request that it is above a limit exactly when its estimate is", () => {
@@ -75,7 +75,7 @@ describe("P5 the estimate of tokens", () => {
         { role: "user" as const, parts: [answer] },
       ];
       const [size, asked] = [new ContextSize(), { system: text, tools: [tool], history }];
-      const tokens = size.of(asked);
+      const tokens = size.estimateRequest(asked);
       expect([size.isAbove(tokens - 1, asked), size.isAbove(tokens, asked)]).toEqual([true, false]);
     }
   });

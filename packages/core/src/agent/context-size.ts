@@ -28,8 +28,8 @@ export class ContextSize {
   readonly #messages = new WeakMap<Message, number>();
   readonly #schemas = new WeakMap<JsonSchema, number>();
 
-  of(request: ModelRequest): number {
-    return Math.ceil(this.#estimate(request) * this.#factor);
+  estimateRequest(request: ModelRequest): number {
+    return Math.ceil(this.#estimateContent(request) * this.#factor);
   }
 
   /** Whether the request has more tokens than the limit. A short one is not counted, to keep a start fast. */
@@ -37,9 +37,9 @@ export class ContextSize {
     const { history } = request;
     const isText = history.every(({ parts }) => parts.every(({ inlineData }) => inlineData === undefined));
     // An upper bound for text: the JSON framing has more characters than the estimate adds for it.
-    const most = () => JSON.stringify(request).length * MAX_PER_CHARACTER * this.#factor;
-    if (isText && history.length <= SHORT_HISTORY && most() <= limit) return false;
-    return this.of(request) > limit;
+    const computeUpperBound = () => JSON.stringify(request).length * MAX_PER_CHARACTER * this.#factor;
+    if (isText && history.length <= SHORT_HISTORY && computeUpperBound() <= limit) return false;
+    return this.estimateRequest(request) > limit;
   }
 
   ofMessage(message: Message): number {
@@ -57,12 +57,12 @@ export class ContextSize {
     this.#factor = Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
   }
 
-  #estimate({ system, history, tools }: ModelRequest): number {
+  #estimateContent({ system, history, tools }: ModelRequest): number {
     let tokens = estimateTokens(system) + FRAME;
     for (const { name, description, parameters } of tools) {
-      const words = () =>
+      const estimateTool = () =>
         estimateTokens(JSON.stringify(parameters)) + estimateTokens(`${name} ${description}`) + FRAME;
-      tokens += getOrCreate(this.#schemas, parameters, words);
+      tokens += getOrCreate(this.#schemas, parameters, estimateTool);
     }
     const last = history.at(-1);
     for (const message of history) {

@@ -58,14 +58,14 @@ export class Conversation {
   }
 
   /** Replays an event of an earlier process. */
-  recall(event: AgentEvent): void {
+  replay(event: AgentEvent): void {
     this.history.apply(event);
     this.record.apply(event);
     this.cache.apply(event);
   }
 
   readonly note = (event: AgentEvent): AgentEvent => {
-    this.recall(event);
+    this.replay(event);
     this.#onEvent(event);
     return event;
   };
@@ -96,19 +96,19 @@ class PendingInput {
   #wake: () => void = () => {};
 
   /** Adds a prompt that is sent with the next request of the current turn. */
-  steer(words: Prompt): void {
+  addSteering(words: Prompt): void {
     this.#steering.push(words);
     this.#wake();
   }
 
   /** Adds a prompt that is sent after the model has ended its turn. */
-  queue(words: Prompt): void {
+  addQueued(words: Prompt): void {
     this.#queued.push(words);
     this.#wake();
   }
 
   /** Resolves when the next prompt arrives. A later wait replaces an earlier one. */
-  arrival(): Promise<void> {
+  waitForPrompt(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

@@ -23,13 +23,13 @@ const MAX_WORDS = 4_000;
 
 /** Returns the latest text of the user and of the model in a history. */
 export function readEditContext(history: readonly Message[]): EditContext {
-  const lastOf = (role: Message["role"]) => {
+  const findLastText = (role: Message["role"]) => {
     const texts = history.map((one) =>
       one.role === role ? one.parts.map(({ text }) => text ?? "").join("") : "",
     );
     return (texts.findLast((text) => text.trim() !== "") ?? "").slice(-MAX_WORDS);
   };
-  return { prompt: lastOf("user"), reply: lastOf("model") };
+  return { prompt: findLastText("user"), reply: findLastText("model") };
 }
 
 /** Returns a function that asks the model to correct a failed edit. The edit tool checks what it proposes. */

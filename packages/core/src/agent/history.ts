@@ -29,20 +29,21 @@ export class History {
 
   apply(event: AgentEvent): void {
     if (event.type === "text") {
-      if (event.text !== "" || !event.media) this.#addText(event.role, this.#headingFor(event) + event.text);
-      for (const inlineData of event.media ?? []) this.#messageOf(event.role).parts.push({ inlineData });
+      if (event.text !== "" || !event.media)
+        this.#addText(event.role, this.#chooseHeading(event) + event.text);
+      for (const inlineData of event.media ?? []) this.#openMessage(event.role).parts.push({ inlineData });
     } else if (event.type === "context") {
       this.#addText("user", event.text);
       this.#isOursLast = true;
     } else if (event.type === "thought") this.#addThought(event);
     else if (event.type === "tool_call") this.#applyCall(event.call);
     else if (event.type === "cleared") this.#clear(new Set(event.callIds));
-    else if (event.type === "compaction") this.#compact(event);
+    else if (event.type === "compaction") this.#applyCompaction(event);
     else if (event.type === "notice" && event.restart) this.#forgetThoughts();
   }
 
   /** Returns the heading before a user's text, if Burin's own text precedes it. Depends only on the events. */
-  #headingFor({ role }: Extract<AgentEvent, { type: "text" }>): string {
+  #chooseHeading({ role }: Extract<AgentEvent, { type: "text" }>): string {
     const isBehindOurs = role === "user" && this.#isOursLast && this.#messages.at(-1)?.role === "user";
     this.#isOursLast = false;
     return isBehindOurs ? PROMPT_HEADING : "";
@@ -53,7 +54,7 @@ export class History {
     const part = last?.parts.at(-1);
     if (role === "model" && last?.role === "model" && part?.text !== undefined && !part.thought) {
       part.text += text;
-    } else this.#messageOf(role).parts.push({ text });
+    } else this.#openMessage(role).parts.push({ text });
   }
 
   #addThought({ text, signature, callId, takesText }: Thought): void {
@@ -63,7 +64,7 @@ export class History {
       return;
     }
     if (text === "" && signature === undefined) return;
-    const { parts } = this.#messageOf("model");
+    const { parts } = this.#openMessage("model");
     let part = parts.at(-1);
     if (!part?.thought || part.thoughtSignature !== undefined) {
       part = { text: "", thought: true };
@@ -93,7 +94,7 @@ export class History {
       this.#answers.set(call.callId, null);
       const functionCall = { id: call.callId, name: call.name, args: call.args };
       const thoughtSignature = this.#signatures.get(call.callId);
-      this.#messageOf("model").parts.push(
+      this.#openMessage("model").parts.push(
         thoughtSignature === undefined ? { functionCall } : { functionCall, thoughtSignature },
       );
     }
@@ -112,25 +113,25 @@ export class History {
     }
   }
 
-  #compact({ text, kept }: Compaction): void {
+  #applyCompaction({ text, kept }: Compaction): void {
     const tail = kept > 0 ? this.#messages.slice(-kept) : [];
     this.#messages.length = 0;
     this.#signatures.clear();
     this.#addText("user", text);
     this.#isOursLast = tail.length === 0;
-    for (const { role, parts } of tail) this.#messageOf(role).parts.push(...parts);
+    for (const { role, parts } of tail) this.#openMessage(role).parts.push(...parts);
   }
 
   /** Adds the answers together, in the order of the calls, once all have arrived. */
   #giveAnswers(): void {
     const answers = [...this.#answers.values()];
     if (answers.some((answer) => answer === null)) return;
-    this.#messageOf("user").parts.push(...answers.flatMap((answer) => answer ?? []));
+    this.#openMessage("user").parts.push(...answers.flatMap((answer) => answer ?? []));
     this.#isOursLast = false;
     this.#answers = new Map();
   }
 
-  #messageOf(role: Message["role"]): OwnMessage {
+  #openMessage(role: Message["role"]): OwnMessage {
     const last = this.#messages.at(-1);
     if (last?.role === role) return last;
     const message = { role, parts: [] };

@@ -41,24 +41,24 @@ export async function readReply(
   const calls: FunctionCall[] = [];
   /** A signature may arrive with the id of a call that is still to come. */
   const early = new Map<string, string>();
-  const idOf = (given: string) => getOrCreate(early, given, () => ids.take(given));
+  const assignId = (given: string) => getOrCreate(early, given, () => ids.take(given));
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case "text":
         await sayText(fresh.add(event.text));
         break;
       case "function_call":
-        calls.push({ ...event.call, id: idOf(event.call.id) });
+        calls.push({ ...event.call, id: assignId(event.call.id) });
         early.delete(event.call.id);
         break;
       case "end":
-        if (event.reason === "stop") await sayText(fresh.rest());
+        if (event.reason === "stop") await sayText(fresh.takeHeldText());
         return { text, calls, usage, end: event };
       default:
         if (event.type === "usage") usage = event.usage;
         if (event.type === "thought" && event.takesText) text = "";
         if (event.type === "thought" && event.callId !== undefined)
-          await say({ ...event, callId: idOf(event.callId) });
+          await say({ ...event, callId: assignId(event.callId) });
         else await say(event);
     }
   }
@@ -79,15 +79,15 @@ class RepeatFilter {
 
   add(piece: string): string {
     this.#held += piece;
-    if (!this.#isHolding) return this.rest();
+    if (!this.#isHolding) return this.takeHeldText();
     if (this.#said.length > this.#held.length && this.#said.startsWith(this.#held)) return "";
     this.#isHolding = false;
     if (this.#held.startsWith(this.#said)) this.#held = this.#held.slice(this.#said.length);
-    return this.rest();
+    return this.takeHeldText();
   }
 
   /** Returns the held-back text, which turned out not to repeat the whole earlier text. */
-  rest(): string {
+  takeHeldText(): string {
     const rest = this.#held;
     this.#held = "";
     return rest;
@@ -170,12 +170,12 @@ export function trackModelUsage(
       if (event.type === "notice") tell(createNotice(event.message));
       if (event.type === "usage") {
         isCounted = true;
-        budget?.spend(event.usage, model.name);
+        budget?.addUsage(event.usage, model.name);
         tell({ ...event, purpose });
       }
       if (event.type === "end" && event.reason !== "error" && !isCounted) {
         const size = new ContextSize();
-        budget?.spend(estimateUsage(size.of(request), { text, calls: [] }, size), model.name);
+        budget?.addUsage(estimateUsage(size.estimateRequest(request), { text, calls: [] }, size), model.name);
       }
       yield event;
     }

@@ -138,15 +138,17 @@ export class LoopGuard {
   }
 
   /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
-  seen(call: ToolCall): ToolCall {
+  correctRepetition(call: ToolCall): ToolCall {
     if (!isAnswered(call)) return call;
     const mark = hashText(`${call.name} ${JSON.stringify(call.args)}`);
     const step = this.#inReply.has(mark) ? 0 : 1;
     this.#inReply.add(mark);
-    return call.status === "success" ? this.#succeeded(call, mark, step) : this.#failed(call, mark, step);
+    return call.status === "success"
+      ? this.#noteSuccess(call, mark, step)
+      : this.#noteFailure(call, mark, step);
   }
 
-  #failed(call: AnsweredCall, mark: string, step: number): ToolCall {
+  #noteFailure(call: AnsweredCall, mark: string, step: number): ToolCall {
     this.#last.count = 0;
     const failure = getOrCreate(this.#failures, mark, () => ({ count: 0, changes: this.#changes.size }));
     if (failure.changes !== this.#changes.size) failure.count = 0;
@@ -162,7 +164,7 @@ export class LoopGuard {
     return { ...call, llmContent: `${times} ${advice}\nThe error was: ${error}` };
   }
 
-  #succeeded(call: AnsweredCall, mark: string, step: number): ToolCall {
+  #noteSuccess(call: AnsweredCall, mark: string, step: number): ToolCall {
     const kind = this.#kindOf(call.name);
     if (kind === "edit" || kind === "execute") this.#changes.add(mark);
     const answer = hashText(JSON.stringify(call.llmContent));

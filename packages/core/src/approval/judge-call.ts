@@ -64,10 +64,10 @@ function buildEditWidths({ tool, subjects }: ApprovalRequest, { kind, grants }: 
   // Only paths without pattern characters that do not lead above the root.
   if (!/^(?![/~]|[a-z]:)(?!.*(?:^|\/)\.\.(?:\/|$))[^*?[\]{}!()\\]+$/i.test(path)) return null;
   const tools = EDITING.includes(tool) ? EDITING : [tool];
-  const rules = (pattern: string) => tools.map((name) => `${name}(${pattern})`);
+  const listRules = (pattern: string) => tools.map((name) => `${name}(${pattern})`);
   const folder = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
-  const exact = rules(path);
-  return { exact, wide: folder === "" ? exact : rules(`${folder}/**`), all: grants };
+  const exact = listRules(path);
+  return { exact, wide: folder === "" ? exact : listRules(`${folder}/**`), all: grants };
 }
 
 type Widths = NonNullable<Verdict["widths"]>;

@@ -67,22 +67,22 @@ export function buildQuestionView(question: Confirmation, limits: ViewLimits = {
   const show = question.kind === "exec" ? visibleCommand : visibleText;
   const all = question.kind === "edit" ? text.split("\n") : collapseEmptyLines(text);
   const kept = cutMiddle(all, mostLines);
-  const line = (each: string) => {
+  const formatLine = (each: string) => {
     const shown = show(each);
     return shortenLine(question.kind === "edit" ? shown : collapseLongSpaces(shown), mostCharacters);
   };
-  const oneLine = (each: string) => collapseLongSpaces(line(each.replace(/\n/g, "\\n")));
-  const rule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
+  const oneLine = (each: string) => collapseLongSpaces(formatLine(each.replace(/\n/g, "\\n")));
+  const formatRule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
     title: oneLine(question.title),
     target: target.map(oneLine),
-    lines: [...kept.head.map(line), ...counted, ...kept.tail.map(line)],
+    lines: [...kept.head.map(formatLine), ...counted, ...kept.tail.map(formatLine)],
     parts: parts.map(oneLine),
     ...collectReach(question, oneLine),
-    grants: question.grants.map(rule),
-    subjects: listGrantSubjects(question.grants.map(rule)),
-    ...(question.widths && { widths: listWidths(question.widths, rule) }),
+    grants: question.grants.map(formatRule),
+    subjects: listGrantSubjects(question.grants.map(formatRule)),
+    ...(question.widths && { widths: listWidths(question.widths, formatRule) }),
     omittedLines: kept.omitted,
   };
 }

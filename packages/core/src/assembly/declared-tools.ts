@@ -24,17 +24,17 @@ export class DeclaredTools {
     this.#needs = needs;
   }
 
-  declarations(): FunctionDeclaration[] {
+  buildDeclarations(): FunctionDeclaration[] {
     const { registry, mostCharacters, isWaiting } = this.#needs;
     const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
-    const costOf = (tool: Tool) => (this.#isFree(tool) ? 0 : measureDeclaration(tool));
-    let left = mostCharacters - this.#declared(all).reduce((sum, tool) => sum + costOf(tool), 0);
+    const measureCost = (tool: Tool) => (this.#isFree(tool) ? 0 : measureDeclaration(tool));
+    let left = mostCharacters - this.#listDeclared(all).reduce((sum, tool) => sum + measureCost(tool), 0);
     let leavesOut = false;
     const added: string[] = [];
     for (const tool of all.values()) {
       if (this.#order.has(tool.name) || tool.name === TOOL_SEARCH) continue;
-      const cost = costOf(tool);
+      const cost = measureCost(tool);
       if (cost > left) leavesOut = true;
       else {
         added.push(tool.name);
@@ -44,10 +44,10 @@ export class DeclaredTools {
     // It finds the others, so it is declared only when there are others.
     const search = all.has(TOOL_SEARCH) && !this.#order.has(TOOL_SEARCH) && (leavesOut || isWaiting());
     for (const name of [...added, ...(search ? [TOOL_SEARCH] : [])].sort()) this.#order.add(name);
-    return this.#declared(all).map(buildDeclaration);
+    return this.#listDeclared(all).map(buildDeclaration);
   }
 
-  undeclared(): Tool[] {
+  listUndeclared(): Tool[] {
     const usable = this.#needs.registry.getUsableTools();
     return usable.filter(({ name }) => name !== TOOL_SEARCH && !this.#order.has(name));
   }
@@ -60,7 +60,7 @@ export class DeclaredTools {
     }
   }
 
-  #declared(all: ReadonlyMap<string, Tool>): Tool[] {
+  #listDeclared(all: ReadonlyMap<string, Tool>): Tool[] {
     return [...this.#order].flatMap((name) => all.get(name) ?? []);
   }
 

@@ -86,7 +86,7 @@ export class GitNews {
   }
 
   /** Asks git, but only on the first call. Never rejects. */
-  async look(signal: AbortSignal): Promise<void> {
+  async readGitFacts(signal: AbortSignal): Promise<void> {
     const { roots, environment, variables } = this.#ground;
     if (this.#isAsked) return;
     this.#isAsked = true;

@@ -64,12 +64,12 @@ function answerFromGiven(
   { confirmation, approval }: GivenAnswer,
   usual: SchedulerOptions["questions"],
 ): SchedulerOptions["questions"] {
-  const asking = (callId: string) => async (question: Question, signal: AbortSignal) => {
+  const createAsk = (callId: string) => async (question: Question, signal: AbortSignal) => {
     const answer = readAnswer(approval, question.confirmation);
     const isSame = isDeepStrictEqual(question.confirmation, confirmation);
     if (isSame && typeof answer !== "string") return answer.decision;
     const queue = await usual?.(callId);
     return queue === undefined ? null : queue.inTurn(() => queue.ask(question, signal), signal);
   };
-  return async (callId) => ({ ask: asking(callId), inTurn: (work) => work(false) });
+  return async (callId) => ({ ask: createAsk(callId), inTurn: (work) => work(false) });
 }

@@ -72,7 +72,7 @@ export function createBriefing(
   return async (moment, signal) => {
     const { skillsText } = await definitions();
     const at = moment === "start" ? "session_start" : "before_compaction";
-    const said = (await hooks?.at(at, signal)) ?? [];
+    const said = (await hooks?.runEvent(at, signal)) ?? [];
     return [...(skillsText === null ? [] : [skillsText]), ...said];
   };
 }

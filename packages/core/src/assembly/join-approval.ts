@@ -61,13 +61,13 @@ export function createLazyApproval(needs: ApprovalOptions) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const isCommand = request.confirmation !== false && request.confirmation.kind === "exec";
     const judge = await (isCommand ? commandJudge() : callJudge());
-    const judged = async (granted: readonly Rule[]) =>
+    const judgeGranted = async (granted: readonly Rule[]) =>
       judge(request, current.mode, { ...rules, granted: [...grants.session, ...granted] });
-    const verdict = await judged([]);
+    const verdict = await judgeGranted([]);
     if (verdict.verdict !== "ask") return verdict;
-    const stored = await grants.stored();
+    const stored = await grants.readStoredRules();
     if (stored.fault !== undefined) return { ...verdict, reason: `${verdict.reason}; ${stored.fault}` };
-    return stored.rules.length === 0 ? verdict : judged(stored.rules);
+    return stored.rules.length === 0 ? verdict : judgeGranted(stored.rules);
   };
 }
 
@@ -97,7 +97,7 @@ async function judgeWithFacts<T>(facts: PathFacts, judge: (known: KnownFacts) =>
   const known = new Map<string, unknown>();
   for (;;) {
     const asked = new Map<string, Promise<unknown>>();
-    const fact =
+    const lookUpFact =
       (name: keyof PathFacts) =>
       (...given: readonly unknown[]) => {
         const key = known.size === 0 ? "" : JSON.stringify([name, ...given]);
@@ -111,7 +111,7 @@ async function judgeWithFacts<T>(facts: PathFacts, judge: (known: KnownFacts) =>
         return UNKNOWN[name];
       };
     const names = Object.keys(UNKNOWN) as (keyof PathFacts)[];
-    const verdict = judge(Object.fromEntries(names.map((name) => [name, fact(name)])) as KnownFacts);
+    const verdict = judge(Object.fromEntries(names.map((name) => [name, lookUpFact(name)])) as KnownFacts);
     if (asked.size === 0) return verdict;
     for (const [key, told] of asked) known.set(key, await told);
   }
@@ -167,9 +167,9 @@ export class Grants implements SessionGrants {
   }
 
   /** Reads the stored rules that apply here, again each time. `fault` says why none of them counts. */
-  async stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }> {
+  async readStoredRules(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }> {
     try {
-      const all = await (await this.#opened()).all();
+      const all = await (await this.#opened()).readItems();
       const here = all.filter(({ project }) => project === undefined || project === this.#project);
       return { rules: here.map(({ rule }) => parseRule(rule)) };
     } catch (error) {
@@ -197,7 +197,7 @@ export class Grants implements SessionGrants {
     return this.session.map(({ text }) => text);
   }
 
-  revoke(rule: string): boolean {
+  removeRule(rule: string): boolean {
     const before = this.session.length;
     this.session = this.session.filter(({ text }) => text !== rule);
     return this.session.length < before;

@@ -30,11 +30,11 @@ export function createDeclarationList({
   if (sources.length > 0 && !isExcluded) {
     const search = new ToolSearch({
       sources,
-      undeclared: () => declared.undeclared(),
+      undeclared: () => declared.listUndeclared(),
       declare: (names) => declared.declare(names),
-      settle: async (signal) => (await waiting?.settle(signal)) ?? [],
+      settle: async (signal) => (await waiting?.waitForNewTools(signal)) ?? [],
     });
     registry.registerTool(search);
   }
-  return () => declared.declarations();
+  return () => declared.buildDeclarations();
 }

@@ -36,7 +36,7 @@ export function joinEgress({
   const { allow, deny } = readNetworkRules(home.settings.sandbox.network);
   const rules = async (): Promise<HostRules> => {
     const { session } = grants;
-    const stored = await grants.stored();
+    const stored = await grants.readStoredRules();
     const granted = [...home.rules.allow, ...session, ...stored.rules];
     return { allow: [...allow, ...listHosts(granted)], deny: [...deny, ...listHosts(home.rules.deny)] };
   };

@@ -5,7 +5,7 @@ import type { JoinedJournal } from "./join-journal.ts";
 import { type CommandOptions, createCommandRunner } from "./run-command.ts";
 
 /** The hooks of a session. Their code is not loaded if settings have none. */
-export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
+export type JoinedHooks = Pick<Hooks, "runBefore" | "runAfter" | "runEvent">;
 
 interface HookOptions extends Omit<CommandOptions, "isConfined"> {
   readonly sessionId: string | undefined;
@@ -28,5 +28,5 @@ export function joinHooks(ground: HookOptions): JoinedHooks | undefined {
       run: (request, signal) => journal.ofCommand("hook", request.command, () => run({ ...request, signal })),
     });
   });
-  return createLazyMethods(open, ["before", "after", "at"]);
+  return createLazyMethods(open, ["runBefore", "runAfter", "runEvent"]);
 }

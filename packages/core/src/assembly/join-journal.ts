@@ -50,11 +50,13 @@ export function joinJournal({
       const isOwn = registry.sourceOf(tool.name) === BUILT_IN_SOURCE;
       if (isOwn && (tool.kind === "edit" || args.command === undefined)) return work();
       const journal = await open();
-      return journal ? journal.around({ maker: tool.name, what: description, callId: id }, work) : work();
+      return journal
+        ? journal.runRecorded({ maker: tool.name, what: description, callId: id }, work)
+        : work();
     },
     ofCommand: async (maker, command, work) => {
       const journal = await open();
-      return journal ? journal.around({ maker, what: command }, work) : work();
+      return journal ? journal.runRecorded({ maker, what: command }, work) : work();
     },
     look: async () => {
       if (!isHere) return null;

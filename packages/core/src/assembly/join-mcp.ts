@@ -37,8 +37,8 @@ export async function openMcpSources(
   const redactor = new Redactor(secrets);
   const prefixes = assignPrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const clean = (text: string) => redactor.text(text);
-  const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts, clean };
+  const redactText = (text: string) => redactor.redactText(text);
+  const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts, clean: redactText };
   const asking = questions ? { askUser: createUserAsker(questions) } : {};
   return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;

@@ -22,7 +22,7 @@ export function joinSession(options: SessionOptions) {
   const log = openLog(options, home, models);
   const conversation = new Conversation(log.events.note);
   const { tell } = conversation;
-  const budget = models.budgetOf(options.budget);
+  const budget = models.createBudget(options.budget);
   const mostAnswerCharacters = computeAnswerRoom(models.window);
   const background = new BackgroundTasks({ mostCharacters: mostAnswerCharacters, tell });
   const spending = { home, budget, maxTurns: options.maxTurns, mainPrompt: options.instructions };
@@ -40,7 +40,7 @@ export function joinSession(options: SessionOptions) {
     tellsGit: !options.resume && options.machine === undefined && home.settings.context.environment,
     reads: recording.reads,
     awaitsAnswers: options.awaitsAnswers,
-    asking: { tell, recall: parking.recall, knows: (callId) => parked?.knows(callId) ?? false },
+    asking: { tell, recall: parking.recall, knows: (callId) => parked?.hasQuestion(callId) ?? false },
     onMode: (mode) => tell({ type: "mode", mode }),
     park: options.park ? parking.confirm : undefined,
     subagents,
@@ -57,7 +57,7 @@ export function joinSession(options: SessionOptions) {
     background,
     onRequestSent,
     waitsForUser: options.awaitsAnswers || options.park,
-    past: log.past?.events((tool) => resolveToolKind(registry.getTool(tool))),
+    past: log.past?.listEvents((tool) => resolveToolKind(registry.getTool(tool))),
     registry,
     runCalls,
     callIds,
@@ -100,7 +100,7 @@ function openLog(options: SessionOptions, home: Home, models: Models) {
   };
   const recording = new Recording(place, announcement);
   const past = resume?.session ?? null;
-  const parked = past?.parked(answer);
+  const parked = past?.buildParkedQuestions(answer);
   const parking = new Parking({ sessionId: id, recording, parked });
   return { id, announcement, recording, past, parked, parking, events: new SessionEvents(recording, parked) };
 }

@@ -119,7 +119,7 @@ function openAgent(definition: SubagentDefinition, parentCallId: string, ground:
   if (named.length > 0 && own.registry.getAllTools().length === 0)
     return `none of its tools is known here: ${named.join(", ")}`;
   const words = { mainPrompt, instructions };
-  const model = models.or(name ?? home.settings.model.subagent);
+  const model = models.getModelOrDefault(name ?? home.settings.model.subagent);
   const { small } = models;
   return createAgent({ ...own, ...words, model, small, home, conversation, budget, maxTurns });
 }

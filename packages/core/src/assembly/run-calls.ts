@@ -48,10 +48,13 @@ export async function callAll(
   const wrap = isHeard ? (await loadToolWrapper()).wrapListener : null;
   // Wrap each listener separately, so that neither its errors nor its rejections affect the other or the call.
   const listeners = wrap ? [wrap((state: ToolCall) => onCall?.(state)), wrap(update)] : [];
-  const tell = (state: ToolCall) => {
+  const notifyListeners = (state: ToolCall) => {
     for (const listen of listeners) listen(state);
   };
-  const answers = await runCalls(calls, { signal: signal ?? new AbortController().signal, onCall: tell });
+  const answers = await runCalls(calls, {
+    signal: signal ?? new AbortController().signal,
+    onCall: notifyListeners,
+  });
   if (answers.length !== calls.length || !answers.every(isAnswered))
     throw new Error("The scheduler left a call unanswered.");
   return answers;

@@ -44,7 +44,7 @@ export class Models {
     this.model = main;
     this.#first = main.name;
     const { small } = settings.model;
-    this.small = small === undefined ? undefined : this.#named(small);
+    this.small = small === undefined ? undefined : this.#getModel(small);
     this.forSmallWork = this.small === undefined ? this : { model: this.small };
   }
 
@@ -55,17 +55,17 @@ export class Models {
 
   /** The price for a million tokens; undefined if neither the settings nor the service names it. */
   get #price(): ModelPrice | undefined {
-    return this.#priceOf(this.model.name) ?? this.model.price;
+    return this.#findPrice(this.model.name) ?? this.model.price;
   }
 
   /** Looks up the price in the settings by the model's name, with or without the prefix of its service. */
-  #priceOf(name: string): ModelPrice | undefined {
+  #findPrice(name: string): ModelPrice | undefined {
     const known = new Map(Object.entries(this.#settings.model.prices ?? {}));
     return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
   }
 
   /** Returns the session's budget, which is shared with all code that spends on its behalf. */
-  budgetOf(given: string | Budget | undefined): Budget | undefined {
+  createBudget(given: string | Budget | undefined): Budget | undefined {
     if (typeof given !== "string") return given;
     const limits = parseBudget(given);
     const own = this.#price;
@@ -77,7 +77,7 @@ export class Models {
       );
     }
     // A subagent's model without a price is assumed to cost as much as the main model.
-    return new Budget(limits, (name) => this.#priceOf(name) ?? own);
+    return new Budget(limits, (name) => this.#findPrice(name) ?? own);
   }
 
   /** Returns a notice about the cost of the next request if none of it is cached. Empty if that is little. */
@@ -90,15 +90,15 @@ export class Models {
   }
 
   /** Returns the model with this name, or without a name the model that answers. */
-  or(name: string | undefined): ChatModel {
-    return name === undefined ? this.model : this.#named(name);
+  getModelOrDefault(name: string | undefined): ChatModel {
+    return name === undefined ? this.model : this.#getModel(name);
   }
 
-  use(given: string | ChatModel): void {
-    this.model = typeof given === "string" ? this.#named(given) : wrapModel(given);
+  changeModel(given: string | ChatModel): void {
+    this.model = typeof given === "string" ? this.#getModel(given) : wrapModel(given);
   }
 
-  #named(name: string): ChatModel {
+  #getModel(name: string): ChatModel {
     const found = this.#openModel?.(name);
     if (found) return found;
     throw new SettingsError(`No service is configured for the model "${name}": set its key or its baseUrl.`);
@@ -114,19 +114,22 @@ interface HelpOptions {
 /** Returns what tools can use the model for. The usage counts for the session. */
 export function createModelHelpers(models: Models, { home, budget, conversation }: HelpOptions) {
   const { tell, history } = conversation;
-  const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
+  const trackUsage = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
     trackModelUsage(asked, { purpose, budget, tell });
   // Loaded when needed, because few runs correct an edit.
-  const correctEditOf =
+  const createCorrectEdit =
     (said: ReadMessages): CorrectEdit =>
     async (failed, signal) => {
       const { createEditCorrector, readEditContext } = await import("../agent/edit-corrector.ts");
-      return createEditCorrector(paid("edit_correction"), () => readEditContext(said()))(failed, signal);
+      return createEditCorrector(trackUsage("edit_correction"), () => readEditContext(said()))(
+        failed,
+        signal,
+      );
     };
-  const tools = { answerFromPage: createPageAnswerer(paid("page")), said: () => history.messages };
+  const tools = { answerFromPage: createPageAnswerer(trackUsage("page")), said: () => history.messages };
   return {
-    tools: home.settings.tools.editCorrection ? { ...tools, correctEditOf } : tools,
-    askModel: createSamplingHandler(paid("mcp_sampling", models)),
+    tools: home.settings.tools.editCorrection ? { ...tools, correctEditOf: createCorrectEdit } : tools,
+    askModel: createSamplingHandler(trackUsage("mcp_sampling", models)),
   };
 }
 

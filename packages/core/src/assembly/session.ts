@@ -109,7 +109,7 @@ export class Session {
   /** Continues a resumed session where it stopped, starting with calls that had not begun. */
   continue(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     const stop = AbortSignal.any([signal ?? this.#closing.signal, this.#closing.signal]);
-    this.#parts.parking.endWith(stop);
+    this.#parts.parking.dropOnAbort(stop);
     return this.#run(null, stop);
   }
 
@@ -126,7 +126,7 @@ export class Session {
     const work = new ProofOfWork({ kindOf: this.#kindOf, look: this.#tools.journal.look });
     events.work = work;
     try {
-      const begun = await this.#begin(prompt, signal);
+      const begun = await this.#beginRun(prompt, signal);
       const { demands } = begun;
       let input: Prompt | readonly FunctionCall[] | null = begun.input;
       yield* begun.events;
@@ -153,25 +153,25 @@ export class Session {
   }
 
   /** The events before the work, and what the agent works on: null where there is nothing. */
-  async #begin(prompt: Prompt | null, signal: AbortSignal) {
+  async #beginRun(prompt: Prompt | null, signal: AbortSignal) {
     const words = await this.#prepare(prompt?.text ?? null, signal);
     const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
-    const opening = this.#openSession(words === null).map((event) => this.#heard(event));
+    const opening = this.#openSession(words === null).map((event) => this.#noteIfNew(event));
     const gap = words === null && left.length === 0 ? await this.#findGap() : {};
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#buildDemands(signal);
     const end = gap.end ?? null;
     const told = demands ? demands.tell(words) : words;
-    const given = told === null ? left : this.#inputOf(told, prompt?.media);
+    const given = told === null ? left : this.#buildPrompt(told, prompt?.media);
     return { events, demands, end, input: end === null ? given : null };
   }
 
   #inputAgain({ again, notice: told }: { readonly again: string; readonly notice?: string }): Prompt {
     if (told) this.#tools.notes.push(told);
-    return this.#inputOf(again);
+    return this.#buildPrompt(again);
   }
 
-  #inputOf(text: string, media?: Prompt["media"]): Prompt {
+  #buildPrompt(text: string, media?: Prompt["media"]): Prompt {
     // Tell the model about plan mode before it gets the prompt.
     const note = createModeNote(this.approvalMode, this.history);
     if (note !== null) this.#conversation.tell(note);
@@ -202,9 +202,9 @@ export class Session {
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
     this.#parts.subagents.add(subagents);
     if (prompt === null) return null;
-    if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.resolved(prompt, signal);
+    if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.expandNames(prompt, signal);
     const { expandCommand } = await import("../agent/definitions.ts");
-    return this.mcp.resolved(expandCommand(prompt, commands) ?? prompt, signal);
+    return this.mcp.expandNames(expandCommand(prompt, commands) ?? prompt, signal);
   }
 
   /** Returns the events that precede the first prompt of this process. */
@@ -214,7 +214,7 @@ export class Session {
     const { announcement, past, models } = this.#parts;
     if (past === null) return [announcement];
     const { notices, calls } = past;
-    const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
+    const answers = calls.createAnswers(this.#kindOf, isGoingOn ? "unusable" : "all");
     const told = [...notices, ...models.costNotice("Resuming this session", this.contextFill)];
     return [announcement, ...told.map(createNotice), ...answers.map(this.#conversation.note)];
   }
@@ -230,18 +230,18 @@ export class Session {
   }
 
   #finishRun(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {
-    this.#lastEnd = { ...(this.#parts.parking.outcome(end) ?? end), ...(proof && { proof }) };
+    this.#lastEnd = { ...(this.#parts.parking.buildParkedEnd(end) ?? end), ...(proof && { proof }) };
     return this.#recording.end(this.#lastEnd);
   }
 
   /** The event, after what the user should know by now. */
   #withNotes(event?: AgentEvent): AgentEvent[] {
     const notes = this.#tools.notes.splice(0).map((message) => this.#noted(createNotice(message)));
-    return event === undefined ? notes : [...notes, this.#heard(event)];
+    return event === undefined ? notes : [...notes, this.#noteIfNew(event)];
   }
 
   /** The conversation has noted all others when they happened. */
-  #heard(event: AgentEvent): AgentEvent {
+  #noteIfNew(event: AgentEvent): AgentEvent {
     const isNew = event.type === "notice" || event === this.#parts.announcement;
     return isNew ? this.#noted(event) : event;
   }
@@ -308,7 +308,7 @@ export class Session {
   /** Changes the model from the next request on: to another one of the service by its name, or to a model object. */
   useModel(model: string | ChatModel): void {
     const { models } = this.#parts;
-    models.use(model);
+    models.changeModel(model);
     this.#agent.useModel(models.model, models.window);
     const told = models.costNotice("Changing the model", this.contextFill);
     for (const text of told) this.#conversation.tell(createNotice(text));
@@ -316,13 +316,13 @@ export class Session {
 
   /** Adds text or parts from the user to the current turn: sent with the next request, after the answers so far. */
   steer(words: PartListUnion): void {
-    this.#conversation.words.steer(toPrompt(words));
+    this.#conversation.words.addSteering(toPrompt(words));
     this.#tools.spoken.inputs += 1;
   }
 
   /** Adds text or parts that are sent when the model has ended its turn. The run then continues with them. */
   queue(words: PartListUnion): void {
-    this.#conversation.words.queue(toPrompt(words));
+    this.#conversation.words.addQueued(toPrompt(words));
     this.#tools.spoken.inputs += 1;
   }
 
@@ -371,7 +371,7 @@ export class Session {
     this.#closing.abort(new Error("This session is closed."));
     this.#tools.refuseCalls();
     await this.#parts.background.stopAll();
-    if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
+    if (this.#hasBegun) await this.#tools.hooks?.runEvent("session_end", new AbortController().signal);
     for (const part of [this.#tools, this.#recording, this.#parts.home]) await part.close().catch(() => {});
   }
 }

@@ -51,34 +51,34 @@ export class ToolDiscovery {
   /** Starts all sources on the first call. Resolves when each has been asked. Never rejects. */
   start(): Promise<void> {
     if (this.#open === null || this.#work.signal.aborted) return this.#started ?? Promise.resolve();
-    this.#started ??= this.#begin(this.#open);
+    this.#started ??= this.#openSources(this.#open);
     return this.#started;
   }
 
-  async #begin(open: OpenSources): Promise<void> {
+  async #openSources(open: OpenSources): Promise<void> {
     try {
-      this.sources = await open((failure) => this.#fail(failure));
+      this.sources = await open((failure) => this.#reportFailure(failure));
       // Each source listens to the signal; Node warns on the user's screen about more than ten listeners.
       if (this.sources.length > 10)
         process.getBuiltinModule("node:events").setMaxListeners(0, this.#work.signal);
       if (this.#work.signal.aborted) return await this.#closeSources();
       for (const source of this.sources) this.#registry.addSource(source);
-      for (const source of this.sources) this.#discover(source);
+      for (const source of this.sources) this.#discoverSource(source);
     } catch (error) {
-      this.#fail({ source: "tools", message: describeError(error) });
+      this.#reportFailure({ source: "tools", message: describeError(error) });
     }
   }
 
-  #discover(source: ToolSource): void {
+  #discoverSource(source: ToolSource): void {
     const work = this.#registry.discoverFrom(source, this.#work.signal).then((failures) => {
       if (this.#running.get(source) === work) this.#running.delete(source);
-      if (!this.#work.signal.aborted) for (const failure of failures) this.#fail(failure);
+      if (!this.#work.signal.aborted) for (const failure of failures) this.#reportFailure(failure);
     });
     this.#running.set(source, work);
     this.#asked.set(source, performance.now());
   }
 
-  #fail(failure: DiscoveryFailure): void {
+  #reportFailure(failure: DiscoveryFailure): void {
     this.failures.push(failure);
     this.onFailure(failure);
   }
@@ -92,7 +92,7 @@ export class ToolDiscovery {
     // The discovery command has its own time limit in the settings.
     const limit = timeoutMs ?? Math.max(READY_MS, this.#commandMs);
     let isOver = false;
-    const settled = this.#settled().then(() => {
+    const settled = this.#settleAll().then(() => {
       isOver = true;
     });
     await runWithEitherSignal([signal ?? closing, closing], (either) => waitAtMost(settled, limit, either));
@@ -106,16 +106,16 @@ export class ToolDiscovery {
     return [...this.failures, ...late.map((source) => ({ source, message }))];
   }
 
-  async #settled(): Promise<void> {
+  async #settleAll(): Promise<void> {
     await this.start();
-    await Promise.all(this.sources.map((source) => this.#settling(source)));
+    await Promise.all(this.sources.map((source) => this.#waitForSource(source)));
     await Promise.all(this.#running.values());
   }
 
   /** Waits for a source to settle. One with tools from an earlier session counts as running until then. */
-  async #settling(source: ToolSource): Promise<void> {
+  async #waitForSource(source: ToolSource): Promise<void> {
     this.#unsettled.add(source);
-    await source.settle?.();
+    await source.waitForListing?.();
     this.#unsettled.delete(source);
   }
 
@@ -132,7 +132,7 @@ export class ToolDiscovery {
   async refresh(): Promise<readonly DiscoveryFailure[]> {
     await this.ready();
     this.failures.length = 0;
-    for (const source of this.sources) this.#discover(source);
+    for (const source of this.sources) this.#discoverSource(source);
     return this.ready();
   }
 
@@ -140,7 +140,7 @@ export class ToolDiscovery {
   async beforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.sources) {
-      if (!this.#running.has(source) && (await source.isStale?.())) this.#discover(source);
+      if (!this.#running.has(source) && (await source.isStale?.())) this.#discoverSource(source);
     }
     await Promise.all([...this.#running].map(([source, work]) => this.#waitFor(source, work, signal)));
   }
@@ -153,22 +153,22 @@ export class ToolDiscovery {
   }
 
   /** Waits for the sources of outdated tools with these names to declare the current ones; gives up after a while. */
-  async #renew(names: readonly string[], signal: AbortSignal): Promise<void> {
+  async #refreshNamed(names: readonly string[], signal: AbortSignal): Promise<void> {
     const tools = names.map((name) => this.#registry.getTool(name));
     const outdated = tools.map((tool) => (tool?.isOutdated ? this.#registry.sourceOf(tool.name) : undefined));
     const sources = this.sources.filter(({ name }) => outdated.includes(name));
-    const work = Promise.allSettled(sources.map((source) => source.renew?.()));
+    const work = Promise.allSettled(sources.map((source) => source.refreshIfStale?.()));
     if (sources.length > 0) await waitAtMost(work, SERVER_WAIT_MS, signal);
   }
 
   /** Waits for tools that the registry does not have yet, and until outdated ones are renewed. */
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#arrival(names, signal);
-    await this.#renew(names, signal);
+    await this.#waitForNamed(names, signal);
+    await this.#refreshNamed(names, signal);
   }
 
   /** Resolves when the registry has all the names, when all sources have answered, or when it takes too long. */
-  async #arrival(names: readonly string[], signal: AbortSignal): Promise<void> {
+  async #waitForNamed(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
     const isMeant = ({ prefix }: ToolSource) =>
@@ -177,8 +177,8 @@ export class ToolDiscovery {
     await this.start();
     for (const source of this.sources) {
       // The source may have failed before the user logged in or fixed the problem.
-      if (!this.#running.has(source) && isMeant(source)) this.#discover(source);
-      void source.settle?.();
+      if (!this.#running.has(source) && isMeant(source)) this.#discoverSource(source);
+      void source.waitForListing?.();
     }
     for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
       const isNamed = [...this.#running.keys()].some(isMeant);
@@ -194,9 +194,9 @@ export class ToolDiscovery {
   }
 
   /** Waits a while for the remaining sources. Resolves to the names of those that still have not answered. */
-  async settle(signal: AbortSignal): Promise<readonly string[]> {
+  async waitForNewTools(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
-    for (const source of this.sources) void source.settle?.();
+    for (const source of this.sources) void source.waitForListing?.();
     await waitAtMost(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
     return [...this.#running.keys()].map(({ name }) => name);
   }
@@ -280,10 +280,10 @@ export function createLazyMcp(discovery: ToolDiscovery, guard: (tool: Tool) => T
   const names = ["prompts", "resources", "prompt", "readResource", "callTool", "test", "login"] as const;
   return {
     ...createLazyMethods(door, names),
-    resolved: async (text, signal) => {
+    expandNames: async (text, signal) => {
       // Most prompts mention no server, so avoid loading the code that resolves mentions.
       if (!/(?:^\/|(?:^|\s)@)[A-Za-z0-9_-]+:/.test(text)) return text;
-      return (await door()).resolved(text, signal);
+      return (await door()).expandNames(text, signal);
     },
   };
 }

@@ -109,7 +109,7 @@ export class ToolSet {
   /** What only git knows about the folder. Only set for a session. */
   readonly gitNews: GitNews | undefined;
   /** Asks git, in parallel to the first request and only then: later, calls may have changed the answer. */
-  readonly onRequestSent = once(() => this.gitNews?.look(this.#closing.signal));
+  readonly onRequestSent = once(() => this.gitNews?.readGitFacts(this.#closing.signal));
   readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
@@ -174,9 +174,9 @@ export class ToolSet {
     const { judge, callIds } = this;
     const asking = park ? this.questions.load : (questions ?? this.#findAnsweredQuestions(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
-    const guard = (tool: Tool) => guardTool(tool, { ...flow, callIds });
-    this.guarded = registry.guarded(guard);
-    this.mcp = createLazyMcp(this.discovery, guard);
+    const guardOwnTool = (tool: Tool) => guardTool(tool, { ...flow, callIds });
+    this.guarded = registry.guarded(guardOwnTool);
+    this.mcp = createLazyMcp(this.discovery, guardOwnTool);
     this.runCalls = createLazyCalls({
       ...flow,
       registry,
@@ -192,11 +192,11 @@ export class ToolSet {
     const { name, tools = ["*"], withoutTools = [], approvalMode } = definition;
     const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
-    const anyOf = (patterns: readonly string[]) => {
+    const matchAny = (patterns: readonly string[]) => {
       const matchers = patterns.map((pattern) => createGlobMatcher(pattern, EXACT));
       return (tool: string) => matchers.some((matches) => matches(tool));
     };
-    const [isWanted, isUnwanted] = [anyOf(tools), anyOf(withoutTools)];
+    const [isWanted, isUnwanted] = [matchAny(tools), matchAny(withoutTools)];
     const isOffered = (tool: string) => isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
     const fresh = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
     for (const tool of this.registry.getAllTools()) {
@@ -247,9 +247,9 @@ export class ToolSet {
   #createJudge(current: { readonly mode: ApprovalMode }): SchedulerOptions["judge"] {
     const { roots } = this.workspace;
     const { shell } = this.commands;
-    const containment = () => this.journal.findContainment(() => this.commands.sandbox());
+    const checkContainment = () => this.journal.findContainment(() => this.commands.sandbox());
     const ground = { home: this.#home, grants: this.#grants, roots, shell };
-    return createLazyApproval({ ...ground, current, containment, report: this.#report });
+    return createLazyApproval({ ...ground, current, containment: checkContainment, report: this.#report });
   }
 
   #toolMaker(
@@ -341,7 +341,7 @@ function createPlanning(current: CurrentMode, spoken: { readonly inputs: number 
 /** Returns where facts are stored for later sessions: a project's in its root, the user's own in their home. */
 function resolveMemoryFiles(workspace: Workspace, { folder, settings }: Home): MemoryFiles {
   // Look up the file for each fact: a new file may have appeared that the next session reads instead.
-  const placeIn = (top: string, open: MemoryFiles["project"]["open"]) => ({
+  const locateMemory = (top: string, open: MemoryFiles["project"]["open"]) => ({
     get file() {
       return join(top, resolveContextFileNames(settings.context.fileNames, top)[0]);
     },
@@ -355,7 +355,10 @@ function resolveMemoryFiles(workspace: Workspace, { folder, settings }: Home): M
     }
     return personal;
   };
-  return { project: placeIn(workspace.root, async () => workspace), global: placeIn(folder, openHome) };
+  return {
+    project: locateMemory(workspace.root, async () => workspace),
+    global: locateMemory(folder, openHome),
+  };
 }
 
 /** Returns the web search in the settings, or undefined if there is none. Its code is loaded with the first search. */
@@ -381,8 +384,8 @@ function createSearcher(
 }
 
 function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
-  const matches = (pattern: string) => createGlobMatcher(pattern, EXACT)(name);
-  return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
+  const matchesTool = (pattern: string) => createGlobMatcher(pattern, EXACT)(name);
+  return (include.length === 0 || include.some(matchesTool)) && !exclude.some(matchesTool);
 }
 
 /** Returns the paths that no tool may read: a deny rule for one reading tool closes the file to every tool. */

@@ -49,12 +49,12 @@ export class Toolbox {
     const home = resolveHome(options);
     this.#home = home;
     const { awaitsAnswers, onQuestion } = options;
-    const tell = (event: QuestionEvent) => {
+    const passQuestion = (event: QuestionEvent) => {
       if (event.type !== "question") return;
       const { type: _, ...question } = event;
       onQuestion?.(question);
     };
-    const asking = onQuestion ? { tell, knows: () => false } : undefined;
+    const asking = onQuestion ? { tell: passQuestion, knows: () => false } : undefined;
     this.#tools = new ToolSet(options, home, { undoWriter, awaitsAnswers, ...(asking && { asking }) });
     const { registry, discovery: waiting } = this.#tools;
     this.#declarations = createDeclarationList({ home, registry, waiting });

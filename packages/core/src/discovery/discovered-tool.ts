@@ -52,7 +52,7 @@ export class DiscoveredTool extends BaseTool<Args> {
   }
 
   getDescription(args: Args): string {
-    return `Run ${this.#line()} with ${shortenText(JSON.stringify(args))}`;
+    return `Run ${this.#formatCommandLine()} with ${shortenText(JSON.stringify(args))}`;
   }
 
   /** Returns a mark of this definition and command, so that an "always" applies to exactly them. */
@@ -65,7 +65,7 @@ export class DiscoveredTool extends BaseTool<Args> {
       kind: "discovered",
       title: `Run ${this.name}, a tool of the discovery command?`,
       tool: this.name,
-      command: this.#line(),
+      command: this.#formatCommandLine(),
       args,
       grants: [`${this.name}(${this.#mark})`],
     });
@@ -73,7 +73,7 @@ export class DiscoveredTool extends BaseTool<Args> {
 
   async execute(args: Args, signal: AbortSignal): Promise<ToolResult> {
     const end = await this.#needs.run({
-      command: this.#line(),
+      command: this.#formatCommandLine(),
       inSettings: this.#needs.callCommand,
       input: JSON.stringify(args),
       seconds: this.#needs.callSeconds,
@@ -88,7 +88,7 @@ export class DiscoveredTool extends BaseTool<Args> {
   }
 
   /** Returns the shell command for this tool. Its name contains only characters that the shell takes literally. */
-  #line(): string {
+  #formatCommandLine(): string {
     return `${this.#needs.callCommand} ${quoteShellWord(this.name)}`;
   }
 }

@@ -61,7 +61,7 @@ export class Hooks {
    * because the hook may be a guard. `change` returns the call with new arguments, which later hooks get. If it returns
    * null, because they are invalid, no more hooks run.
    */
-  async before(first: HookedCall, change: ChangeCall, signal: AbortSignal): Promise<BeforeCall> {
+  async runBefore(first: HookedCall, change: ChangeCall, signal: AbortSignal): Promise<BeforeCall> {
     let call: HookedCall | null = first;
     let decision: HookAnswer["decision"];
     let reason = "";
@@ -86,26 +86,30 @@ export class Hooks {
   }
 
   /** Runs the hooks after a call. Returns what the model should learn in addition to the answer. */
-  async after(
+  async runAfter(
     call: HookedCall,
     answer: { readonly status: string; readonly text: string },
     signal: AbortSignal,
   ) {
     const { tool, kind, args } = call;
     const hooks = this.#needs.settings.filter((hook) => isFor(hook, "after_tool", call));
-    return this.#contexts(hooks, { tool, kind, args, ...answer }, signal);
+    return this.#collectContexts(hooks, { tool, kind, args, ...answer }, signal);
   }
 
   /** Runs the hooks of an event of the session. Returns what the model should learn. */
-  async at(
+  async runEvent(
     event: Exclude<HookEventName, "before_tool" | "after_tool">,
     signal: AbortSignal,
   ): Promise<string[]> {
     const hooks = this.#needs.settings.filter((hook) => hook.event === event);
-    return (await this.#contexts(hooks, {}, signal)).map(markHookText);
+    return (await this.#collectContexts(hooks, {}, signal)).map(markHookText);
   }
 
-  async #contexts(hooks: readonly HookSettings[], data: object, signal: AbortSignal): Promise<string[]> {
+  async #collectContexts(
+    hooks: readonly HookSettings[],
+    data: object,
+    signal: AbortSignal,
+  ): Promise<string[]> {
     const contexts: string[] = [];
     for (const hook of hooks) {
       const answer = await this.#ask(hook, data, signal);

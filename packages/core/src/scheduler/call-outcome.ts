@@ -130,14 +130,14 @@ function abandonOnAbort(
 ): Promise<FinalState> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const leave = (): void => {
+    const abandonCall = (): void => {
       timer = setTimeout(() => resolve(createCancelled(call, LEFT_BEHIND)), GRACE_MS);
     };
-    signal.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", abandonCall, { once: true });
     // The tool may have been interrupted before it returned its promise.
-    if (signal.aborted) leave();
+    if (signal.aborted) abandonCall();
     const end = (): void => {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", abandonCall);
       clearTimeout(timer);
     };
     void work.then(resolve, reject).then(end);
@@ -155,7 +155,7 @@ interface LimitedCall {
 }
 
 /** Runs the work of a call and stops it when its time is up. A tool that ignores the signal is abandoned. */
-export async function runWithin(
+export async function runWithTimeout(
   { call, signal, limit }: LimitedCall,
   work: (signal: AbortSignal) => Promise<FinalState>,
 ): Promise<FinalState> {

@@ -88,12 +88,16 @@ export class Questions {
     signal.throwIfAborted();
     const decision = early?.isTold
       ? checkAnswer(question.confirmation, early.decision)
-      : await this.#announce(question, early, signal);
+      : await this.#announceQuestion(question, early, signal);
     if (decision?.outcome === "always") this.#grants += 1;
     return decision;
   }
 
-  async #announce(question: Question, early: Answer | null, signal: AbortSignal): Promise<Decision | null> {
+  async #announceQuestion(
+    question: Question,
+    early: Answer | null,
+    signal: AbortSignal,
+  ): Promise<Decision | null> {
     const { tell } = this.#needs;
     let decision: Decision | null = null;
     try {
@@ -116,20 +120,20 @@ export class Questions {
         signal.removeEventListener("abort", stop);
         return this.#open.delete(id);
       };
-      const settle = (decision: Decision | null) => void (close() && resolve(decision));
-      const fail = (error: unknown) => void (close() && reject(error));
-      const stop = () => fail(signal.reason);
+      const resolveQuestion = (decision: Decision | null) => void (close() && resolve(decision));
+      const rejectQuestion = (error: unknown) => void (close() && reject(error));
+      const stop = () => rejectQuestion(signal.reason);
       signal.addEventListener("abort", stop, { once: true });
-      this.#open.set(id, { question, settle });
+      this.#open.set(id, { question, settle: resolveQuestion });
       this.#needs.tell?.({ type: "question", ...question });
-      this.#confirm(question, signal).then((decision) => {
-        if (decision !== undefined) settle(decision);
-      }, fail);
+      this.#askFrontEnd(question, signal).then((decision) => {
+        if (decision !== undefined) resolveQuestion(decision);
+      }, rejectQuestion);
     });
   }
 
   /** Asks through the callback. Resolves to undefined without one: then the answer comes by the question's id. */
-  async #confirm(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
+  async #askFrontEnd(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
     const { confirm } = this.#needs;
     if (confirm === undefined) return undefined;
     const { confirmation } = question;

@@ -34,7 +34,7 @@ import {
   createNeedsApproval,
   createResult,
   type FinalState,
-  runWithin,
+  runWithTimeout,
   toToolError,
 } from "./call-outcome.ts";
 import type { CallQuestion, SubagentRef } from "./decision.ts";
@@ -68,7 +68,7 @@ export interface SchedulerOptions {
 
 type QuestionQueue = Pick<Questions, "ask" | "inTurn">;
 
-type CallHooks = Pick<Hooks, "before" | "after">;
+type CallHooks = Pick<Hooks, "runBefore" | "runAfter">;
 
 /** Called with each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
@@ -203,7 +203,7 @@ export class Scheduler {
       const { hooks } = this.#needs;
       const invalid = validateArguments(work, tool);
       if (invalid !== null) return invalid;
-      return await (hooks ? this.#runHooks(work, tool, hooks) : this.#validate(work, tool, NOT_HOOKED));
+      return await (hooks ? this.#runHooks(work, tool, hooks) : this.#validateCall(work, tool, NOT_HOOKED));
     } catch (error) {
       if (work.signal.aborted) return createStopped(work);
       return createFailed(toToolError(error));
@@ -211,17 +211,17 @@ export class Scheduler {
   }
 
   async #runHooks(work: Work, tool: SafeTool, hooks: CallHooks): Promise<FinalState> {
-    const change = (args: HookedCall["args"]): HookedCall | null => {
+    const changeArguments = (args: HookedCall["args"]): HookedCall | null => {
       work.call = { ...work.call, args };
       return validateArguments(work, tool) === null ? buildHookTarget(work, tool) : null;
     };
-    const hooked = await hooks.before(buildHookTarget(work, tool), change, work.signal);
+    const hooked = await hooks.runBefore(buildHookTarget(work, tool), changeArguments, work.signal);
     work.signal.throwIfAborted();
     if (hooked.decision === "deny") return createDenied(tool, hooked.reason);
     const changedFault = validateArguments(work, tool);
     if (changedFault !== null) return appendNotes(changedFault, hooked.contexts);
-    const state = await this.#validate(work, tool, hooked);
-    const notes = await hooks.after(
+    const state = await this.#validateCall(work, tool, hooked);
+    const notes = await hooks.runAfter(
       buildHookTarget(work, tool),
       { status: state.status, text: joinText(limitContent(state.llmContent)) },
       work.signal,
@@ -230,11 +230,11 @@ export class Scheduler {
   }
 
   /** Takes a call with valid arguments through approval and execution. */
-  async #validate(work: Work, tool: SafeTool, hooked: BeforeCall): Promise<FinalState> {
+  async #validateCall(work: Work, tool: SafeTool, hooked: BeforeCall): Promise<FinalState> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
     const prepared = await tool.prepare(call.args, signal);
-    const approved = await this.#approval({ work, tool, prepared }, hooked);
+    const approved = await this.#askApproval({ work, tool, prepared }, hooked);
     if ("status" in approved) return approved;
     const { approval, notice, ...how } = approved;
     report(notice === undefined ? { status: "executing" } : { status: "executing", notice });
@@ -254,18 +254,18 @@ export class Scheduler {
     const limit = this.#needs.timeouts?.[tool.name];
     const doIt = (running: AbortSignal) =>
       prepared.run(approval, running, { ...how, callId: call.id, onUpdate, ask }).then(createResult);
-    const run = () => runWithin({ call, signal, limit }, doIt);
+    const run = () => runWithTimeout({ call, signal, limit }, doIt);
     const { journal } = this.#needs;
     const { id, args } = call;
-    const started = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
+    const describe = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
     try {
-      return addUserWords(await (journal ? journal(started(), run) : run()), approval);
+      return addUserWords(await (journal ? journal(describe(), run) : run()), approval);
     } finally {
       isOver = true;
     }
   }
 
-  async #approval(prepared: PreparedWork, hooked: BeforeCall): Promise<FinalState | ApprovedRun> {
+  async #askApproval(prepared: PreparedWork, hooked: BeforeCall): Promise<FinalState | ApprovedRun> {
     const { work, tool } = prepared;
     const { confirmation } = prepared.prepared;
     const request = buildApprovalRequest(tool, work.call, confirmation);

@@ -71,10 +71,10 @@ function wrapTool(tool: Tool): SafeTool {
         confirmation: checkQuestion(prepared.confirmation),
         takesEdits: takesEdits(tool, prepared),
         run: async (approval, running, { onUpdate, ...context } = {}) => {
-          const shown = (display: ToolDisplay) => {
+          const passUpdate = (display: ToolDisplay) => {
             if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
           };
-          return checkResult(await prepared.run(approval, running, { ...context, onUpdate: shown }));
+          return checkResult(await prepared.run(approval, running, { ...context, onUpdate: passUpdate }));
         },
       };
     },

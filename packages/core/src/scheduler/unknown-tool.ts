@@ -18,10 +18,10 @@ export function describeUnknownTool(name: string, registry: ToolRegistry): Final
 
 /** Returns the tools that share the most words with the name. */
 function findLikeliest(name: string, known: readonly string[]): string[] {
-  const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const wanted: readonly string[] = wordsOf(name);
-  const scoreOf = (tool: string) => wordsOf(tool).filter((word) => wanted.includes(word)).length;
-  return [...known].sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, LIKELIEST);
+  const splitWords = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const wanted: readonly string[] = splitWords(name);
+  const countSharedWords = (tool: string) => splitWords(tool).filter((word) => wanted.includes(word)).length;
+  return [...known].sort((a, b) => countSharedWords(b) - countSharedWords(a)).slice(0, LIKELIEST);
 }
 
 /** Returns the tools with similar names. The name may also resemble a display name, or come from another agent. */

@@ -143,11 +143,11 @@ function demandCheck(check: Check): Demand {
     const { passed, exitCode, said } =
       changed === null ? await check.journal(() => runCheck(check)) : NOT_RUN;
     const result = { ...end, check: { command, passed, exitCode, attempts } };
-    const failed = (message: string): Verdict => {
+    const endWithFailure = (message: string): Verdict => {
       return { end: { ...result, status: "error", error: { type: "check_failed", message } } };
     };
     // The model cannot fix this.
-    if (changed !== null) return failed(`The check "${command}" was not run: ${changed}.`);
+    if (changed !== null) return endWithFailure(`The check "${command}" was not run: ${changed}.`);
     if (passed) return { end: result };
     const fault = `The check "${command}" does not pass (${exitCode === null ? "did not end" : `exit code ${exitCode}`})`;
     if (budget?.exhausted !== undefined) {
@@ -155,7 +155,7 @@ function demandCheck(check: Check): Demand {
       return { end: { ...result, status: "limit", error } };
     }
     const isIdle = attempts > 1 && !hasWorked;
-    if (isIdle || attempts > MAX_FAILED_CHECKS || signal.aborted) return failed(`${fault}.`);
+    if (isIdle || attempts > MAX_FAILED_CHECKS || signal.aborted) return endWithFailure(`${fault}.`);
     return {
       notice: `${fault}; the model goes on.`,
       again: `The check that has to pass before you are done does not: ${command}\n${said}\n\nFix the cause, not the check, then say what you did.`,

@@ -29,7 +29,7 @@ export class ParkedQuestions {
   }
 
   /** Whether the answer to this call's question was given before the question is asked. */
-  knows(callId: string): boolean {
+  hasQuestion(callId: string): boolean {
     return [...this.#all.values()].some(
       ({ question, given }) => question.callId === callId && given !== null,
     );

@@ -25,14 +25,14 @@ export class Parking {
   }
 
   /** Drops the parked questions when the signal aborts, because no answer can help an interrupted run. */
-  endWith(signal: AbortSignal): void {
+  dropOnAbort(signal: AbortSignal): void {
     const clear = () => this.#needs.parked?.clear();
     if (signal.aborted) clear();
     signal.addEventListener("abort", clear, { once: true });
   }
 
   /** Returns the end that replaces the run's own end, or null if nothing was asked. */
-  outcome(done: RunEnd): RunEnd | null {
+  buildParkedEnd(done: RunEnd): RunEnd | null {
     if (this.#asked === null) return null;
     const { confirmation } = this.#asked;
     const { sessionId } = this.#needs;
@@ -52,7 +52,7 @@ export class Parking {
   };
 
   async #stillMeant(then: Question, now: Question, given: EarlyAnswer): Promise<EarlyAnswer | null> {
-    const both = [then, now].map(({ confirmation }) => this.#needs.recording.jsonOf(confirmation));
+    const both = [then, now].map(({ confirmation }) => this.#needs.recording.formatJson(confirmation));
     const [before, present] = await Promise.all(both);
     this.#hasChanged = before !== present;
     return this.#hasChanged ? null : given;
@@ -61,7 +61,7 @@ export class Parking {
   readonly confirm: Confirm = async (_confirmation, _signal, question) => {
     const { recording } = this.#needs;
     await recording.recorded();
-    recording.seal();
+    recording.stopRecording();
     this.#asked = question;
     this.#stop.abort();
     return { outcome: "cancel" };

@@ -30,7 +30,7 @@ export class PastSession {
   }
 
   /** Returns the questions of calls without an answer. `answer` belongs to the first of them. */
-  parked(answer: Decision | undefined): ParkedQuestions {
+  buildParkedQuestions(answer: Decision | undefined): ParkedQuestions {
     return new ParkedQuestions(this.calls, answer);
   }
 
@@ -50,11 +50,11 @@ export class PastSession {
   }
 
   /** Yields the events in order, as a consistent history: lost answers are replaced. Calls at the end stay open. */
-  *events(kindOf: ResolveKind): Generator<AgentEvent> {
+  *listEvents(kindOf: ResolveKind): Generator<AgentEvent> {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
       this.#hear(event);
-      if (this.calls.showsLostAnswers(event)) yield* this.calls.answers(kindOf, "all");
+      if (this.calls.showsLostAnswers(event)) yield* this.calls.createAnswers(kindOf, "all");
       if (!hasBegun && IN_HISTORY.has(event.type)) {
         hasBegun = true;
         if (findSpeaker(event) !== "user" && event.type !== "context")
@@ -80,7 +80,7 @@ export class PastSession {
 /** Returns the question on which a session was parked, or null if no question is open. */
 export function findParkedQuestion(path: string): Question | null {
   const past = new PastSession(path);
-  for (const _event of past.events(() => undefined));
+  for (const _event of past.listEvents(() => undefined));
   return past.calls.question;
 }
 

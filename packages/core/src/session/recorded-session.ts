@@ -23,7 +23,7 @@ export function readRecordedSession(path: string): RecordedSession {
   const count = new TurnCount();
   let root = "";
   let isDone = true;
-  const enter = (event: AgentEvent) => {
+  const addEvent = (event: AgentEvent) => {
     const { turn, isFirst } = count.follow(event);
     if (event.type === "session") root = event.root;
     if (event.type === "done") isDone = true;
@@ -40,7 +40,7 @@ export function readRecordedSession(path: string): RecordedSession {
     if (isAnswered(event.call)) answers.set(callId, { turn, call: event.call });
   };
   const past = new PastSession(path);
-  for (const event of past.events(() => undefined)) enter(event);
-  for (const event of past.calls.answers(() => undefined, "all")) enter(event);
+  for (const event of past.listEvents(() => undefined)) addEvent(event);
+  for (const event of past.calls.createAnswers(() => undefined, "all")) addEvent(event);
   return { root, prompts, answers };
 }

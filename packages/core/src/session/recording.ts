@@ -60,7 +60,7 @@ export class Recording {
       // The first record must identify the log.
       this.note(this.#announcement);
     }
-    this.#observe(event);
+    this.#observeEvent(event);
     const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
     const noted = [event, new Date().toISOString(), seen] as const;
     if (this.#log !== null) this.#log.note(...noted);
@@ -88,9 +88,9 @@ export class Recording {
   }
 
   /** Returns a value as JSON without secrets, as in the log. */
-  async jsonOf(value: unknown): Promise<string> {
+  async formatJson(value: unknown): Promise<string> {
     const { Redactor } = await import("./log/redactor.ts");
-    return new Redactor(this.#place.secrets).json(value);
+    return new Redactor(this.#place.secrets).redactJson(value);
   }
 
   /** Records the end of a run. A success that cannot be written becomes a failure: it could not be resumed. */
@@ -105,13 +105,13 @@ export class Recording {
         if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
       });
     }
-    this.#observe(told);
+    this.#observeEvent(told);
     log.tell(told, at);
     return told;
   }
 
   /** Stops writing, so that the log keeps its current state. */
-  seal(): void {
+  stopRecording(): void {
     this.#isSealed = true;
   }
 
@@ -119,7 +119,7 @@ export class Recording {
     // Telemetry's last messages belong in the log.
     await this.#telemetry?.then((telemetry) => telemetry.send()).catch(() => {});
     // A run whose reader has stopped may end later, so ignore its events.
-    this.seal();
+    this.stopRecording();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();
@@ -134,13 +134,13 @@ export class Recording {
   }
 
   async #openTelemetry({ id, settings, secrets }: RecordedPlace): Promise<Telemetry> {
-    const tell = (message: string) => this.note(createNotice(message));
+    const noteMessage = (message: string) => this.note(createNotice(message));
     const { Telemetry: Class } = await import("./telemetry/telemetry.ts");
-    return new Class({ id, settings, secrets, tell });
+    return new Class({ id, settings, secrets, tell: noteMessage });
   }
 
   /** Passes an event to telemetry, in order. */
-  #observe(event: AgentEvent): void {
+  #observeEvent(event: AgentEvent): void {
     const now = Date.now();
     // Failures of telemetry do not affect the session.
     this.#telemetry?.then((telemetry) => telemetry.note(event, now)).catch(() => {});

@@ -62,10 +62,10 @@ export class UnsettledCalls {
     if (event.type === "question_answered") this.#followAnswer(event.id, event.decision);
     if (event.type !== "tool_call") return;
     const { call } = event;
-    if (isAnswered(call)) this.#settle(call.callId);
+    if (isAnswered(call)) this.#settleCall(call.callId);
     else {
-      const announced = (): OpenCall => ({ ...NEW, first: call, last: call });
-      const open = getOrCreate(this.#open, call.callId, announced);
+      const createOpenCall = (): OpenCall => ({ ...NEW, first: call, last: call });
+      const open = getOrCreate(this.#open, call.callId, createOpenCall);
       if (call.status === "awaiting_approval") followQuestion(open, call);
       open.last = call;
       if (call.status === "executing") open.hasBegun = true;
@@ -81,19 +81,19 @@ export class UnsettledCalls {
     }
   }
 
-  #settle(callId: string): void {
+  #settleCall(callId: string): void {
     this.#open.delete(callId);
     if (this.#open.size === 0) this.#isUnderWay = false;
   }
 
   /** Answers these calls with what is known about them. They then count as settled. */
-  answers(kindOf: ResolveKind, which: "all" | "unusable"): AgentEvent[] {
+  createAnswers(kindOf: ResolveKind, which: "all" | "unusable"): AgentEvent[] {
     const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {
       const { callId, name, args, description } = open.last;
       const error = describeUnsettled(open, kindOf(name));
       const answer = { llmContent: error.message, returnDisplay: error.message, error };
-      this.#settle(callId);
+      this.#settleCall(callId);
       return { type: "tool_call", call: { callId, name, args, description, status: "error", ...answer } };
     });
   }

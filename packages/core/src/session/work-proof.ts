@@ -85,11 +85,11 @@ export class ProofOfWork {
   #noteStart({ name, status }: Pick<ToolCall, "name" | "status">): void {
     const kind = this.#needs.kindOf(name);
     if (kind !== "execute" && kind !== "delegate") return;
-    this.#start ??= this.#look();
+    this.#start ??= this.#readSnapshot();
     if (status !== "validating" && status !== "awaiting_approval") this.#commands += 1;
   }
 
-  #look(): Promise<TreeSnapshot | null> {
+  #readSnapshot(): Promise<TreeSnapshot | null> {
     return this.#needs.look().catch(() => null);
   }
 
@@ -102,7 +102,7 @@ export class ProofOfWork {
   }
 
   async #compare(start: TreeSnapshot | null): Promise<void> {
-    const end = await this.#look();
+    const end = await this.#readSnapshot();
     if (start === null || end === null) return;
     const { findChangedPaths } = await import("@burin/files/tree");
     for (const path of findChangedPaths(start, end) ?? []) this.#changed.add(path);
@@ -126,7 +126,7 @@ export class ProofOfWork {
     if (checking === null || args.is_background === true || status === "cancelled") return;
     this.#before.delete(command);
     const exitCode = checking.isOwnCode && status === "success" ? readExitCode(llmContent) : null;
-    this.#after.set(command, { exitCode, look: this.#look(), commands: this.#commands });
+    this.#after.set(command, { exitCode, look: this.#readSnapshot(), commands: this.#commands });
     const [oldest] = this.#after.keys();
     if (oldest !== undefined && this.#after.size > MAX_CURRENT) this.#toBefore(oldest);
   }

@@ -24,12 +24,13 @@ function setValue(text: string, path: readonly string[], value: unknown): string
   const unit = /^([ \t]+)["}]/m.exec(text)?.[1] ?? "  ";
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const depth = getLocation(text, edit.offset).path.length;
-  const shown = (value: unknown, indent: string) =>
+  const formatValue = (value: unknown, indent: string) =>
     JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
   const isProperty = /^,?\s*"(?:[^"\\]|\\.)*"\s*:/.test(edit.content);
   const around = unit.repeat(isProperty ? depth - 1 : depth);
-  if (!isProperty) return applyEdits(text, [{ ...edit, content: shown(JSON.parse(edit.content), around) }]);
-  const property = shown(JSON.parse(`{${edit.content.replace(/^,|,$/g, "")}}`), around)
+  if (!isProperty)
+    return applyEdits(text, [{ ...edit, content: formatValue(JSON.parse(edit.content), around) }]);
+  const property = formatValue(JSON.parse(`{${edit.content.replace(/^,|,$/g, "")}}`), around)
     .slice(1, -1)
     .trimEnd();
   const isFirst = !edit.content.startsWith(",");

@@ -110,7 +110,7 @@ function readSettings(file: string): string | null {
 }
 
 function readAnswer(home: string, root: string) {
-  return new TrustStore(home).of(root).then(
+  return new TrustStore(home).readAnswer(root).then(
     (answer) => ({ answer, trustFault: undefined }),
     (error: unknown) => ({ answer: null, trustFault: describeError(error) }),
   );

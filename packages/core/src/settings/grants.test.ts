@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 const names = async (from = store) =>
-  (await from.all()).map(({ rule, project = "*" }) => `${rule} ${project}`);
+  (await from.readItems()).map(({ rule, project = "*" }) => `${rule} ${project}`);
 
 describe("stored grants", () => {
   it("P22 are there for the next process, each once, in a file that only the person can read", async () => {
@@ -46,7 +46,7 @@ describe("stored grants", () => {
     async (text) => {
       mkdirSync(join(home, "new"));
       writeFileSync(file, text);
-      await expect(store.all()).rejects.toThrow("grants.json is not valid, so no stored grant counts");
+      await expect(store.readItems()).rejects.toThrow("grants.json is not valid, so no stored grant counts");
       await expect(store.add(["edit"], undefined)).rejects.toThrow("left as it is");
       await expect(store.revoke(() => true)).rejects.toThrow("left as it is");
       expect(readFileSync(file, "utf8")).toBe(text);

@@ -21,7 +21,7 @@ export class GrantStore extends HomeList<StoredGrant> {
   async add(rules: readonly string[], project: string | undefined): Promise<void> {
     const when = new Date().toISOString();
     const scope = project === undefined ? {} : { project };
-    await this.change((grants) => {
+    await this.changeItems((grants) => {
       const missing = rules.filter(
         (rule) => !grants.some((one) => one.rule === rule && one.project === project),
       );
@@ -34,7 +34,7 @@ export class GrantStore extends HomeList<StoredGrant> {
   /** Removes the chosen grants. Resolves to the removed ones. */
   async revoke(isChosen: (grant: StoredGrant) => boolean): Promise<readonly StoredGrant[]> {
     let gone: readonly StoredGrant[] = [];
-    await this.change((grants) => {
+    await this.changeItems((grants) => {
       gone = grants.filter(isChosen);
       return gone.length === 0 ? grants : grants.filter((grant) => !isChosen(grant));
     });

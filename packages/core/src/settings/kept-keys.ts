@@ -8,5 +8,5 @@ export async function readKeptKeys(
 ): Promise<Readonly<Record<string, string>>> {
   if (!existsSync(join(home, "credentials", "keys.json"))) return {};
   const { KeyStore } = await import("./key-store.ts");
-  return new KeyStore(home, environment).variables(environment);
+  return new KeyStore(home, environment).readVariables(environment);
 }

@@ -46,7 +46,7 @@ export class KeyStore {
   }
 
   /** What is kept for variables that the environment does not have. A broken file gives none. */
-  async variables(environment: NodeJS.ProcessEnv): Promise<Readonly<Record<string, string>>> {
+  async readVariables(environment: NodeJS.ProcessEnv): Promise<Readonly<Record<string, string>>> {
     const text = await readHomeFile(this.file).catch(() => null);
     if (text === null) return {};
     const all = isRecord(parseJson(text)) ? parseEntries(text, this.file) : {};
@@ -61,10 +61,10 @@ export class KeyStore {
   }
 
   /** Resolves to where it is. Throws SettingsError where nothing can be written. */
-  async keep(variable: string, host: string, key: string): Promise<KeptKey["place"]> {
+  async storeKey(variable: string, host: string, key: string): Promise<KeptKey["place"]> {
     const isInKeychain = this.#usesKeychain && (await storeSecret(this.#hashName(variable), key, SERVICE));
     const entry: Entry = { host, keptAt: new Date().toISOString(), ...(isInKeychain ? {} : { key }) };
-    await this.#change((all) => ({ ...all, [variable]: entry }));
+    await this.#changeEntries((all) => ({ ...all, [variable]: entry }));
     return isInKeychain ? "keychain" : "file";
   }
 
@@ -73,11 +73,13 @@ export class KeyStore {
     const known = (await this.list()).find((one) => one.variable === variable);
     if (known === undefined) return false;
     if (known.place === "keychain") await keychainRemove(this.#hashName(variable), SERVICE);
-    await this.#change(({ [variable]: _gone, ...others }) => others);
+    await this.#changeEntries(({ [variable]: _gone, ...others }) => others);
     return true;
   }
 
-  #change(change: (all: Readonly<Record<string, Entry>>) => Readonly<Record<string, Entry>>): Promise<void> {
+  #changeEntries(
+    change: (all: Readonly<Record<string, Entry>>) => Readonly<Record<string, Entry>>,
+  ): Promise<void> {
     return changeHomeFile(this.file, (text) => {
       return `${JSON.stringify(change(parseEntries(text, this.file)), null, 2)}\n`;
     });

@@ -72,12 +72,12 @@ export function findChangeSinceTrust(root: string, trusted: ProjectScripts | und
 function findNamedFiles(root: string, effect: string, left: LookBudget): string[] {
   const quoted = [...effect.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, one, other]) => one ?? other ?? "");
   const words = new Set([...effect.split(/[\s"'`=;|&()<>,:]+/), ...quoted].filter(Boolean));
-  const places = (from: string, isFolder: boolean) =>
+  const listPlaces = (from: string, isFolder: boolean) =>
     [...words].flatMap((word) => {
       left.places -= 1;
       return left.places > 0 ? resolveInside(root, { place: resolve(from, word), isFolder }) : [];
     });
-  const files = [...new Set([root, ...places(root, true)])].flatMap((from) => places(from, false));
+  const files = [...new Set([root, ...listPlaces(root, true)])].flatMap((from) => listPlaces(from, false));
   return files.map((file) => relative(root, file));
 }
 

@@ -75,10 +75,10 @@ export function readProjectSettings(
   const sorted = new SortedSettings(scriptsOf);
   const { mcpServers = {}, mcpServerCommand, trustedScripts: _own, ...rest } = normalizeToolSources(layer);
   for (const [key, value] of Object.entries(rest)) {
-    if (!SECTIONS.has(key)) sorted.put([key], value, classifyKey(key, value, user));
+    if (!SECTIONS.has(key)) sorted.addSetting([key], value, classifyKey(key, value, user));
     else {
       for (const [name, one] of Object.entries(value as Fields)) {
-        sorted.put([key, name], one, classifyKey(`${key}.${name}`, one, user));
+        sorted.addSetting([key, name], one, classifyKey(`${key}.${name}`, one, user));
       }
     }
   }
@@ -109,25 +109,25 @@ class SortedSettings implements ProjectSettings {
   }
 
   /** Adds an effect. Returns the files that it uses, to be compared again before it runs. */
-  runs(effect: string): ProjectScripts {
+  createScripts(effect: string): ProjectScripts {
     this.effects.push(effect);
     const uses = this.#scriptsOf(formatCommand(effect));
     for (const use of uses) this.scripts.add(use);
     return { effect: formatCommand(effect), uses };
   }
 
-  put(path: readonly string[], value: unknown, place: SettingScope): void {
+  addSetting(path: readonly string[], value: unknown, place: SettingScope): void {
     if (place === "loosens") {
       this.refused.push(path.join("."));
       return;
     }
-    if (place === "acts") this.#act(path.join("."), value);
+    if (place === "acts") this.#applyEffect(path.join("."), value);
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
     target[key] = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
   }
 
-  #act(key: string, value: unknown): void {
+  #applyEffect(key: string, value: unknown): void {
     if (key === "hooks" && Array.isArray(value)) {
       for (const hook of value as Fields[]) this.#runsCommand(hook.command, describeHook(hook));
     } else if (Object.hasOwn(RUN, key)) {
@@ -139,7 +139,7 @@ class SortedSettings implements ProjectSettings {
 
   #runsCommand(command: unknown, effect: string): void {
     const known = this.trusted.trustedScripts as Fields | undefined;
-    this.trusted.trustedScripts = { ...known, [String(command)]: this.runs(effect) };
+    this.trusted.trustedScripts = { ...known, [String(command)]: this.createScripts(effect) };
   }
 }
 
@@ -183,11 +183,11 @@ function sortServers(servers: Servers, user: Settings, sorted: SortedSettings): 
     else if (taken.has(assignPrefixes([alias]).get(alias) ?? "")) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      const scripts = sorted.runs(describeServer(alias, server));
+      const scripts = sorted.createScripts(describeServer(alias, server));
       kept[alias] = { ...server, trust: false, sampling: false, scripts };
     }
   }
-  if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
+  if (Object.keys(kept).length > 0) sorted.addSetting(["mcpServers"], kept, "harmless");
 }
 
 function describeHook({ event, command, tools }: Fields): string {

@@ -77,11 +77,11 @@ async function unpackArchive(packed: Buffer): Promise<Map<string, Buffer>> {
   const bytes = gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
   const files = new Map<string, Buffer>();
   for (let at = 0; at + BLOCK <= bytes.length; ) {
-    const text = (from: number, length: number) =>
+    const readSlice = (from: number, length: number) =>
       bytes.toString("utf8", at + from, at + from + length).split("\0", 1)[0] ?? "";
-    const [name, kind, size] = [text(0, 100), text(156, 1), Number.parseInt(text(124, 12), 8)];
+    const [name, kind, size] = [readSlice(0, 100), readSlice(156, 1), Number.parseInt(readSlice(124, 12), 8)];
     if (name === "") break;
-    const prefix = text(257, 6) === "ustar" ? text(345, 155) : "";
+    const prefix = readSlice(257, 6) === "ustar" ? readSlice(345, 155) : "";
     const path = (prefix === "" ? name : `${prefix}/${name}`).replace(/^\.\//, "");
     const content = bytes.subarray(at + BLOCK, at + BLOCK + size);
     const isNote = /^[xg]$/.test(kind) && !content.includes("path=");

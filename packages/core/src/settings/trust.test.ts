@@ -251,7 +251,7 @@ describe("trust.json", () => {
     const folders = Array.from({ length: 8 }, (_, index) => join(top, `p${index}`));
     await Promise.all(folders.map((folder) => mkdir(folder)));
     await Promise.all(folders.map(async (folder) => (await openTrust(home)).answer(folder, true, [])));
-    const kept = (await (await openTrust(home)).all()).map(({ folder }) => folder);
+    const kept = (await (await openTrust(home)).readItems()).map(({ folder }) => folder);
     expect(kept.sort()).toEqual(folders);
   });
 });

@@ -26,23 +26,23 @@ export class TrustStore extends HomeList<TrustAnswer> {
     super(join(home, "trust.json"), { key: "folders", isItem: isAnswer, consequence: otherwise });
   }
 
-  async of(root: string): Promise<TrustAnswer | null> {
+  async readAnswer(root: string): Promise<TrustAnswer | null> {
     const folder = await realpath(root);
-    return (await this.all()).find((answer) => answer.folder === folder) ?? null;
+    return (await this.readItems()).find((answer) => answer.folder === folder) ?? null;
   }
 
   /** Stores an answer for exactly these effects. Throws a SettingsError, and stores nothing, if it cannot. */
   async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
     const answer = { folder, trusted, effects, hash: hashEffects(effects), when: new Date().toISOString() };
-    await this.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
+    await this.changeItems((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
   }
 
   /** Removes an answer. Returns whether there was one. The folder need not exist any more. */
   async forget(root: string): Promise<boolean> {
     const folder = await realpath(root).catch(() => root);
     let wasThere = false;
-    await this.change((answers) => {
+    await this.changeItems((answers) => {
       wasThere = answers.some((one) => one.folder === folder);
       return wasThere ? answers.filter((one) => one.folder !== folder) : answers;
     });

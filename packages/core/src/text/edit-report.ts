@@ -93,15 +93,15 @@ export function formatChangedLines(
   /** The number of the content's first line. */
   firstLine = 1,
 ): string {
-  const lastLine = countLineAt(content, content.length - 1);
+  const lastLine = countLinesUpTo(content, content.length - 1);
   const shown: string[] = [];
   let [shift, shownTo] = [0, 0];
   for (const { start, end, text } of replacements.slice(0, 20)) {
     const from = start + shift;
     shift += text.length - (end - start);
-    const line = countLineAt(content, from);
+    const line = countLinesUpTo(content, from);
     const first = Math.max(1 + shownTo, line - CONTEXT_LINES);
-    const last = Math.min(lastLine, line + countLineAt(text, text.length) - 1 + CONTEXT_LINES);
+    const last = Math.min(lastLine, line + countLinesUpTo(text, text.length) - 1 + CONTEXT_LINES);
     if (first > last) continue;
     if (shown.length > 0 && first > shownTo + 1) shown.push("...");
     shown.push(formatNumberedLines(content, [first, Math.min(last, first + MAX_LINES - 1)], firstLine));
@@ -113,7 +113,7 @@ export function formatChangedLines(
   return shown.join("\n");
 }
 
-function countLineAt(content: string, position: number): number {
+function countLinesUpTo(content: string, position: number): number {
   let line = 1;
   for (let at = content.indexOf("\n"); at !== -1 && at < position; at = content.indexOf("\n", at + 1))
     line += 1;
@@ -193,13 +193,13 @@ export function isSameEdit(
   { byOthers }: { readonly byOthers: boolean },
 ): boolean {
   if (planned.replacements.length !== now.replacements.length) return false;
-  const replaced = ({ content, replacements }: PlacedEdit) =>
+  const listReplaced = ({ content, replacements }: PlacedEdit) =>
     replacements.flatMap(({ start, end, text }) => [
       byOthers ? sliceLines(content, start, end) : content.slice(start, end),
       text,
     ]);
-  const before = replaced(planned);
-  return replaced(now).every((text, index) => text === before[index]);
+  const before = listReplaced(planned);
+  return listReplaced(now).every((text, index) => text === before[index]);
 }
 
 function sliceLines(content: string, start: number, end: number): string {

@@ -99,12 +99,12 @@ export function parseAnswers(
   for (const [index, { choices, multiple }] of questions.entries()) {
     const given = texts[index]?.trim() ?? "";
     const names = buildAnswerNames(index);
-    const labelOf = (word: string): string | undefined =>
+    const findLabel = (word: string): string | undefined =>
       choices.find(
         ({ label }, at) =>
           label.toLowerCase() === word.trim().toLowerCase() || String(at + 1) === word.trim(),
       )?.label;
-    const labels = multiple ? given.split(",").map(labelOf) : [labelOf(given)];
+    const labels = multiple ? given.split(",").map(findLabel) : [findLabel(given)];
     if (given === "") continue;
     if (labels.includes(undefined)) values[names.words] = given;
     else values[names.choice] = multiple ? labels : labels[0];

@@ -146,13 +146,13 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
 
   /** Skips an asynchronous schema, which is validated in `prepare` instead. */
   override validateToolParams(params: Params): string | null {
-    const result = this.#validate(params);
-    return result === null ? null : this.#faultOf(result);
+    const result = this.#validateParams(params);
+    return result === null ? null : this.#describeFault(result);
   }
 
   async prepare(given: Params, signal: AbortSignal): Promise<PreparedCall> {
     const result = await this.#schema["~standard"].validate(given);
-    const fault = this.#faultOf(result);
+    const fault = this.#describeFault(result);
     if (result.issues || fault !== null) throw new InvalidParamsError(fault ?? "");
     const params = result.value as Params;
     return {
@@ -164,7 +164,7 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
   }
 
   /** Returns null if the schema is asynchronous. */
-  #validate(params: Params): StandardResult<unknown> | null {
+  #validateParams(params: Params): StandardResult<unknown> | null {
     const result = this.#schema["~standard"].validate(params);
     if (!(result instanceof Promise)) return result;
     result.catch(() => {});
@@ -173,11 +173,11 @@ class SelfCheckedTool<Params extends object> extends PreparingTool<Params> {
 
   /** Returns the parameters as parsed by the schema; unparsed if the schema is asynchronous. */
   #read(params: Params): Params {
-    const result = this.#validate(params);
+    const result = this.#validateParams(params);
     return result === null || result.issues ? params : (result.value as Params);
   }
 
-  #faultOf(result: StandardResult<unknown>): string | null {
+  #describeFault(result: StandardResult<unknown>): string | null {
     if (!result.issues) return this.#functions.check(result.value as Params);
     const names = Object.keys(this.parameterSchema.properties ?? {}).join(", ");
     const words = describeIssues(result.issues);

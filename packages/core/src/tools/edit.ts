@@ -170,7 +170,7 @@ export class Edit extends PreparingTool<EditParams> {
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     const message = `Failed to edit, ${file} is not a text file, so it cannot be edited.`;
     if (before.text === null) return { type: "not_text", message };
-    const placed = await this.#placeAll(params, (edit) => this.#locate(edit, before, signal));
+    const placed = await this.#placeAll(params, (edit) => this.#locateEdit(edit, before, signal));
     return "message" in placed ? placed : this.#buildPlan(params, before, placed);
   }
 
@@ -202,7 +202,7 @@ export class Edit extends PreparingTool<EditParams> {
   }
 
   /** Tries the deterministic stages first, then the model's correction, if available, which must match exactly. */
-  async #locate(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): WithFailure<Matched> {
+  async #locateEdit(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): WithFailure<Matched> {
     const isOutdated = before.seen === "older";
     const request = { content: before.text ?? "", ...edit, isOutdated };
     const { describeEditFailure } = await loadChanging();
@@ -283,12 +283,14 @@ async function findPlace(request: EditRequest): Promise<EditMatch> {
 async function findPlaceInPart({ firstLine }: FileSnapshot, request: EditRequest): Promise<EditMatch> {
   const match = await findPlace(request);
   if (firstLine === undefined) return match;
-  const lines = (from: readonly number[]) => from.map((line) => line + firstLine - 1);
-  if (match.status === "ambiguous") return { ...match, lines: lines(match.lines) };
+  const listLineNumbers = (from: readonly number[]) => from.map((line) => line + firstLine - 1);
+  if (match.status === "ambiguous") return { ...match, lines: listLineNumbers(match.lines) };
   if (match.status === "none") return { status: "none", alreadyApplied: match.alreadyApplied };
   if (match.status !== "matched") return match;
   const isSure = match.stage === "exact" || match.stage === "line endings";
-  return isSure ? { ...match, lines: lines(match.lines) } : { status: "none", alreadyApplied: false };
+  return isSure
+    ? { ...match, lines: listLineNumbers(match.lines) }
+    : { status: "none", alreadyApplied: false };
 }
 
 function explainLargeFile(failure: ToolError): ToolError {

@@ -64,8 +64,8 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
 
   /** Prepares the change. If the fact is already known, nothing changes, so no question is needed. */
   async prepare(params: SaveMemoryParams): Promise<PreparedCall> {
-    const { file } = this.#place(params);
-    const change = await this.#change(params);
+    const { file } = this.#chooseFile(params);
+    const change = await this.#computeChange(params);
     if (change === null) return { confirmation: false, run: async () => createKnownResult(file) };
     const { diff, realPath: path } = change;
     const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
@@ -79,11 +79,11 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   }
 
   async #save(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
-    const { file } = this.#place(params);
+    const { file } = this.#chooseFile(params);
     const { done } = await writeMerging<Change | null>(first, {
       write: async (change) =>
         change === null ? { isNew: false, wasBasis: true, notes: [] } : this.#write(params, change, signal),
-      merge: () => this.#change(params),
+      merge: () => this.#computeChange(params),
     });
     if (done === null) return createKnownResult(file);
     return {
@@ -99,7 +99,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     { edited: content, ...change }: Change & { readonly edited: string },
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const { file } = this.#place(params);
+    const { file } = this.#chooseFile(params);
     const written = await this.#write(params, { ...change, content }, signal);
     const [{ buildFileDiff }, { formatUsersVersion }] = await Promise.all([
       import("@burin/files/workspace/diff"),
@@ -113,7 +113,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   }
 
   async #write(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {
-    const { file, open } = this.#place(params);
+    const { file, open } = this.#chooseFile(params);
     const change = { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true };
     return (await open()).write(change, signal);
   }
@@ -122,13 +122,13 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     return !SEEN.test(fact) ? '"fact" is empty: write one sentence that is worth remembering.' : null;
   }
 
-  #place({ scope = "project" }: SaveMemoryParams): MemoryFile {
+  #chooseFile({ scope = "project" }: SaveMemoryParams): MemoryFile {
     return this.#places[scope];
   }
 
   /** Returns the change to the file, or null if it already contains the fact. */
-  async #change(params: SaveMemoryParams): Promise<Change | null> {
-    const { file, open } = this.#place(params);
+  async #computeChange(params: SaveMemoryParams): Promise<Change | null> {
+    const { file, open } = this.#chooseFile(params);
     const workspace = await open();
     const before = await workspace.snapshot(file);
     if (before.exists && before.text === null) {

@@ -110,10 +110,10 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     const chosen = new Map<string, boolean>();
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
       try {
-        const kind = await this.#kindOf(entry, signal);
+        const kind = await this.#classifyEntry(entry, signal);
         if (kind === "file") chosen.set(await this.#workspace.resolve(entry), true);
         else {
-          const found = await this.#found(entry, kind, reading);
+          const found = await this.#listEntryFiles(entry, kind, reading);
           const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
           for (const path of found) {
             if (isLeftOut.some((covers) => covers(this.#workspace.relative(path)))) continue;
@@ -133,7 +133,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     return glob.startsWith(above) ? glob.slice(above.length) : glob;
   }
 
-  async #kindOf(entry: string, signal: AbortSignal): Promise<"file" | "folder" | "glob"> {
+  async #classifyEntry(entry: string, signal: AbortSignal): Promise<"file" | "folder" | "glob"> {
     try {
       await this.#workspace.list(entry, { ignore: [], respectGitIgnore: false }, signal);
       return "folder";
@@ -145,7 +145,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     }
   }
 
-  async #found(
+  async #listEntryFiles(
     entry: string,
     kind: "folder" | "glob",
     { params, signal, skipped }: Reading,

@@ -129,7 +129,7 @@ export class Shell extends PreparingTool<ShellParams> {
   }
 
   async prepare(params: ShellParams): Promise<PreparedCall> {
-    const confirmation = await this.#question(params);
+    const confirmation = await this.#buildQuestion(params);
     const { writes = [], hosts } = confirmation && confirmation.kind === "exec" ? confirmation : {};
     const paths = writes.map(({ path }) => path);
     return {
@@ -143,10 +143,10 @@ export class Shell extends PreparingTool<ShellParams> {
   }
 
   override shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
-    return this.#question(params);
+    return this.#buildQuestion(params);
   }
 
-  async #question(params: ShellParams): Promise<Confirmation | false> {
+  async #buildQuestion(params: ShellParams): Promise<Confirmation | false> {
     const { command, directory, sandbox_exception: exception, is_background: isBackground } = params;
     if (command === undefined && params.action !== "input") return false;
     const { buildCommandQuestion, buildTypingQuestion } = await import(
@@ -197,18 +197,18 @@ export class Shell extends PreparingTool<ShellParams> {
     }
     if (typeof end !== "string") {
       const refused = await settleCreated(run, ask);
-      const ended = await this.#ended(run, request, end);
+      const ended = await this.#reportEnd(run, request, end);
       return refused === null ? ended : { ...ended, error: refused };
     }
     const stopped = "the command and its child processes were stopped.";
     if (end === "cancelled")
-      return this.#stopped(run, request, { type: end, message: `Cancelled; ${stopped}` });
+      return this.#reportStop(run, request, { type: end, message: `Cancelled; ${stopped}` });
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
       const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
       return formatLive(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
     }
-    return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
+    return this.#reportStop(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
 
   async #request(command: string, params: ShellParams, limits: Limits): Promise<CommandRequest> {
@@ -216,7 +216,7 @@ export class Shell extends PreparingTool<ShellParams> {
     return {
       command,
       directory: await this.#workspace.resolve(params.directory ?? "."),
-      ...(network === false ? {} : await this.#network(command, hosts)),
+      ...(network === false ? {} : await this.#checkNetwork(command, hosts)),
       exception: network === false ? "none" : (params.sandbox_exception ?? (network ? "network" : "none")),
       terminal: params.terminal ?? false,
       isBackground: params.is_background ?? false,
@@ -237,7 +237,7 @@ export class Shell extends PreparingTool<ShellParams> {
     }
   }
 
-  async #network(command: string, allowed: readonly string[] | undefined) {
+  async #checkNetwork(command: string, allowed: readonly string[] | undefined) {
     if (!this.#commands.reachesByName) return {};
     const { buildNetworkRequest } = await import("@burin/commands/shell/command-question");
     return buildNetworkRequest(command, allowed);
@@ -248,7 +248,7 @@ export class Shell extends PreparingTool<ShellParams> {
     if (limit !== undefined) run.endAfter(limit);
     const { waitForEndOrStop } = await loadReport();
     const end = await waitForEndOrStop(run, BACKGROUND_START_MS);
-    if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
+    if (typeof end !== "string" && run.isOver) return this.#reportEnd(run, request, end);
     return formatLive(run, `Started in the background as ${id}.`, id, await this.#serverNotes(run, request));
   }
 
@@ -262,7 +262,7 @@ export class Shell extends PreparingTool<ShellParams> {
     return [...notes, NOT_SHARED_NOTE];
   }
 
-  async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
+  async #reportEnd(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return buildNotStartedResult(run);
     const { describeEnd, findRefusal, describeHosts, describeProcesses, describeRun } = await loadReport();
     const lines = [describeEnd(end)];
@@ -281,7 +281,7 @@ export class Shell extends PreparingTool<ShellParams> {
     return { ...told, data: { ...how, ...(id && { background: id }) } };
   }
 
-  async #stopped(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
+  async #reportStop(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
     const alive = await run.end();
     const lines = [error.message];
     const { describeProcesses, describeRun } = await loadReport();

@@ -123,11 +123,11 @@ export class ToolRegistry {
 
   /** Finds a tool by its name, or by its plain name if that is unambiguous. */
   getTool(name: string): Tool | undefined {
-    const found = this.#named(name);
+    const found = this.#findNamed(name);
     return found && this.#handOut(found);
   }
 
-  #named(name: string): Tool | undefined {
+  #findNamed(name: string): Tool | undefined {
     const named = this.#tools.get(name)?.tool;
     if (named !== undefined) return named;
     const plain = [...this.#tools.values()].filter(({ plainName }) => plainName === name);

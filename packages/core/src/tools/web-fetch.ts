@@ -111,18 +111,18 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
 
   async #fetch(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<ToolResult> {
     try {
-      const page = await this.#page(params, allowed, signal);
+      const page = await this.#fetchPage(params, allowed, signal);
       if (page.status >= 400) return createHttpError(page);
       return params.prompt === undefined
         ? formatPage(page, params.offset ?? 0)
-        : await this.#answered(page, params, signal);
+        : await this.#answerPrompt(page, params, signal);
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
       return createFailedResult({ type: error.type, message: error.message });
     }
   }
 
-  async #page(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<Page> {
+  async #fetchPage(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<Page> {
     const url = listAddresses(params.url).at(-1) ?? new URL(params.url);
     url.hash = "";
     const format = params.format ?? "markdown";
@@ -146,7 +146,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     return page;
   }
 
-  async #answered(page: Page, params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
+  async #answerPrompt(page: Page, params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
     const { answerFromPage } = this.#options;
     const { prompt = "", offset = 0 } = params;
     const text = page.text.slice(offset, offset + MAX_ASKED_CHARACTERS);

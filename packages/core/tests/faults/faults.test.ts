@@ -241,7 +241,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     });
     rmSync(join(disk, "filler"));
     const again = await resumeSession({ home, root });
-    const known = [...again.session.events(() => "edit")];
+    const known = [...again.session.listEvents(() => "edit")];
     expect(
       known.filter((event) => event.type === "tool_call" && event.call.status === "success"),
     ).not.toEqual([]);
@@ -271,7 +271,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(await findSession(disk, root)).toEqual(original);
     rmSync(join(disk, "filler"));
     const copy = await forkSession({ ...home, place: original, turn: 1 });
-    const told = [...(await resumeSession({ ...home, id: copy })).session.events(() => "edit")];
+    const told = [...(await resumeSession({ ...home, id: copy })).session.listEvents(() => "edit")];
     expect(JSON.stringify(told).length).toBeGreaterThan(60_000);
   });
 

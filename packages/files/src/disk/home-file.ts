@@ -91,12 +91,12 @@ export class HomeList<Item> {
   }
 
   /** Throws SettingsError. */
-  async all(): Promise<readonly Item[]> {
+  async readItems(): Promise<readonly Item[]> {
     return this.#parseItems(await readHomeFile(this.path));
   }
 
   /** Writes nothing when the list stays the same. Throws SettingsError, and stores nothing, when it cannot write. */
-  async change(change: (items: readonly Item[]) => readonly Item[]): Promise<void> {
+  async changeItems(change: (items: readonly Item[]) => readonly Item[]): Promise<void> {
     await changeHomeFile(this.path, (text) => {
       const before = this.#parseItems(text);
       const after = change(before);

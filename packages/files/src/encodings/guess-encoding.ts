@@ -113,11 +113,11 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
 export function guessEncoding(bytes: Uint8Array): string {
   const sample = removeRepeats(extractNonAsciiLines(bytes));
   let best = { encoding: "windows-1252", likelihood: Number.NEGATIVE_INFINITY };
-  const consider = (encoding: string, likelihood: number) => {
+  const keepIfBetter = (encoding: string, likelihood: number) => {
     if (likelihood > best.likelihood) best = { encoding, likelihood };
   };
-  for (const script of SCRIPTS) consider(script.encoding, scoreSingleByte(sample, script));
-  for (const model of DOUBLE_BYTES) consider(model.encoding, scoreDoubleByte(sample, model));
+  for (const script of SCRIPTS) keepIfBetter(script.encoding, scoreSingleByte(sample, script));
+  for (const model of DOUBLE_BYTES) keepIfBetter(model.encoding, scoreDoubleByte(sample, model));
   if (best.encoding !== "gbk") return best.encoding;
   return hasFourByteCharacters(bytes) ? "gb18030" : "gbk";
 }

@@ -38,24 +38,25 @@ export class IgnoreFile {
 
   /** `folder` is relative to the ignore file's folder and ends with `/`. Returns null when no rule matches. */
   judge(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
-    if (!this.#ignoresCase) return this.#verdict(folder, name, isFolder);
-    return this.#verdict(folder.toLowerCase(), name.toLowerCase(), isFolder);
+    if (!this.#ignoresCase) return this.#judgeName(folder, name, isFolder);
+    return this.#judgeName(folder.toLowerCase(), name.toLowerCase(), isFolder);
   }
 
-  #verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
-    let best = this.#later(this.#names.get(name), -1, isFolder);
+  #judgeName(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
+    let best = this.#findLastRule(this.#names.get(name), -1, isFolder);
     if (this.#endings.size > 0) {
       const dot = name.lastIndexOf(".");
-      if (dot !== -1) best = this.#later(this.#endings.get(name.slice(dot)), best, isFolder);
+      if (dot !== -1) best = this.#findLastRule(this.#endings.get(name.slice(dot)), best, isFolder);
     }
-    if (this.#pathFolders.has(folder)) best = this.#later(this.#paths.get(folder + name), best, isFolder);
+    if (this.#pathFolders.has(folder))
+      best = this.#findLastRule(this.#paths.get(folder + name), best, isFolder);
     best = this.#globs.findLastMatch(folder, name, { above: best, isFolder });
     if (best === -1) return null;
     return this.#rules[best]?.isNegated ? "kept" : "ignored";
   }
 
   /** The last of these rules that counts, or `best` if that comes after it. */
-  #later(numbers: readonly number[] | undefined, best: number, isFolder: boolean): number {
+  #findLastRule(numbers: readonly number[] | undefined, best: number, isFolder: boolean): number {
     const last = numbers?.findLast((number) => isFolder || !this.#rules[number]?.foldersOnly);
     return Math.max(last ?? -1, best);
   }
@@ -143,7 +144,7 @@ class IgnoreGlobs {
 
   assertBounded(place: string): void {
     if (this.#rules.size <= MAX_TRIED) return;
-    const isBounded = [...this.#indexed().values()].every((rules) => rules.length <= MAX_TRIED);
+    const isBounded = [...this.#buildIndex().values()].every((rules) => rules.length <= MAX_TRIED);
     if (isBounded) return;
     throw new WorkspaceError(
       "too_large",
@@ -170,7 +171,7 @@ class IgnoreGlobs {
   }
 
   #lookedUp(path: string): GlobRule[] {
-    const index = this.#indexed();
+    const index = this.#buildIndex();
     const found = [...(index.get("") ?? [])];
     for (const length of this.#lengths) {
       for (let at = 0; at + length <= path.length; at += 1) {
@@ -181,7 +182,7 @@ class IgnoreGlobs {
     return found;
   }
 
-  #indexed(): Map<string, GlobRule[]> {
+  #buildIndex(): Map<string, GlobRule[]> {
     if (this.#index !== null) return this.#index;
     const index = new Map<string, GlobRule[]>();
     for (const rule of this.#rules.values()) {

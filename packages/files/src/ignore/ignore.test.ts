@@ -51,8 +51,9 @@ describe("ignore rules", () => {
       const known = new IgnoreRules([root], NO_SETTINGS);
       return Object.keys(files).filter(
         (name) =>
-          known.folder(join(root, dirname(name))).findVisibility(name.split("/").at(-1) ?? "", false) ===
-          "shown",
+          known
+            .readFolderRules(join(root, dirname(name)))
+            .findVisibility(name.split("/").at(-1) ?? "", false) === "shown",
       );
     };
     const others = Array.from({ length: 10_000 }, (_, at) => [
@@ -75,7 +76,7 @@ describe("ignore rules", () => {
     ["more than 4 MB", "word\n".repeat(1_000_000)],
   ])("%s are refused by name, not followed in part", (_what, text) => {
     const root = tree({ ".git/": "", ".gitignore": text });
-    expect(() => new IgnoreRules([root], NO_SETTINGS).folder(root)).toThrow(
+    expect(() => new IgnoreRules([root], NO_SETTINGS).readFolderRules(root)).toThrow(
       `${root}/.gitignore is not followed`,
     );
   });

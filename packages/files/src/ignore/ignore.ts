@@ -52,9 +52,11 @@ export class IgnoreRules {
   }
 
   /** The rules for what is directly in a folder of one of the roots. */
-  folder(path: string): FolderRules {
+  readFolderRules(path: string): FolderRules {
     return getOrCreate(this.#folders, path, () =>
-      this.#isTop(path) ? this.#top(path) : this.folder(dirname(path)).child(basename(path), () => true),
+      this.#isTop(path)
+        ? this.#readTopRules(path)
+        : this.readFolderRules(dirname(path)).readChildRules(basename(path), () => true),
     );
   }
 
@@ -63,13 +65,13 @@ export class IgnoreRules {
    * it apply.
    */
   openNamedFolder(path: string): FolderRules {
-    const rules = this.folder(path);
+    const rules = this.readFolderRules(path);
     return rules.visibility === "git" ? rules.withoutOuterGitRules() : rules;
   }
 
   visibility(path: string, isFolder: boolean): Visibility {
     if (this.#isTop(path) || (this.#environment === null && !this.#hasOwnRules(path))) return "shown";
-    return this.folder(dirname(path)).findVisibility(basename(path), isFolder);
+    return this.readFolderRules(dirname(path)).findVisibility(basename(path), isFolder);
   }
 
   /** Most folders have no rules of our own, and that is cheap to check. */
@@ -84,7 +86,7 @@ export class IgnoreRules {
     return this.#roots.every((root) => root === path || !isWithin(path, root)) || dirname(path) === path;
   }
 
-  #top(root: string): FolderRules {
+  #readTopRules(root: string): FolderRules {
     const environment = this.#environment;
     const top = environment === null ? null : findWorkTreeTop(root);
     const base = top ?? root;
@@ -99,12 +101,12 @@ export class IgnoreRules {
       visibility: "shown",
     } as const;
     const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
-    let rules = above.withFilesOf(base, base === root ? () => true : isGitIgnoreFile);
+    let rules = above.addFolderFiles(base, base === root ? () => true : isGitIgnoreFile);
     let folder = base;
     for (const name of relative(base, root).split(sep)) {
       if (name === "") continue;
       folder = join(folder, name);
-      rules = rules.child(name, folder === root ? () => true : isGitIgnoreFile);
+      rules = rules.readChildRules(name, folder === root ? () => true : isGitIgnoreFile);
     }
     return rules.asRoot(this.#settings === null ? [] : [{ file: this.#settings, prefix: "" }]);
   }
@@ -177,20 +179,20 @@ export class FolderRules {
   /**
    * Returns the rules of a subfolder. `holds` tells whether the subfolder contains a file with a given name, if known.
    */
-  child(name: string, holds: (name: string) => boolean): FolderRules {
-    const below = (layers: readonly Layer[]) =>
+  readChildRules(name: string, holds: (name: string) => boolean): FolderRules {
+    const addPrefix = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
     const { git, own, settings, path } = this.#state;
-    const layers = { git: below(git), own: below(own), settings: below(settings) };
+    const layers = { git: addPrefix(git), own: addPrefix(own), settings: addPrefix(settings) };
     const visibility = this.findVisibility(name, true);
-    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(
+    return new FolderRules({ ...this.#state, ...layers, visibility }).addFolderFiles(
       joinPath(path, name),
       holds,
     );
   }
 
   /** These rules with those of the ignore files in `path`, which is this folder. */
-  withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
+  addFolderFiles(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = joinPath(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;

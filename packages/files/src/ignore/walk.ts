@@ -65,7 +65,7 @@ export class Walk {
 
   constructor(request: WalkRequest) {
     this.#request = request;
-    const start = this.#frame("", request.rules, null);
+    const start = this.#openFrame("", request.rules, null);
     if (start !== null) this.#frames.push(start);
   }
 
@@ -79,12 +79,12 @@ export class Walk {
       if (end > next) return { folder: path, names: names.slice(next, end), links, isWhole };
       const name = names[next];
       if (name === undefined) this.#frames.pop();
-      else this.#enter(frame, name);
+      else this.#enterFolder(frame, name);
     }
     return null;
   }
 
-  #enter(frame: Frame, nameWithSlash: string): void {
+  #enterFolder(frame: Frame, nameWithSlash: string): void {
     const name = nameWithSlash.slice(0, -1);
     const path = frame.path + nameWithSlash;
     const { shouldEnter, watch } = this.#request;
@@ -94,7 +94,7 @@ export class Walk {
       return;
     }
     watch?.onFolder(path);
-    const below = this.#frame(path, frame.rules, name);
+    const below = this.#openFrame(path, frame.rules, name);
     if (below !== null) this.#frames.push(below);
   }
 
@@ -106,7 +106,7 @@ export class Walk {
   }
 
   /** `name` is null for the start, whose rules are `above`. */
-  #frame(path: string, above: FolderRules, name: string | null): Frame | null {
+  #openFrame(path: string, above: FolderRules, name: string | null): Frame | null {
     const { folder: start } = this.#request;
     const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
     if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder)) return null;
@@ -115,8 +115,8 @@ export class Walk {
       this.unreadable += 1;
       return null;
     }
-    const holds = (file: string) => entries.some((entry) => entry.name === file);
-    const rules = name === null ? above : above.child(name, holds);
+    const hasFile = (file: string) => entries.some((entry) => entry.name === file);
+    const rules = name === null ? above : above.readChildRules(name, hasFile);
     const names: string[] = [];
     const links = new Set<string>();
     let isWhole = true;

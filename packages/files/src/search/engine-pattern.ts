@@ -120,9 +120,9 @@ function formatBracket(ranges: readonly [number, number][]): string {
   const codes = ranges.flatMap(([first, last]) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at),
   );
-  const rank = (character: string) => (character === "]" ? -1 : "[^-".indexOf(character) + 1);
+  const rankCharacter = (character: string) => (character === "]" ? -1 : "[^-".indexOf(character) + 1);
   const characters = codes.map((code) => String.fromCharCode(code));
-  const items = characters.sort((one, other) => rank(one) - rank(other)).join("");
+  const items = characters.sort((one, other) => rankCharacter(one) - rankCharacter(other)).join("");
   // A caret alone cannot come first.
   return items === "^-" ? "[-^]" : `[${items}]`;
 }

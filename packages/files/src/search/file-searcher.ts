@@ -51,15 +51,15 @@ export class FileSearcher {
 
   /** Whether the file begins as UTF-16 text, which not every engine can read. */
   isUtf16(path: string): boolean {
-    return isUtf16(this.#head(path, 4));
+    return isUtf16(this.#readHead(path, 4));
   }
 
   /** Whether the file would be searched as text. */
   isText(path: string): boolean {
-    return isSearchable(this.#head(path, 8192));
+    return isSearchable(this.#readHead(path, 8192));
   }
 
-  #head(path: string, length: number): Buffer {
+  #readHead(path: string, length: number): Buffer {
     const descriptor = tryOpen(path);
     if (descriptor === null) return this.#buffer.subarray(0, 0);
     const read = withFallback(0, () => readSync(descriptor, this.#buffer, 0, length, null));

@@ -39,7 +39,7 @@ export class HitLines {
     while (this.hits < this.#wanted.hits) {
       const found = this.#matcher.findNext(text, at);
       if (found === null) break;
-      this.#pass(text.slice(at, found.start), number);
+      this.#keepContext(text.slice(at, found.start), number);
       number += countLines(text, at, found.start) + 1;
       this.lines.push(...this.#before.splice(0), { number, text: truncateLine(text, found), isHit: true });
       this.hits += 1;
@@ -48,12 +48,12 @@ export class HitLines {
       at = newline === -1 ? text.length : newline + 1;
     }
     if (isLast && this.#owed === 0) return;
-    this.#pass(text.slice(at), number);
+    this.#keepContext(text.slice(at), number);
     this.#passed = number + countLines(text, at, text.length);
   }
 
   /** Of lines without a hit, the first are context after the last hit, and the last may be context before the next. */
-  #pass(text: string, passed: number): void {
+  #keepContext(text: string, passed: number): void {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;
     const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
@@ -114,7 +114,7 @@ export class HitCollector {
     if (found === null || this.isFull) return;
     const lines: SearchLine[] = [];
     for (const line of found.lines) {
-      this.isFull = line.isHit && !this.#admits(line);
+      this.isFull = line.isHit && !this.#hasRoomFor(line);
       if (this.isFull) break;
       if (line.isHit) this.#hits += 1;
       this.#characters += line.text.length;
@@ -131,11 +131,11 @@ export class HitCollector {
     );
   }
 
-  result(): SearchResult {
+  buildResult(): SearchResult {
     return { files: this.#files, hits: this.#hits, hasMore: this.isFull, gaps: [...this.gaps] };
   }
 
-  #admits(line: SearchLine): boolean {
+  #hasRoomFor(line: SearchLine): boolean {
     return this.#hits < this.#request.most && this.#characters + line.text.length <= MAX_CHARACTERS;
   }
 }

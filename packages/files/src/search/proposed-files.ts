@@ -46,7 +46,7 @@ export async function* proposeFiles(proposing: ProposalOptions): AsyncGenerator<
   const running: RunningBatch[] = [];
   try {
     for (;;) {
-      source.collect(slices, running.length < MAX_AT_ONCE);
+      source.collectBatch(slices, running.length < MAX_AT_ONCE);
       const finished = running[0]?.isDone ? running.shift() : undefined;
       if (source.isWorthABatch && running.length < MAX_AT_ONCE) {
         running.push(startBatch(source.take(), proposing.engine, ending.signal));
@@ -90,7 +90,7 @@ class BatchSource {
   }
 
   /** An idle engine gets a batch as soon as it is worth one. */
-  collect(slices: TimeSlices, isIdle: boolean): void {
+  collectBatch(slices: TimeSlices, isIdle: boolean): void {
     while (!this.isFull && !this.isAtEnd && !(isIdle && this.isWorthABatch)) {
       const stretch = this.#files.nextStretch();
       if (stretch === null) this.isAtEnd = true;
@@ -209,9 +209,9 @@ function createFileFilter({
   place,
 }: FileFilterOptions): ((path: string) => boolean) | null {
   if (include.length + exclude.length === 0 && !access.hasDenials) return null;
-  const within = (glob: string) => relativizePattern(glob, place);
-  const included = include.map((glob) => createGlobMatcher(within(glob), { caseSensitive: true }));
-  const excluded = exclude.map((glob) => createGlobCover(within(glob), { caseSensitive: true }));
+  const toRelativePattern = (glob: string) => relativizePattern(glob, place);
+  const included = include.map((glob) => createGlobMatcher(toRelativePattern(glob), { caseSensitive: true }));
+  const excluded = exclude.map((glob) => createGlobCover(toRelativePattern(glob), { caseSensitive: true }));
   return (path) =>
     (included.length === 0 || included.some((matches) => matches(path))) &&
     !excluded.some((matches) => matches(path)) &&

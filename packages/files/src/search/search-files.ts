@@ -76,7 +76,7 @@ export async function searchFiles(
     if (!(error instanceof MatchTimeoutError)) throw error;
     collector.markOutOfTime();
   }
-  return { ...collector.result(), hasIgnored };
+  return { ...collector.buildResult(), hasIgnored };
 }
 
 interface FolderSearch {

@@ -51,13 +51,13 @@ function parseEntry(
   at: number,
   { idBytes, flags }: { idBytes: number; flags: number },
 ): IndexEntry {
-  const word = (offset: number) => bytes.readUInt32BE(at + offset);
+  const readWord = (offset: number) => bytes.readUInt32BE(at + offset);
   return {
-    changed: word(0) * 1000 + word(4) / 1e6,
-    modified: word(8) * 1000 + word(12) / 1e6,
-    inode: word(20),
-    mode: word(24),
-    bytes: word(36),
+    changed: readWord(0) * 1000 + readWord(4) / 1e6,
+    modified: readWord(8) * 1000 + readWord(12) / 1e6,
+    inode: readWord(20),
+    mode: readWord(24),
+    bytes: readWord(36),
     id: bytes.toString("hex", at + 40, at + 40 + idBytes),
     stage: (flags >> 12) & 3,
   };

@@ -107,19 +107,19 @@ export class RepositoryReader {
     const path = join(this.repository.gitDir, "index");
     const indexModified = tryLstat(path)?.mtimeMs ?? 0;
     const { gitDir, commonDir } = this.repository;
-    const textOf = (file: string) => tryReadBytes(file, MAX_TEXT_BYTES)?.toString("latin1") ?? "";
-    const stashes = textOf(join(commonDir, STASH_LOG)).split("\n");
+    const readShortText = (file: string) => tryReadBytes(file, MAX_TEXT_BYTES)?.toString("latin1") ?? "";
+    const stashes = readShortText(join(commonDir, STASH_LOG)).split("\n");
     return {
       stamps,
-      refs: this.#refs(stamps),
-      index: this.#entries(path, stamps.get(path)),
+      refs: this.#readRefs(stamps),
+      index: this.#readIndexEntries(path, stamps.get(path)),
       indexModified,
-      head: textOf(join(gitDir, "HEAD")).trim(),
+      head: readShortText(join(gitDir, "HEAD")).trim(),
       stashes: stashes.flatMap((line) => /^[0-9a-f]+ ([0-9a-f]{40,64}) /.exec(line)?.[1] ?? []),
     };
   }
 
-  #entries(path: string, stamp: string | undefined): Map<string, IndexEntry> | null {
+  #readIndexEntries(path: string, stamp: string | undefined): Map<string, IndexEntry> | null {
     if (stamp === undefined) return new Map();
     if (this.#index.stamp !== stamp) {
       const bytes = tryReadBytes(path, MAX_INDEX_BYTES);
@@ -129,7 +129,7 @@ export class RepositoryReader {
   }
 
   /** A symbolic ref is among the small files. */
-  #refs(stamps: Map<string, string>): Map<string, string> | null {
+  #readRefs(stamps: Map<string, string>): Map<string, string> | null {
     const { commonDir } = this.repository;
     if (tryLstat(join(commonDir, "reftable")) !== null) return null;
     const refs = new Map(this.#packedRefs(join(commonDir, "packed-refs")));
@@ -161,9 +161,10 @@ export class RepositoryReader {
 
 function listStateFiles({ gitDir, commonDir }: Repository): string[] {
   const isAlone = gitDir === commonDir;
-  const namesIn = (folder: string) => tryReadEntries(folder).flatMap((one) => (one.isFile() ? one.name : []));
-  const own = namesIn(gitDir).filter((name) => !IGNORED_FILES.test(name));
-  const shared = isAlone ? [] : namesIn(commonDir).filter((name) => SHARED_FILES.test(name));
+  const listFileNames = (folder: string) =>
+    tryReadEntries(folder).flatMap((one) => (one.isFile() ? one.name : []));
+  const own = listFileNames(gitDir).filter((name) => !IGNORED_FILES.test(name));
+  const shared = isAlone ? [] : listFileNames(commonDir).filter((name) => SHARED_FILES.test(name));
   const below = [
     ...STATE_FOLDERS.map((name) => join(gitDir, name)),
     ...SHARED_FOLDERS.map((name) => join(commonDir, name)),

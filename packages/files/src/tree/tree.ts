@@ -9,4 +9,10 @@ export {
   type RepositorySnapshot,
   readNewParents,
 } from "./repository.ts";
-export { MAX_UNDO_BYTES, parseStamp, readStampAt, snapshotWork, type WorkSnapshot } from "./work-look.ts";
+export {
+  MAX_UNDO_BYTES,
+  parseStamp,
+  readStamp as readStampAt,
+  snapshotWork,
+  type WorkSnapshot,
+} from "./work-look.ts";

@@ -90,7 +90,7 @@ export function parseStamp(stamp: string): FileStamp {
 }
 
 /** The stamp of what is at a path now; null when nothing is there, as far as can be seen. */
-export function readStampAt(path: string): string | null {
+export function readStamp(path: string): string | null {
   const stats = tryLstat(path);
   if (stats === null) return null;
   if (stats.isDirectory()) return formatFolderStamp(stats);

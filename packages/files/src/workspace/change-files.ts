@@ -72,7 +72,7 @@ export class FileChanges {
       basis,
     );
     if (current === null) throw createChangedError(file);
-    const after = current.rewritten(file, content).text;
+    const after = current.rewrite(file, content).text;
     return { realPath: current.realPath, before: this.#toSnapshot(current), after };
   }
 
@@ -103,14 +103,14 @@ export class FileChanges {
     const seen = this.#record.findSeen(current.realPath, current);
     if (!isBasisAgreed && seen !== "all")
       throw seen === "older" ? createChangedError(file) : createNotReadError(file, seen);
-    const { pieces: after, isSame, text } = current.rewritten(file, content);
+    const { pieces: after, isSame, text } = current.rewrite(file, content);
     // Nothing will be written, so no later step would compare the bytes again.
     if (isSame && before !== null && !(await this.#read(file)).bytes?.equals(before))
       throw createChangedError(file);
     const isKnown = change.isWholeKnown || seen === "all";
     let whole = current.hash;
     let bytes: Buffer | undefined;
-    const meanwhile = () => {
+    const hashAndKeep = () => {
       whole = hashBytes(after);
       if (current.part !== null || content.length > MAX_KEPT_CHARACTERS) return;
       const pieces = [...after];
@@ -121,11 +121,15 @@ export class FileChanges {
     const onChange: OnChange | undefined =
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
     const place = { file, real, roots, environment, home, helpers, onChange, beginWrite: this.#beginWrite };
-    const settled = (now: BigIntStats) => {
+    const holdWritten = (now: BigIntStats) => {
       if (bytes === undefined) return;
       this.#last = HeldFile.fromWritten({ realPath: real, bytes, stats: now }, { hash: whole, text });
     };
-    const fresh = { ...createHeldContent(before, after, signal), meanwhile, settled };
+    const fresh = {
+      ...createHeldContent(before, after, signal),
+      meanwhile: hashAndKeep,
+      settled: holdWritten,
+    };
     const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
     this.#record.note(isKnown ? { file: real, whole } : { file: real });
     return { isNew: before === null, wasBasis, notes };

@@ -92,8 +92,8 @@ function countChangedLines(hunks: readonly StructuredPatchHunk[]): {
   removedLines: number;
 } {
   const lines = hunks.flatMap((hunk) => hunk.lines);
-  const starting = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return { addedLines: starting("+"), removedLines: starting("-") };
+  const countMarked = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { addedLines: countMarked("+"), removedLines: countMarked("-") };
 }
 
 interface ChangedPart {

@@ -65,14 +65,14 @@ export class NodeFiles {
   }
 
   async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FindResult> {
-    const { place, stats } = await this.#placeOf(directory);
+    const { place, stats } = await this.#locate(directory);
     if (!stats.isDirectory()) throw createNotFolderError(`${directory} is not a directory.`);
     const { findFiles } = await import("./find-files.ts");
     return findFiles(this.#access, place, { ...request, signal, stopAt: performance.now() + TIME_LIMIT_MS });
   }
 
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-    const { place, stats } = await this.#placeOf(path);
+    const { place, stats } = await this.#locate(path);
     const isFolder = stats.isDirectory();
     if (!isFolder && !stats.isFile()) throw createNotRegularError(path);
     const { searchFiles } = await import("../search/search-files.ts");
@@ -80,7 +80,7 @@ export class NodeFiles {
     return searchFiles(this.#access, { realPath: place, isFolder }, { ...request, ...means });
   }
 
-  async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
+  async #locate(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
     const { descriptor, realPath } = await openInsideRoots(path, this.#access.roots);
     try {
       return { place: realPath, stats: fstatSync(descriptor) };

@@ -74,9 +74,9 @@ function findMatch(path: string, isLink: boolean, access: Access): Match | null 
  */
 function listInside(matches: readonly Match[], most: number, startedAt: number): string[] {
   const known = new Map<string, Set<string> | "unmoved">();
-  const namesIn = (path: string): Set<string> | "unmoved" =>
+  const listFolderNames = (path: string): Set<string> | "unmoved" =>
     getOrCreate(known, path, () => {
-      const above = dirname(path) === path ? "unmoved" : namesIn(dirname(path));
+      const above = dirname(path) === path ? "unmoved" : listFolderNames(dirname(path));
       const stats = tryLstat(path);
       const isUnmoved = above === "unmoved" && stats?.isDirectory() === true && stats.ctimeMs < startedAt;
       return isUnmoved ? "unmoved" : new Set(listNames(path));
@@ -84,7 +84,7 @@ function listInside(matches: readonly Match[], most: number, startedAt: number):
   const files: string[] = [];
   for (const { path } of matches) {
     if (files.length >= most) break;
-    const names = namesIn(dirname(path));
+    const names = listFolderNames(dirname(path));
     if (names === "unmoved" || names.has(basename(path))) files.push(path);
   }
   return files;

@@ -100,12 +100,12 @@ export class FunctionPlaces {
   }
 
   async write(path: string, content: Uint8Array): Promise<void> {
-    await this.#reach(path, () => this.#functions.writeFile(path, content));
+    await this.#callSafely(path, () => this.#functions.writeFile(path, content));
   }
 
   /** What is in a folder, in the order of the names; throws when there is none. */
-  async entries(folder: string): Promise<FoundEntry[]> {
-    const given = await this.#reach(folder, () => this.#functions.readdir(folder));
+  async listEntries(folder: string): Promise<FoundEntry[]> {
+    const given = await this.#callSafely(folder, () => this.#functions.readdir(folder));
     const entries = await Promise.all(
       given.map(async (entry) => {
         if (typeof entry !== "string" && !isLink(entry))
@@ -122,7 +122,7 @@ export class FunctionPlaces {
   /** A link that leads nowhere would be written through. */
   async assertNoLink({ path, real }: RealPlace): Promise<void> {
     if (this.#functions.realpath === undefined) return;
-    const entries = await this.entries(posix.dirname(real)).catch(() => []);
+    const entries = await this.listEntries(posix.dirname(real)).catch(() => []);
     if (entries.some(({ name }) => name === posix.basename(real)))
       throw new WorkspaceError("not_a_regular_file", `${path} is a link that leads nowhere.`);
   }
@@ -144,7 +144,7 @@ export class FunctionPlaces {
     }
   }
 
-  async #reach<T>(path: string, work: () => Promise<T>): Promise<T> {
+  async #callSafely<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -32,7 +32,7 @@ export class FunctionAccess {
     for (const name of posix.relative(root, folder).split("/").filter(Boolean)) {
       place = posix.join(place, name);
       rules = await this.#withFiles(
-        rules.child(name, () => false),
+        rules.readChildRules(name, () => false),
         place,
       );
     }
@@ -148,7 +148,9 @@ export class FunctionWalk {
           this.isPartial = true;
           return sortByCodePoints(found);
         }
-        const some = await Promise.all(level.slice(at, at + AT_ONCE).map((one) => this.#look(folder, one)));
+        const some = await Promise.all(
+          level.slice(at, at + AT_ONCE).map((one) => this.#walkFolder(folder, one)),
+        );
         for (const { files, folders } of some) {
           for (const file of files) found.push(file);
           next.push(...folders);
@@ -160,7 +162,7 @@ export class FunctionWalk {
     return sortByCodePoints(found);
   }
 
-  async #look(
+  async #walkFolder(
     folder: string,
     { below, rules: above }: { readonly below: string; readonly rules: FolderRules },
   ) {
@@ -168,7 +170,7 @@ export class FunctionWalk {
     const { places } = this.#access;
     // A link is not followed: it may lead out, or round in a circle.
     if (below !== "" && !(await places.isPlain(place))) return { files: [], folders: [] };
-    const entries = await places.entries(place).catch(() => null);
+    const entries = await places.listEntries(place).catch(() => null);
     if (entries === null) this.unreadable += 1;
     // The rules of the start are complete.
     const rules = below === "" ? above : await this.#access.readRulesBelow(above, place, entries ?? []);
@@ -186,7 +188,7 @@ export class FunctionWalk {
         this.#access.findDenial(posix.join(folder, path)) !== null
       )
         continue;
-      if (isDirectory) folders.push({ below: `${path}/`, rules: rules.child(name, () => false) });
+      if (isDirectory) folders.push({ below: `${path}/`, rules: rules.readChildRules(name, () => false) });
       else files.push(path);
     }
     return { files, folders };

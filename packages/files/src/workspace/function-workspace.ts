@@ -64,13 +64,13 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   }
 
   async list(directory: string, options: ListOptions): Promise<Listing> {
-    const { path, real } = await this.#folder(directory, "; read it with read_file");
+    const { path, real } = await this.#locateFolder(directory, "; read it with read_file");
     const rules = await this.#access.readNamedRules(real);
     const leftOut = options.ignore.map((pattern) => createGlobMatcher(pattern, CASE));
     const names = { folders: [] as string[], files: [] as string[] };
     let gitIgnored = 0;
     let ownIgnored = 0;
-    for (const { name, isDirectory } of await this.#places.entries(real)) {
+    for (const { name, isDirectory } of await this.#places.listEntries(real)) {
       if (leftOut.some((matches) => matches(name))) continue;
       const visibility = rules.findVisibility(name, isDirectory);
       if (visibility === "own") ownIgnored += 1;
@@ -85,7 +85,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   }
 
   async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FindResult> {
-    const { real } = await this.#folder(directory);
+    const { real } = await this.#locateFolder(directory);
     const matches = createGlobMatcher(relativizePattern(request.pattern, real), request);
     const walk = new FunctionWalk(this.#access, { ...request, signal, stopAt: stopTime() });
     const paths = (await walk.files(real)).filter(matches).map((path) => posix.join(real, path));
@@ -102,13 +102,13 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
     const { real } = await this.#places.locate(path);
     const found = await this.#places.stat(real);
-    if (found === null) throw missing(path);
+    if (found === null) throw createNotFound(path);
     const stopAt = stopTime();
     const search = { matcher: makeMatcher(request, stopAt), collector: new HitCollector(request), request };
     if (!isFolder(found)) {
       await this.#access.assertAllowed(real);
       await this.#searchFile(real, basename(real), search);
-      return search.collector.result();
+      return search.collector.buildResult();
     }
     const walk = new FunctionWalk(this.#access, { ...request, signal, stopAt });
     const files = (await walk.files(real)).filter(makeFileFilter(real, request));
@@ -129,12 +129,12 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     if (walk.isPartial) search.collector.markOutOfTime();
     if (walk.unreadable > 0)
       search.collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
-    return { ...search.collector.result(), hasIgnored: walk.hasIgnored };
+    return { ...search.collector.buildResult(), hasIgnored: walk.hasIgnored };
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
-    const { bytes, realPath } = await this.#current(file);
-    if (bytes === null) throw missing(file);
+    const { bytes, realPath } = await this.#readCurrent(file);
+    if (bytes === null) throw createNotFound(file);
     const { content, shown, whole } = await readBytesContent(bytes, { path: file, range, signal });
     if (whole !== null) this.#record.noteWhole(realPath, whole);
     else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
@@ -142,13 +142,13 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   }
 
   async snapshot(file: string, _changes?: readonly TextChange[]): Promise<FileSnapshot> {
-    return this.#makeSnapshot(await this.#current(file));
+    return this.#makeSnapshot(await this.#readCurrent(file));
   }
 
   async preview(file: string, content: string, basis?: string): Promise<FilePreview> {
-    const current = (this.#held.get(basis ?? "") ?? (await this.#current(file))).matchVersion(basis);
+    const current = (this.#held.get(basis ?? "") ?? (await this.#readCurrent(file))).matchVersion(basis);
     if (current === null) throw createChangedError(file);
-    const { text: after } = current.rewritten(file, content);
+    const { text: after } = current.rewrite(file, content);
     return { realPath: current.realPath, before: this.#makeSnapshot(current), after };
   }
 
@@ -159,14 +159,14 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   }
 
   async #write({ file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite): Promise<WriteResult> {
-    const now = await this.#current(file);
+    const now = await this.#readCurrent(file);
     if (!now.isFileOf(basis)) throw createChangedError(file);
     const wasBasis = now.matchVersion(basis) !== null;
     if (isBasisAgreed && !wasBasis) throw createChangedError(file);
     const seen = this.#record.findSeen(now.realPath, now);
     if (!isBasisAgreed && seen !== "all")
       throw seen === "older" ? createChangedError(file) : createNotReadError(file, seen);
-    const { pieces, isSame } = now.rewritten(file, content);
+    const { pieces, isSame } = now.rewrite(file, content);
     const bytes = Buffer.concat([...pieces]);
     if (now.bytes === null) await this.#places.assertNoLink({ path: file, real: now.realPath });
     if (!isSame) await this.#places.write(now.realPath, bytes);
@@ -185,7 +185,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   }
 
   /** The file as it is now; `bytes` is null when there is none. */
-  async #current(file: string): Promise<HeldFile> {
+  async #readCurrent(file: string): Promise<HeldFile> {
     const { path, real } = await this.#places.locate(file);
     await this.#access.assertAllowed(path);
     if (real !== path) await this.#access.assertAllowed(real);
@@ -204,10 +204,10 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     return new HeldFile({ realPath: real, bytes, stats: null });
   }
 
-  async #folder(directory: string, hint = "") {
+  async #locateFolder(directory: string, hint = "") {
     const place = await this.#places.locate(directory);
     const found = await this.#places.stat(place.real);
-    if (found === null) throw missing(directory);
+    if (found === null) throw createNotFound(directory);
     if (!isFolder(found))
       throw new WorkspaceError("not_a_directory", `${directory} is not a directory${hint}.`);
     return place;
@@ -275,6 +275,6 @@ function stopTime(): number {
   return performance.now() + TIME_LIMIT_MS;
 }
 
-function missing(path: string): WorkspaceError {
+function createNotFound(path: string): WorkspaceError {
   return new WorkspaceError("not_found", `${path} does not exist.`);
 }

@@ -99,7 +99,7 @@ export class HeldFile {
 
   /** The text without its byte order mark; null when there is no file or it is not text. */
   get text(): string | null {
-    if (this.#text === undefined) this.#text = this.#body === null ? null : this.#textOf(this.#body);
+    if (this.#text === undefined) this.#text = this.#body === null ? null : this.#decodeBody(this.#body);
     return this.#text;
   }
 
@@ -108,20 +108,20 @@ export class HeldFile {
   }
 
   /** Computes the bytes that the file would have with a new text, and the text that reading them would return. */
-  rewritten(file: string, content: string): RewrittenFile {
+  rewrite(file: string, content: string): RewrittenFile {
     if (this.#rewrite?.content === content) return this.#rewrite;
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
     const format = this.#formatHere();
     const isAsGiven = body === null || format === null || hasPlainLines(body, format, content);
     const kept = isAsGiven && body !== null ? splitAroundChange(body, this.text, content) : null;
-    const encoded = () => (this.part === null ? encodeInParts(content) : encodeText(content, "utf-8"));
-    const bytes = kept ?? (isAsGiven ? encoded() : encodeKeepingBytes(content, body, format));
+    const encodeContent = () => (this.part === null ? encodeInParts(content) : encodeText(content, "utf-8"));
+    const bytes = kept ?? (isAsGiven ? encodeContent() : encodeKeepingBytes(content, body, format));
     if ("character" in bytes) throw createEncodingError(file, content, { ...format, ...bytes });
     const own = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     const around = this.part === null ? null : this.bytes;
     const pieces = around === null ? own : [around.subarray(0, start), ...own, around.subarray(end)];
     const isSame = Buffer.isBuffer(bytes) ? (body?.equals(bytes) ?? false) : content === this.text;
-    const text = isAsGiven || !Buffer.isBuffer(bytes) ? content : (this.#textOf(bytes) ?? content);
+    const text = isAsGiven || !Buffer.isBuffer(bytes) ? content : (this.#decodeBody(bytes) ?? content);
     this.#rewrite = { content, pieces, isSame, text };
     return this.#rewrite;
   }
@@ -132,7 +132,7 @@ export class HeldFile {
   }
 
   /** Decoded as when the file is read; an empty or new file is UTF-8. */
-  #textOf(bytes: Buffer): string | null {
+  #decodeBody(bytes: Buffer): string | null {
     if (this.bytes?.length === 0) return bytes.toString("utf8");
     const format = this.#formatHere();
     return format === null ? null : decodeBytes(bytes.subarray(format.markBytes), format.encoding);

@@ -81,8 +81,8 @@ export function openFunctionFiles(
     const { FunctionWorkspace } = await import("./function-workspace.ts");
     return new FunctionWorkspace(functions, roots, settings);
   });
-  const relative = (path: string) => posix.relative(root, posix.resolve(root, path)) || ".";
-  return { root, roots, relative, ...createLazyMethods(open, FILE_METHODS) };
+  const toRelativePath = (path: string) => posix.relative(root, posix.resolve(root, path)) || ".";
+  return { root, roots, relative: toRelativePath, ...createLazyMethods(open, FILE_METHODS) };
 }
 
 function resolveFolder(base: string, folder: string): string {

@@ -39,12 +39,12 @@ export class ReadRecord {
   readonly #memory: ReadMemory | undefined;
 
   constructor(memory?: ReadMemory) {
-    for (const seen of memory?.recall() ?? []) this.#enter(seen);
+    for (const seen of memory?.recall() ?? []) this.#addLines(seen);
     this.#memory = memory;
   }
 
   note(seen: SeenFile): void {
-    this.#enter(seen);
+    this.#addLines(seen);
     this.#memory?.note(seen);
   }
 
@@ -55,21 +55,21 @@ export class ReadRecord {
   noteWhole(file: string, bytes: Uint8Array): void {
     let left: Uint8Array | null = bytes;
     let hash = "";
-    const hashed = (): string => {
+    const hashRest = (): string => {
       if (left !== null) hash = hashBytes(left);
       left = null;
       return hash;
     };
-    setImmediate(hashed).unref();
+    setImmediate(hashRest).unref();
     this.note({
       file,
       get whole() {
-        return hashed();
+        return hashRest();
       },
     });
   }
 
-  #enter(seen: SeenFile): void {
+  #addLines(seen: SeenFile): void {
     const { file, lines } = seen;
     if (lines !== undefined) {
       const others = (this.#parts.get(file) ?? []).filter(

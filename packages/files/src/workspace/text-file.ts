@@ -31,12 +31,12 @@ export async function readLines(
   const window = new LineWindow(range, encoding);
   if (isWide) {
     await addTranscodedParts(file, format, { window, signal });
-    return { lines: window.finish().lines, shown: null };
+    return { lines: window.finishReading().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
   const add = (bytes: Buffer) => window.add(bytes, (from) => countNewlines(bytes, from));
   if (!file.isWhole) await readParts(file, signal, add);
-  return window.finish();
+  return window.finishReading();
 }
 
 /** It stays in the processor's cache while it is read and counted. */
@@ -148,19 +148,19 @@ class LineWindow {
       const kept = Math.min(end - at, room);
       if (kept < end - at) {
         this.#isWhole = false;
-        this.#keep(bytes.subarray(from, at + kept));
+        this.#copyBytes(bytes.subarray(from, at + kept));
         from = end;
       }
       this.#lineBytes += kept;
       at = end;
       if (newline !== -1) this.#endLine();
     }
-    this.#keep(bytes.subarray(from, at));
+    this.#copyBytes(bytes.subarray(from, at));
     return at;
   }
 
   /** Copies the bytes, because the next chunk may reuse the memory. */
-  #keep(bytes: Uint8Array): void {
+  #copyBytes(bytes: Uint8Array): void {
     if (bytes.length > 0) this.#pieces.push(Buffer.from(bytes));
   }
 
@@ -173,28 +173,32 @@ class LineWindow {
     this.#isFull = this.#lengths.length >= limit || this.#keptBytes > mostCharacters * 4;
   }
 
-  finish(): ReadLines {
+  finishReading(): ReadLines {
     if (this.#endsInLine) {
       if (!this.#isFull && this.#lineNumber >= this.#range.offset) this.#endLine();
       else this.#lineNumber += 1;
     }
     const bytes = Buffer.concat(this.#pieces);
-    const { text, count, linesCut } = this.#texts(bytes);
+    const { text, count, linesCut } = this.#decodeLines(bytes);
     const { offset } = this.#range;
     const place = { firstLine: offset + 1, lastLine: offset + count, totalLines: this.#lineNumber };
     const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
-    const shown = () => ({ ...place, hash: hashBytes(bytes.subarray(0, length)) });
+    const describeShown = () => ({ ...place, hash: hashBytes(bytes.subarray(0, length)) });
     const isAllShown = linesCut === 0 && this.#isWhole;
-    return { lines: { kind: "text", text, ...place, linesCut }, shown: isAllShown ? shown : null };
+    return { lines: { kind: "text", text, ...place, linesCut }, shown: isAllShown ? describeShown : null };
   }
 
-  #texts(bytes: Buffer): { text: string; count: number; linesCut: number } {
+  #decodeLines(bytes: Buffer): { text: string; count: number; linesCut: number } {
     const encoding = this.#encoding ?? guessNarrowEncoding(bytes);
     const mostCharacters = this.#range.mostCharacters ?? Number.POSITIVE_INFINITY;
     const longest = this.#lengths.reduce((most, length) => Math.max(most, length), 0);
     const isShort = longest <= this.#range.mostLineCharacters && bytes.length <= mostCharacters;
     if (isShort)
-      return { text: this.#unmarked(decodeBytes(bytes, encoding)), count: this.#lengths.length, linesCut: 0 };
+      return {
+        text: this.#dropByteOrderMark(decodeBytes(bytes, encoding)),
+        count: this.#lengths.length,
+        linesCut: 0,
+      };
     const texts: string[] = [];
     let linesCut = 0;
     let characters = 0;
@@ -202,8 +206,8 @@ class LineWindow {
     for (const length of this.#lengths) {
       const decoded = decodeBytes(bytes.subarray(at, at + length), encoding);
       at += length;
-      const text = texts.length === 0 ? this.#unmarked(decoded) : decoded;
-      const shown = this.#cut(text);
+      const text = texts.length === 0 ? this.#dropByteOrderMark(decoded) : decoded;
+      const shown = this.#cutLine(text);
       characters += shown.length;
       if (characters > mostCharacters && texts.length > 0) break;
       if (shown !== text) linesCut += 1;
@@ -213,11 +217,11 @@ class LineWindow {
   }
 
   /** Without a byte order mark before the first line. */
-  #unmarked(text: string): string {
+  #dropByteOrderMark(text: string): string {
     return this.#range.offset === 0 ? text.replace(BYTE_ORDER_MARK, "") : text;
   }
 
-  #cut(line: string): string {
+  #cutLine(line: string): string {
     const most = this.#range.mostLineCharacters;
     const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
     if (line.length - lineEnd.length <= most) return line;

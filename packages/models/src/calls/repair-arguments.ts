@@ -13,13 +13,13 @@ export function repairArguments(text: string, fits: (value: JsonRecord) => boole
   return withFallback(undefined, () => {
     const reader = new LenientReader(body);
     let found: JsonRecord | undefined;
-    for (const [value, end] of reader.value(0)) {
+    for (const [value, end] of reader.readValue(0)) {
       if (!isRecord(value) || reader.afterBlanks(end) < body.length || !fits(value)) continue;
       if (found && JSON.stringify(found) !== JSON.stringify(value)) return undefined;
       found = value;
     }
     // An apostrophe that is a letter in this reading may have been meant as an end.
-    const [strict] = new LenientReader(body, true).value(0).next().value ?? [];
+    const [strict] = new LenientReader(body, true).readValue(0).next().value ?? [];
     return JSON.stringify(strict) === JSON.stringify(found) ? found : undefined;
   });
 }
@@ -28,7 +28,7 @@ export function repairArguments(text: string, fits: (value: JsonRecord) => boole
 export function parsePythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
   return withFallback(undefined, () => {
     const reader = new LenientReader(text, true);
-    const [args, end = 0] = reader.inside(1, [], ")").next().value ?? [];
+    const [args, end = 0] = reader.readEntries(1, [], ")").next().value ?? [];
     return isRecord(args) ? { args, end: reader.afterBlanks(end) } : undefined;
   });
 }
@@ -51,17 +51,17 @@ class LenientReader {
     return end;
   }
 
-  *value(from: number): Generator<Reading> {
+  *readValue(from: number): Generator<Reading> {
     this.#count();
     const at = this.afterBlanks(from);
     const first = this.#text[at];
-    if (first === "{" || first === "[") yield* this.inside(at + 1, [], first === "[" ? "]" : "}");
-    else if (first === '"' || first === "'") yield* this.#string(at);
-    else yield* this.#word(at);
+    if (first === "{" || first === "[") yield* this.readEntries(at + 1, [], first === "[" ? "]" : "}");
+    else if (first === '"' || first === "'") yield* this.#readString(at);
+    else yield* this.#readWord(at);
   }
 
   /** Reads the rest of an object or list after the entries in `made`. Every reading continues with its own copy. */
-  *inside(
+  *readEntries(
     from: number,
     made: readonly (readonly [unknown, unknown])[],
     closing: "]" | "}" | ")",
@@ -73,29 +73,29 @@ class LenientReader {
       yield [isList ? made.map(([, value]) => value) : Object.fromEntries(made), at + 1];
       return;
     }
-    for (const [key, start] of isList ? [[made.length, at] as const] : this.#keys(at, closing)) {
+    for (const [key, start] of isList ? [[made.length, at] as const] : this.#readKeys(at, closing)) {
       if (made.some(([known]) => known === key)) continue;
-      for (const [value, end] of this.value(start)) {
+      for (const [value, end] of this.readValue(start)) {
         const next = this.afterBlanks(end);
         const isOver = this.#text[next] === closing;
         if (!isOver && this.#text[next] !== ",") continue;
-        yield* this.inside(isOver ? next : next + 1, [...made, [key, value]], closing);
+        yield* this.readEntries(isOver ? next : next + 1, [...made, [key, value]], closing);
       }
     }
   }
 
   /** Yields each name that can be read here, and where its value begins. */
-  *#keys(at: number, closing: string): Generator<Reading> {
+  *#readKeys(at: number, closing: string): Generator<Reading> {
     const [name = ""] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
     const isQuoted = /^["']/.test(this.#text.charAt(at));
-    for (const [key, end] of isQuoted ? this.#string(at) : [[name, at + name.length] as const]) {
+    for (const [key, end] of isQuoted ? this.#readString(at) : [[name, at + name.length] as const]) {
       const sign = this.afterBlanks(end);
       if (this.#text[sign] === (closing === ")" ? "=" : ":") && end > at) yield [key, sign + 1];
     }
   }
 
   /** Reads a string. An apostrophe within single quotes may end it or belong to it, so both are tried. */
-  *#string(at: number): Generator<Reading> {
+  *#readString(at: number): Generator<Reading> {
     const quote = this.#text[at];
     for (let end = at + 1; end < this.#text.length; end += 1) {
       this.#count();
@@ -109,7 +109,7 @@ class LenientReader {
     }
   }
 
-  *#word(at: number): Generator<Reading> {
+  *#readWord(at: number): Generator<Reading> {
     const [word = ""] =
       /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z]+)/.exec(this.#text.slice(at, at + 100)) ?? [];
     if (WORDS.has(word)) yield [WORDS.get(word), at + word.length];

@@ -22,13 +22,13 @@ export function isAlreadyInHistory(
   const values = Object.values(call.args).map((value) =>
     keepLetters(typeof value === "string" ? value : JSON.stringify(value)),
   );
-  const stands = (told: string): boolean => {
+  const occursInText = (told: string): boolean => {
     const letters = keepLetters(told);
     return letters.includes(text) || areInOrder(letters, name, values);
   };
   const isSent = ({ text: words = "", functionResponse: answer }: Part) =>
-    stands(answer ? JSON.stringify(answer.response ?? "") : words);
-  return stands(system) || history.some(({ role, parts }) => role === "user" && parts.some(isSent));
+    occursInText(answer ? JSON.stringify(answer.response ?? "") : words);
+  return occursInText(system) || history.some(({ role, parts }) => role === "user" && parts.some(isSent));
 }
 
 function areInOrder(letters: string, name: string, values: readonly string[]): boolean {

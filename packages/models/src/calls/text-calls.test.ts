@@ -10,7 +10,7 @@ const OFFERED = new Set(["ls", "cat"]);
 function played(pieces: readonly string[], { offered = OFFERED, isWhole = true } = {}) {
   const reader = new TextCalls(offered);
   const shown = pieces.map((piece) => reader.add(piece)).join("");
-  const { text, calls } = reader.finish([], isWhole, new Set());
+  const { text, calls } = reader.finishReply([], isWhole, new Set());
   return { text: shown + text, calls: calls.map(({ name, args }) => ({ name, args })) };
 }
 

@@ -58,7 +58,7 @@ export class TextCalls {
   }
 
   /** Returns the rest of the text and the calls in it, which count only if the protocol itself brought none. */
-  finish(
+  finishReply(
     made: readonly FunctionCall[],
     isWhole: boolean,
     takenIds: ReadonlySet<string>,
@@ -109,25 +109,25 @@ export class TextCalls {
     const newline = this.#pending.indexOf("\n");
     const end = newline === -1 ? this.#pending.length : newline + 1;
     const line = this.#line + this.#pending.slice(0, end);
-    if (this.#fence !== "" || /^\s*(?:```|~~~)/.test(line)) return this.#pass(end);
-    const start = this.#candidateIn(end);
-    if (start !== 0) return this.#pass(start ?? end);
+    if (this.#fence !== "" || /^\s*(?:```|~~~)/.test(line)) return this.#passText(end);
+    const start = this.#findCandidate(end);
+    if (start !== 0) return this.#passText(start ?? end);
     const read = readWrittenCalls(this.#pending, isWhole);
     if (read === "unfinished") {
       this.#lookAgainAt = this.#pending.length * 1.25;
       if (!isWhole) return undefined;
       this.#unfinished += 1;
-      return this.#pass(this.#unfinished > MAX_UNFINISHED ? this.#pending.length : 1);
+      return this.#passText(this.#unfinished > MAX_UNFINISHED ? this.#pending.length : 1);
     }
     this.#lookAgainAt = 0;
-    if (!read?.calls.every(({ name }) => this.#offered.has(name))) return this.#pass(1);
+    if (!read?.calls.every(({ name }) => this.#offered.has(name))) return this.#passText(1);
     this.#held.push({ calls: read.calls, text: this.#pending.slice(0, read.length) });
     this.#pending = this.#pending.slice(read.length);
     return "";
   }
 
   /** Returns where in the rest of the line a call may begin: only at its start, after at most three spaces. */
-  #candidateIn(end: number): number | undefined {
+  #findCandidate(end: number): number | undefined {
     const rest = this.#pending.slice(0, end);
     const blank = rest.length - rest.trimStart().length;
     const indent = this.#line + rest.slice(0, blank);
@@ -135,7 +135,7 @@ export class TextCalls {
     return /[{[<]/.test(rest.charAt(blank)) ? blank : undefined;
   }
 
-  #pass(length: number): string {
+  #passText(length: number): string {
     const text = this.#pending.slice(0, length);
     this.#pending = this.#pending.slice(length);
     if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);

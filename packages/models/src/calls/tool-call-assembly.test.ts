@@ -12,7 +12,7 @@ const TWO = [
 function assembled(chunks: readonly unknown[], end: ReplyEnd = COMPLETE) {
   const assembly = new ToolCallAssembly();
   for (const chunk of chunks) assembly.add(chunk);
-  return assembly.finish(end).map(({ call }) => call);
+  return assembly.buildCalls(end).map(({ call }) => call);
 }
 
 function piece(fields: object, name?: string | null, text?: unknown): object {
@@ -255,7 +255,7 @@ describe("arguments", () => {
     assembly.add([piece({ index: 1, id: "B" }, "write_file", '{"content":"abc')]);
     assembly.loseChunk();
     assembly.add([piece({ index: 1 }, undefined, 'ghi"}')]);
-    const [whole, spoiled] = assembly.finish(COMPLETE).map(({ call }) => call);
+    const [whole, spoiled] = assembly.buildCalls(COMPLETE).map(({ call }) => call);
     expect(whole?.argsError).toBeUndefined();
     expect(spoiled?.args).toEqual({});
     expect(spoiled?.argsError).toContain("lost");

@@ -93,7 +93,7 @@ export class ToolCallAssembly {
   }
 
   /** Returns the calls in the order in which they began, each with a unique id. */
-  finish(end: ReplyEnd): SignedCall[] {
+  buildCalls(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const all = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
     const calls = all.filter((call, at) => !all.some((other, place) => isSameAgain(call, other, at > place)));
@@ -121,7 +121,7 @@ export class ToolCallAssembly {
 
   #addFragment(fragment: Fragment, inStep?: PartialCall): void {
     const isNamed = fragment.index !== undefined || fragment.id !== "" || fragment.name !== "";
-    let call = isNamed ? this.#ownerOf(fragment) : (inStep ?? this.#ownerOf(fragment));
+    let call = isNamed ? this.#findOwner(fragment) : (inStep ?? this.#findOwner(fragment));
     if (!call) {
       call = new PartialCall();
       this.#calls.push(call);
@@ -139,7 +139,7 @@ export class ToolCallAssembly {
     this.characters += typeof given === "string" ? given.length : JSON.stringify(given).length;
   }
 
-  #ownerOf(fragment: Fragment): PartialCall | undefined {
+  #findOwner(fragment: Fragment): PartialCall | undefined {
     const sameIndex =
       fragment.index === undefined
         ? undefined
@@ -150,20 +150,20 @@ export class ToolCallAssembly {
       const owner =
         fragment.index === undefined
           ? this.#calls.findLast(isSameId)
-          : this.#calls.find((call) => isSameId(call) && this.#fits(call, fragment));
+          : this.#calls.find((call) => isSameId(call) && this.#isSameIndex(call, fragment));
       if (owner) return this.#repeatsIdForAnother(owner, fragment) ? undefined : owner;
     }
     const candidate = sameIndex ?? this.#lastWithoutOtherIndex(fragment);
     return candidate && !this.#beginsAnother(candidate, fragment) ? candidate : undefined;
   }
 
-  #fits(call: PartialCall, fragment: Fragment): boolean {
+  #isSameIndex(call: PartialCall, fragment: Fragment): boolean {
     return call.index === undefined || call.index === fragment.index;
   }
 
   #lastWithoutOtherIndex(fragment: Fragment): PartialCall | undefined {
     const last = this.#last;
-    if (!last || fragment.index === undefined || this.#fits(last, fragment)) return last;
+    if (!last || fragment.index === undefined || this.#isSameIndex(last, fragment)) return last;
     // Some servers put the number of the piece where the call's index belongs.
     const isMore = fragment.id === "" && fragment.name === "" && !last.hasWholeArguments;
     return isMore ? last : undefined;

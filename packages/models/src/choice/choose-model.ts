@@ -310,9 +310,9 @@ function buildBedrockChoice({
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;
   if (!region) return undefined;
   const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
-  const signer = async () =>
+  const createSigner = async () =>
     (await import("../keys/aws-signature.ts")).createAwsSigner(environment, { service: "bedrock", region });
-  return { baseUrl, ...(hasKey ? {} : { signer }) };
+  return { baseUrl, ...(hasKey ? {} : { signer: createSigner }) };
 }
 
 function buildVertexChoice({

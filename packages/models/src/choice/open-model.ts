@@ -34,8 +34,8 @@ const CHAT_COMPLETIONS: Protocol = {
     const { tuning } = request;
     if (!tuning) return buildChatBody(model, request, quirks);
     const { addChatTuning } = await import("../request/tuning.ts");
-    const tune = (fields: JsonRecord) => addChatTuning(fields, tuning, quirks);
-    return buildChatBody(model, { ...request, tune }, quirks);
+    const addTuning = (fields: JsonRecord) => addChatTuning(fields, tuning, quirks);
+    return buildChatBody(model, { ...request, tune: addTuning }, quirks);
   },
   reply: async (to) => new (await import("../protocols/chat-completions-reply.ts")).ChatCompletionsReply(to),
   otherwise: loadResponses,

@@ -9,8 +9,8 @@ export function createFallbackChain(
 ): ChatModel {
   let first = 0;
   let until = 0;
-  const at = (position: number): ChatModel => models[position % models.length] ?? models[0];
-  const stayAt = (position: number): void => {
+  const getModel = (position: number): ChatModel => models[position % models.length] ?? models[0];
+  const stayWithModel = (position: number): void => {
     if (position === first) return;
     first = position;
     until = now() + STAY_MS;
@@ -19,14 +19,14 @@ export function createFallbackChain(
     if (now() >= until) first = 0;
     const begun = first;
     for (let step = 0; ; step += 1) {
-      const model = at(begun + step);
-      const onAnswer = () => stayAt((begun + step) % models.length);
+      const model = getModel(begun + step);
+      const onAnswer = () => stayWithModel((begun + step) % models.length);
       const failure = yield* passUntilAnswer(model.stream(request, signal), onAnswer);
       if (!failure) return;
       // A conversation that is too long is shortened, not sent to another model.
       const isOver = failure.type === "context_length" || step + 1 >= models.length;
       if (isOver || signal.aborted) return yield { type: "end", reason: "error", error: failure };
-      const message = `${model.name} failed: ${failure.message} Now asking ${at(begun + step + 1).name}.`;
+      const message = `${model.name} failed: ${failure.message} Now asking ${getModel(begun + step + 1).name}.`;
       yield { type: "notice", message, restart: true };
     }
   }

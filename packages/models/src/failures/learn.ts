@@ -38,16 +38,16 @@ export function learnFromRefusal(
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return learnOutputLimit(lesson, (contextWindow ?? 0) / 4);
   if (!isRefusal && !FAULTS.has(status)) return undefined;
-  const quirk = () => learnQuirk(lesson, isRefusal, reason);
+  const tryLearn = () => learnQuirk(lesson, isRefusal, reason);
   // Behind some gateways every request uses another key. Then send no reasoning back at all, if that is known to help.
   const isAgain = lesson.protocol === "openai-responses" && lesson.lessons.hasForeignSignatures;
   return (
     learnImages(lesson, reason) ??
-    (isAgain ? quirk() : undefined) ??
+    (isAgain ? tryLearn() : undefined) ??
     learnSignatures(lesson, reason) ??
     learnOutputLimit(lesson, readOutputLimit(reason)) ??
     learnEffort(lesson, reason) ??
-    quirk() ??
+    tryLearn() ??
     (isRefusal ? (learnTool(lesson, reason) ?? learnMedia(lesson, isTooLarge, reason)) : undefined)
   );
 }
@@ -254,10 +254,10 @@ function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
 }
 
 function removeKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
-  const stripped = (inner: unknown): unknown => {
+  const stripKeywords = (inner: unknown): unknown => {
     if (!isRecord(inner)) return inner;
     const kept = Object.entries(inner).filter(([keyword]) => !keywords.has(keyword));
-    return mapInnerSchemas(Object.fromEntries(kept), stripped);
+    return mapInnerSchemas(Object.fromEntries(kept), stripKeywords);
   };
-  return stripped(schema) as JsonSchema;
+  return stripKeywords(schema) as JsonSchema;
 }

@@ -53,7 +53,7 @@ async function* runAttempts(
     }
     if (!failure) return;
     const delay = said === "answer" ? undefined : computeDelay(attempt, failure, options);
-    if (delay === undefined) return yield endWith(failure, attempt);
+    if (delay === undefined) return yield buildEnd(failure, attempt);
     const most = resolveAttempts(failure, options);
     const seconds = Math.ceil(delay / 100) / 10;
     const message = `${describeFailure(failure)} Attempt ${attempt + 1} of ${most} follows in ${seconds} s.`;
@@ -72,7 +72,7 @@ function updateProgress(event: ModelEvent, said: ReplyProgress): ReplyProgress {
   return event.type === "thought" && event.text !== "" && said === "nothing" ? "thoughts" : said;
 }
 
-function endWith(failure: ModelFailure, attempt: number): ModelEvent {
+function buildEnd(failure: ModelFailure, attempt: number): ModelEvent {
   if (failure === ONLY_THOUGHT) return { type: "end", reason: "stop" };
   return { type: "end", reason: "error", error: addAttempts(failure, attempt) };
 }

@@ -21,10 +21,10 @@ const MAX_LEVELS = 30;
 /** Returns the service's own account of a failure on one line, cut to a limit; "" if there is none. */
 export function readDetail(answer: unknown, levels = MAX_LEVELS): string {
   if (levels === 0) return "";
-  const inner = (value: unknown) => readDetail(value, levels - 1);
-  if (typeof answer === "string") return readTextDetail(answer, inner);
-  if (Array.isArray(answer)) return inner(answer[0]);
-  return isRecord(answer) ? readRecordDetail(answer, inner) : "";
+  const readInner = (value: unknown) => readDetail(value, levels - 1);
+  if (typeof answer === "string") return readTextDetail(answer, readInner);
+  if (Array.isArray(answer)) return readInner(answer[0]);
+  return isRecord(answer) ? readRecordDetail(answer, readInner) : "";
 }
 
 function readTextDetail(answer: string, inner: (value: unknown) => string): string {

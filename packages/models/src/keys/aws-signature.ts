@@ -100,8 +100,8 @@ export function signHeaders(
 
 /** Escapes a text for a URL. Amazon escapes more characters than the standard does. */
 function encodeForAws(text: string): string {
-  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text).replace(/[!'()*]/g, hex);
+  const percentEncode = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, percentEncode);
 }
 
 function hashPieces(pieces: readonly (string | Uint8Array)[]): string {

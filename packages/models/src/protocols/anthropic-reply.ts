@@ -30,13 +30,13 @@ export class AnthropicReply extends ReplyReader {
     return LIMIT_REASONS.has(this.finishReason);
   }
 
-  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+  protected explainFault(isEmpty: boolean): ModelFailure | undefined {
     if (this.finishReason === "refusal") return createWithheldFailure("refusal", this.#explanation);
-    return isEmpty && (this.finishReason === "" || this.isForCall) ? this.empty() : undefined;
+    return isEmpty && (this.finishReason === "" || this.isForCall) ? this.describeEmpty() : undefined;
   }
 
   /** Reads the usage. The end may correct the counts of the start; counts that are not repeated stay as they are. */
-  protected usageIn({ type, message, usage: atEnd }: JsonRecord): Usage | undefined {
+  protected readUsage({ type, message, usage: atEnd }: JsonRecord): Usage | undefined {
     const usage = type === "message_start" && isRecord(message) ? message.usage : atEnd;
     if (!isRecord(usage)) return undefined;
     const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
@@ -128,7 +128,7 @@ export class AnthropicReply extends ReplyReader {
         this.#sign(block.signature);
         return createThoughtEvents(block.thinking);
       default:
-        return this.said(block.text);
+        return this.addText(block.text);
     }
   }
 
@@ -145,7 +145,7 @@ export class AnthropicReply extends ReplyReader {
         this.#sign(delta.signature);
         return [];
       default:
-        return this.said(delta.text);
+        return this.addText(delta.text);
     }
   }
 

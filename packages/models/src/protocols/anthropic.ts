@@ -86,9 +86,9 @@ function markUserMessages(messages: readonly WireMessage[], mark: object): void 
 }
 
 function formatMessages(history: readonly Message[], quirks: Quirks): WireMessage[] {
-  const blocksOf = ({ role, parts }: Message): Block[] =>
+  const formatBlocks = ({ role, parts }: Message): Block[] =>
     role === "user" ? formatUserBlocks(parts) : formatAssistantBlocks(parts, quirks);
-  return groupTurns(history, blocksOf).map(({ role, items }) => ({
+  return groupTurns(history, formatBlocks).map(({ role, items }) => ({
     role: role === "user" ? role : "assistant",
     content: moveAnswersFirst(items),
   }));

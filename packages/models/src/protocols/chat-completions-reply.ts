@@ -39,14 +39,14 @@ export class ChatCompletionsReply extends ReplyReader {
     return this.finishReason !== "" || this.#isUsageLast;
   }
 
-  protected override errorIn(chunk: JsonRecord): unknown {
+  protected override findError(chunk: JsonRecord): unknown {
     const { error } = listRecords(chunk).find((place) => place.error) ?? {};
     if (error || chunk.object === "error") return error ?? chunk;
     const { base_resp: minimax } = chunk;
     return isRecord(minimax) && readCount(minimax.status_code) > 0 ? minimax : undefined;
   }
 
-  protected usageIn(chunk: JsonRecord): Usage | undefined {
+  protected readUsage(chunk: JsonRecord): Usage | undefined {
     const { prompt_eval_count: prompt_tokens, eval_count: completion_tokens } = chunk;
     const ollama = completion_tokens && { prompt_tokens, completion_tokens };
     return readOpenAiUsage([...listRecords(chunk).map(({ usage }) => usage), ollama].find(isRecord));
@@ -99,7 +99,7 @@ export class ChatCompletionsReply extends ReplyReader {
     // An audio reply has its words in the transcript.
     const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
     const text = readText(delta.content) || readText(delta.refusal) || readText(spoken);
-    events.push(...this.said(isRepeated ? "" : text));
+    events.push(...this.addText(isRepeated ? "" : text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, readCallSignature);
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     const { type, tool_use_id: id, name, input } = delta;
@@ -108,7 +108,7 @@ export class ChatCompletionsReply extends ReplyReader {
     return events;
   }
 
-  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+  protected explainFault(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
     if (WITHHELD.test(reason)) return createWithheldFailure(reason);
     if (BROKEN.test(reason)) {
@@ -117,7 +117,7 @@ export class ChatCompletionsReply extends ReplyReader {
     }
     // With these reasons an empty reply is not normal. "load" means that Ollama has only loaded the model.
     const isUnfit = /^(?:|tool_(?:calls?|use)|function_call|(?:un)?load)$/.test(reason);
-    return isEmpty && isUnfit ? this.empty() : undefined;
+    return isEmpty && isUnfit ? this.describeEmpty() : undefined;
   }
 }
 

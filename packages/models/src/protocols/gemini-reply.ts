@@ -28,11 +28,11 @@ export class GeminiReply extends ReplyReader {
     return this.finishReason === "MAX_TOKENS";
   }
 
-  protected override errorIn(chunk: JsonRecord): unknown {
+  protected override findError(chunk: JsonRecord): unknown {
     return unwrapChunk(chunk).error;
   }
 
-  protected usageIn(chunk: JsonRecord): Usage | undefined {
+  protected readUsage(chunk: JsonRecord): Usage | undefined {
     const { usageMetadata: usage } = unwrapChunk(chunk);
     if (!isRecord(usage)) return undefined;
     return {
@@ -66,7 +66,7 @@ export class GeminiReply extends ReplyReader {
       this.#addCall(functionCall, signature);
       return [];
     }
-    const events = part.thought === true ? createThoughtEvents(text) : this.said(text);
+    const events = part.thought === true ? createThoughtEvents(text) : this.addText(text);
     // A signature for a tool that the service runs itself means nothing without its part.
     if (signature !== undefined && typeof text === "string")
       events.push({ type: "thought", text: "", signature });
@@ -77,7 +77,7 @@ export class GeminiReply extends ReplyReader {
     const { id, name, args, partialArgs: pieces } = given;
     // An empty object may only be a placeholder for what follows.
     const whole = isRecord(args) && Object.keys(args).length === 0 ? undefined : args;
-    if (!this.#continues(given) && typeof name === "string" && name !== "") {
+    if (!this.#isContinuation(given) && typeof name === "string" && name !== "") {
       this.#calls += 1;
       const isGrowing = given.willContinue === true || pieces !== undefined;
       if (isGrowing) this.#growing.set(this.#calls, isRecord(args) ? args : {});
@@ -88,7 +88,7 @@ export class GeminiReply extends ReplyReader {
     else if (name === undefined && whole) this.calls.add({ index: this.#calls, arguments: whole });
   }
 
-  #continues({ id, name, partialArgs: pieces, willContinue }: JsonRecord): boolean {
+  #isContinuation({ id, name, partialArgs: pieces, willContinue }: JsonRecord): boolean {
     const open = this.#open;
     this.#open = willContinue !== true ? {} : name ? { id, name } : open;
     return name === open.name && (id === undefined ? pieces !== undefined : id === open.id);
@@ -103,7 +103,7 @@ export class GeminiReply extends ReplyReader {
     return [];
   }
 
-  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+  protected explainFault(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
     if (FAILED_CALLS.has(reason)) {
       const message = `The model failed to write its call in a valid form (${formatReason(reason, this.#why)}).`;
@@ -113,7 +113,7 @@ export class GeminiReply extends ReplyReader {
     // The service is known to end normally without any content.
     if (!isEmpty || reason === "MAX_TOKENS") return undefined;
     const message = `The service ended its reply with nothing in it (${formatReason(reason, this.#why)}).`;
-    return this.#why === undefined ? this.empty() : { type: "bad_reply", message, isPassing: true };
+    return this.#why === undefined ? this.describeEmpty() : { type: "bad_reply", message, isPassing: true };
   }
 }
 

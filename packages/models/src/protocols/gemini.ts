@@ -59,8 +59,8 @@ function formatDeclaration({ name, description, parameters }: FunctionDeclaratio
 
 /** Converts a schema for the older field, in which a schema has only one type and only strings as enum values. */
 function toOlderSchema(schema: JsonRecord): JsonRecord {
-  const inner = (value: unknown) => (isRecord(value) ? toOlderSchema(value) : value);
-  const { type, enum: values, ...rest } = mapInnerSchemas(schema, inner);
+  const convertInner = (value: unknown) => (isRecord(value) ? toOlderSchema(value) : value);
+  const { type, enum: values, ...rest } = mapInnerSchemas(schema, convertInner);
   const types = [type].flat();
   const only = types.find((one) => one !== "null");
   const words =
@@ -77,9 +77,9 @@ function toOlderSchema(schema: JsonRecord): JsonRecord {
 type SigningOptions = Readonly<Record<"standsIn" | "hasIds", boolean>>;
 
 function formatContents(history: readonly Message[], signing: SigningOptions): JsonRecord[] {
-  const partsOf = ({ role, parts }: Message): JsonRecord[] =>
+  const formatParts = ({ role, parts }: Message): JsonRecord[] =>
     role === "user" ? formatUserParts(parts, signing) : formatModelParts(parts, signing);
-  return groupTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
+  return groupTurns(history, formatParts).map(({ role, items }) => ({ role, parts: items }));
 }
 
 function formatUserParts(parts: readonly Part[], { hasIds }: SigningOptions): JsonRecord[] {

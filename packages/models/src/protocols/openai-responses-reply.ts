@@ -46,7 +46,7 @@ export class ResponsesReply extends ReplyReader {
     for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
   }
 
-  protected usageIn({ response, usage }: JsonRecord): Usage | undefined {
+  protected readUsage({ response, usage }: JsonRecord): Usage | undefined {
     return readOpenAiUsage(isRecord(response) ? response.usage : usage);
   }
 
@@ -77,10 +77,10 @@ export class ResponsesReply extends ReplyReader {
     return this.#unexplained !== undefined && type === "error";
   }
 
-  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+  protected explainFault(isEmpty: boolean): ModelFailure | undefined {
     if (this.#unexplained) return this.#unexplained;
     const isOver = this.isLimited || (this.isComplete && this.#mayBeSilent && this.unreadable === undefined);
-    return isEmpty && !isOver ? this.empty() : undefined;
+    return isEmpty && !isOver ? this.describeEmpty() : undefined;
   }
 
   get #calls(): ResponseItem[] {
@@ -88,7 +88,7 @@ export class ResponsesReply extends ReplyReader {
   }
 
   #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
-    const item = this.#itemOf(event);
+    const item = this.#findItem(event);
     if (type.endsWith(".delta")) this.isPartOpen = this.#hasBegun;
     else if (type.endsWith(".done")) this.isPartOpen = false;
     switch (type) {
@@ -96,7 +96,7 @@ export class ResponsesReply extends ReplyReader {
         if (isRecord(event.item)) this.#takeCall(item, event.item);
         return [];
       case "response.output_item.done":
-        return isRecord(event.item) ? this.#complete(item, event.item) : [];
+        return isRecord(event.item) ? this.#completeItem(item, event.item) : [];
       case "response.function_call_arguments.delta":
         item.isCall = true;
         if (typeof event.delta === "string") item.arguments += event.delta;
@@ -109,10 +109,10 @@ export class ResponsesReply extends ReplyReader {
         }
         return [];
       case "response.output_text.done":
-        return item.hasText ? [] : this.#text(item, event.text);
+        return item.hasText ? [] : this.#addItemText(item, event.text);
       case "response.output_text.delta":
       case "response.refusal.delta":
-        return this.#text(item, event.delta);
+        return this.#addItemText(item, event.delta);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         return createThought(item, event.delta);
@@ -124,7 +124,7 @@ export class ResponsesReply extends ReplyReader {
   }
 
   /** Finds the item that an event refers to: by position, by id or, if it names neither, the last item. */
-  #itemOf({ output_index: index, item_id: id, item }: JsonRecord): ResponseItem {
+  #findItem({ output_index: index, item_id: id, item }: JsonRecord): ResponseItem {
     // llama.cpp sends the call's id where others send the item's.
     const inner = isRecord(item) ? (item.id ?? item.call_id) : undefined;
     const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
@@ -151,11 +151,11 @@ export class ResponsesReply extends ReplyReader {
     else if (isRecord(whole)) item.arguments = JSON.stringify(whole);
   }
 
-  #complete(item: ResponseItem, given: JsonRecord): ModelEvent[] {
+  #completeItem(item: ResponseItem, given: JsonRecord): ModelEvent[] {
     this.#takeCall(item, given);
     item.isWhole ||= item.isCall && given.status !== "incomplete";
     if (given.type === "message") {
-      const text = item.hasText ? [] : this.#text(item, joinTexts(given.content, ""));
+      const text = item.hasText ? [] : this.#addItemText(item, joinTexts(given.content, ""));
       return [...text, ...createPhase(given)];
     }
     if (given.type !== "reasoning") return [];
@@ -186,9 +186,9 @@ export class ResponsesReply extends ReplyReader {
     if ([...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText)) {
       this.#supplyCalls(output.filter(({ type: kind }) => kind === "function_call"));
       const messages = this.isEmpty ? output.filter(({ type: kind }) => kind === "message") : [];
-      return messages.flatMap((given) => this.#complete(new ResponseItem(), given));
+      return messages.flatMap((given) => this.#completeItem(new ResponseItem(), given));
     }
-    return output.flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
+    return output.flatMap((item, index) => this.#completeItem(this.#findItem({ output_index: index }), item));
   }
 
   /** Adds calls that have not arrived completely. If their ids differ from the earlier ones, order decides. */
@@ -196,14 +196,14 @@ export class ResponsesReply extends ReplyReader {
     const known = this.#calls;
     for (const [place, given] of output.entries()) {
       const same = known.find(({ callId }) => callId === given.call_id) ?? known[place];
-      const item = same ?? this.#itemOf({ item_id: `call ${place}` });
-      if (!item.isWhole) this.#complete(item, given);
+      const item = same ?? this.#findItem({ item_id: `call ${place}` });
+      if (!item.isWhole) this.#completeItem(item, given);
     }
   }
 
-  #text(item: ResponseItem, text: unknown): ModelEvent[] {
+  #addItemText(item: ResponseItem, text: unknown): ModelEvent[] {
     item.hasText ||= text !== undefined && text !== "";
-    return this.said(text);
+    return this.addText(text);
   }
 }
 

@@ -145,11 +145,11 @@ class Service {
         const asking = await this.#prepare(request, tries);
         if ("type" in asking) return yield createFailedEnding(asking);
         for await (const event of await this.#ask(asking, connection)) {
-          for (const one of await this.#heard(event, asking, tries)) yield one;
+          for (const one of await this.#handleEvent(event, asking, tries)) yield one;
           if (tries.isOver) return;
         }
         const lesson = await this.#takeLesson(asking, tries);
-        if (lesson === undefined || signal.aborted) return yield this.#endOf(asking, signal);
+        if (lesson === undefined || signal.aborted) return yield this.#buildEnd(asking, signal);
         if (lesson !== "") yield { type: "notice", message: lesson };
       }
     } catch (error) {
@@ -205,7 +205,7 @@ class Service {
     return this.#learn(asking.protocol, asking.prepared, ending);
   }
 
-  #endOf({ prepared, endpoint, ending }: OpenRequest, signal: AbortSignal): ModelEvent {
+  #buildEnd({ prepared, endpoint, ending }: OpenRequest, signal: AbortSignal): ModelEvent {
     if (signal.aborted) return CANCELLED;
     if (ending.reason === "error") return createFailedEnding(hideKey(ending.error, endpoint.key));
     this.#lessons.noteTaken(prepared.history);
@@ -237,7 +237,7 @@ class Service {
     const keyFrom = key !== "" || sign ? (this.#options.keyFrom ?? "") : undefined;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
-    const body = this.#bytes.of(prepared.conversation, pieces);
+    const body = this.#bytes.encodeConversation(prepared.conversation, pieces);
     const headers = { ...endpoint.headers, ...sign?.({ ...endpoint, method: "POST", body }) };
     const asked = sendHttpRequest(
       { url, method: "POST", headers, body, environment, certificate, onSent },
@@ -256,14 +256,14 @@ class Service {
     const answer = await asked;
     const [reader, reply] = await reading;
     return reader.readAnswer(
-      { ...answer, body: silence.listen(answer.body) },
+      { ...answer, body: silence.watchPieces(answer.body) },
       { url, model, keyFrom, connection },
       reply,
     );
   }
 
   /** What to pass on; the end is kept for later. */
-  async #heard(event: AnswerEvent, asking: OpenRequest, tries: Tries): Promise<readonly ModelEvent[]> {
+  async #handleEvent(event: AnswerEvent, asking: OpenRequest, tries: Tries): Promise<readonly ModelEvent[]> {
     if (tries.signal.aborted) {
       tries.isOver = true;
       return [CANCELLED];
@@ -272,13 +272,16 @@ class Service {
       asking.ending = event;
       return [];
     }
-    const taken = tries.limit.take(await this.#adopt(event, asking.prepared));
+    const taken = tries.limit.take(await this.#finishEvent(event, asking.prepared));
     tries.isOver = tries.limit.isReached;
     return taken;
   }
 
   /** The event for the session: a call with the tool's own name, a usage with its price. */
-  async #adopt(event: Exclude<AnswerEvent, ReplyEnding>, prepared: PreparedRequest): Promise<ModelEvent> {
+  async #finishEvent(
+    event: Exclude<AnswerEvent, ReplyEnding>,
+    prepared: PreparedRequest,
+  ): Promise<ModelEvent> {
     if (event.type === "usage") {
       const cost = computeCost(event.usage, this.#options.price);
       return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };
@@ -361,8 +364,8 @@ export function normalizeOpenAiBase(base: string): string {
 /** What opens a service. Throws a message for the user where something is missing. */
 export async function resolveAccess(protocol: Protocol, options: ServiceOptions, isRefused = false) {
   const { apiKey = "", certificate: place, environment = {}, signer } = options;
-  const got = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));
-  const key = (await catchFault("There is no API key", got)).trim();
+  const getKey = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));
+  const key = (await catchFault("There is no API key", getKey)).trim();
   if (/[^\x21-\x7e]|["']/.test(key))
     throw new Error("The API key holds a space, a quote or a character that no key has: set it again.");
   const certificate =

@@ -84,15 +84,16 @@ export abstract class ReplyReader {
   }
 
   finish(): ModelEvent[] {
-    const last = [...this.lastWords(), ...this.#spoken(this.#tags.finish())];
-    const failure = this.failure ?? this.#outgrown() ?? this.faultOf(this.isEmpty) ?? this.#brokenOff();
+    const last = [...this.lastWords(), ...this.#buildEvents(this.#tags.finish())];
+    const failure =
+      this.failure ?? this.#findOverflow() ?? this.explainFault(this.isEmpty) ?? this.#brokenOff();
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
     const bareEnding = ending === "complete" && !this.hasTold ? "open" : ending;
-    const made = this.calls.finish({ ending, bareEnding, takenIds });
+    const made = this.calls.buildCalls({ ending, bareEnding, takenIds });
     const structured = made.map(({ call }) => call);
-    const { text, calls } = this.#text.finish(structured, failure === undefined && !isLimited, takenIds);
+    const { text, calls } = this.#text.finishReply(structured, failure === undefined && !isLimited, takenIds);
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
     const told = calls.length > 0 ? createNotice(describeWrittenCalls(calls)) : [];
     const all = [...made, ...calls.map((call) => ({ call }))];
@@ -101,11 +102,11 @@ export abstract class ReplyReader {
       failure ?? (isCallMissing ? createBrokenFailure("ended for a call, and there is none.") : undefined);
     const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
     const gap = lost === undefined ? [] : createNotice(`${MISSING}: ${shortenLine(lost)}`);
-    return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
+    return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#buildEnding(all, fault)];
   }
 
   /** Returns the events that end a reply. After a failure there are no calls: nothing in a broken reply may run. */
-  #closing(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
+  #buildEnding(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
     const { usage, isLimited } = this;
     const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
     if (failure) return [...told, { type: "end", reason: "error", error: failure }];
@@ -140,16 +141,16 @@ export abstract class ReplyReader {
   }
 
   /** Returns the usage of the whole reply so far, if the chunk reports it. */
-  protected abstract usageIn(chunk: JsonRecord): Usage | undefined;
+  protected abstract readUsage(chunk: JsonRecord): Usage | undefined;
 
   /** Reads one chunk or event. Returns undefined if it contains nothing known. */
   protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
 
   /** Returns why the reply is not usable, as far as the protocol says so. */
-  protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
+  protected abstract explainFault(isEmpty: boolean): ModelFailure | undefined;
 
   /** Returns an error that is an event of its own or takes the place of a chunk. */
-  protected errorIn(chunk: JsonRecord): unknown {
+  protected findError(chunk: JsonRecord): unknown {
     if (chunk.type === "error") return chunk.error ?? chunk;
     return chunk.type === undefined ? chunk.error : undefined;
   }
@@ -168,13 +169,13 @@ export abstract class ReplyReader {
     return [];
   }
 
-  protected said(text: unknown): ModelEvent[] {
+  protected addText(text: unknown): ModelEvent[] {
     if (typeof text !== "string") return [];
     this.#characters += text.length;
-    return this.#spoken(this.#tags.add(text));
+    return this.#buildEvents(this.#tags.add(text));
   }
 
-  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
+  #buildEvents(pieces: readonly ContentPiece[]): ModelEvent[] {
     return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
       if (isThought) {
         if (!takesText) return [{ type: "thought", text }];
@@ -191,7 +192,7 @@ export abstract class ReplyReader {
   }
 
   /** Describes a reply without content. */
-  protected empty(): ModelFailure {
+  protected describeEmpty(): ModelFailure {
     const { unreadable } = this;
     if (unreadable === undefined) return createBrokenFailure("was empty: no text and no call.");
     if (isHtml(unreadable)) {
@@ -214,8 +215,8 @@ export abstract class ReplyReader {
       this.loseChunk();
       return [];
     }
-    this.usage = this.usageIn(chunk) ?? this.usage;
-    const error = this.errorIn(chunk);
+    this.usage = this.readUsage(chunk) ?? this.usage;
+    const error = this.findError(chunk);
     // An error after the output limit cut the reply is not another failure.
     if (error && !this.isLimited) {
       // `true` only says that there is an error; its words are next to it.
@@ -232,7 +233,7 @@ export abstract class ReplyReader {
   }
 
   /** z.ai does not reject a conversation that is too long; it sends a reply without content. */
-  #outgrown(): ModelFailure | undefined {
+  #findOverflow(): ModelFailure | undefined {
     if (!this.isEmpty || this.finishReason !== "model_context_window_exceeded") return undefined;
     return { type: "context_length", message: "The conversation is longer than the model's window." };
   }

@@ -54,7 +54,7 @@ export class EventSplitter {
 
   #add(text: string): void {
     if (this.#kind === "unknown") this.#kind = detectBodyKind(text);
-    if (this.#kind === "whole") this.#keep(text);
+    if (this.#kind === "whole") this.#addText(text);
     else if (this.#kind !== "unknown") this.#takeLines(text);
     if (this.#isBroken || this.#rest.length > MAX_BUFFERED_CHARACTERS) {
       throw new Error(`The answer has more than ${MAX_BUFFERED_CHARACTERS} characters without an end`);
@@ -74,12 +74,12 @@ export class EventSplitter {
     const end = Math.max(this.#rest.lastIndexOf("\n"), this.#rest.lastIndexOf("\r")) + 1;
     const lines = this.#rest.slice(0, end);
     this.#rest = this.#rest.slice(end);
-    const ended = (line: string, json: string) => (parseJson(json) === undefined ? line : `${line}\n`);
-    if (this.#kind === "events") this.#parser.feed(lines.replace(BARE_LINE, ended));
+    const endLine = (line: string, json: string) => (parseJson(json) === undefined ? line : `${line}\n`);
+    if (this.#kind === "events") this.#parser.feed(lines.replace(BARE_LINE, endLine));
     else this.#ready.push(...lines.split("\n").filter((line) => line.trim() !== ""));
   }
 
-  #keep(text: string): void {
+  #addText(text: string): void {
     this.#rest += text;
     if (this.#hasFirstLine || !text.includes("\n")) return;
     const [first = "", second] = this.#rest.trimStart().split("\n", 2);

@@ -43,17 +43,17 @@ export class ThinkTags {
     const taken: ContentPiece[] = [];
     for (let state: string = ""; state !== this.#state && this.#pending !== ""; ) {
       state = this.#state;
-      taken.push(...this.#step(isWhole));
+      taken.push(...this.#readState(isWhole));
     }
     return taken.filter(({ text, takesText }) => text !== "" || takesText);
   }
 
-  #step(isWhole: boolean): ContentPiece[] {
-    if (this.#state === "start") return this.#begin(isWhole);
-    return this.#state === "thinking" ? this.#think(isWhole) : this.#speak(isWhole);
+  #readState(isWhole: boolean): ContentPiece[] {
+    if (this.#state === "start") return this.#readStart(isWhole);
+    return this.#state === "thinking" ? this.#readThought(isWhole) : this.#readText(isWhole);
   }
 
-  #begin(isWhole: boolean): ContentPiece[] {
+  #readStart(isWhole: boolean): ContentPiece[] {
     const start = this.#pending.trimStart();
     const opening = OPENINGS.find((tag) => start.startsWith(tag));
     if (opening !== undefined) {
@@ -71,7 +71,7 @@ export class ThinkTags {
     return [];
   }
 
-  #think(isWhole: boolean): ContentPiece[] {
+  #readThought(isWhole: boolean): ContentPiece[] {
     const end = this.#pending.indexOf(this.#closing);
     if (end !== -1) {
       const text = this.#pending.slice(0, end);
@@ -79,10 +79,12 @@ export class ThinkTags {
       this.#state = "start";
       return [{ text, isThought: true }];
     }
-    return [{ text: this.#pass(isWhole ? 0 : findTagStart(this.#closing, this.#pending)), isThought: true }];
+    return [
+      { text: this.#passText(isWhole ? 0 : findTagStart(this.#closing, this.#pending)), isThought: true },
+    ];
   }
 
-  #speak(isWhole: boolean): ContentPiece[] {
+  #readText(isWhole: boolean): ContentPiece[] {
     const { length } = this.#before;
     const whole = this.#before + this.#pending + (isWhole ? "\n" : "");
     const found = this.#mayBeLone ? LONE.exec(whole) : null;
@@ -95,10 +97,10 @@ export class ThinkTags {
     // The tag and the text on both sides of it must be complete.
     const tags = this.#mayBeLone && !isWhole ? ["\n</think>\n", "\n</mm:think>\n"] : [];
     const kept = Math.max(0, ...tags.map((tag) => findTagStart(tag, this.#pending)));
-    return [{ text: this.#pass(kept), isThought: false }];
+    return [{ text: this.#passText(kept), isThought: false }];
   }
 
-  #pass(kept: number): string {
+  #passText(kept: number): string {
     const text = this.#pending.slice(0, this.#pending.length - kept);
     this.#pending = this.#pending.slice(text.length);
     this.#ticks += countTicks(text);

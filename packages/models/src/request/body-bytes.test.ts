@@ -12,7 +12,7 @@ describe("the bytes of bodies", () => {
     let shared = 0;
     for (let count = 1; count < 40; count += 1) {
       const pieces = ["head", ...Array.from({ length: count }, (_, index) => line(index)), "tail"];
-      const now = bytes.of(conversation, pieces);
+      const now = bytes.encodeConversation(conversation, pieces);
       expect(text(now)).toBe(pieces.join(""));
       shared = now.filter((piece) => before.includes(piece)).length;
       before = now;
@@ -24,10 +24,10 @@ describe("the bytes of bodies", () => {
     const bytes = new BodyEncoder();
     const conversation = {};
     const pieces = Array.from({ length: 30 }, (_, index) => line(index));
-    const sending = bytes.of(conversation, pieces);
+    const sending = bytes.encodeConversation(conversation, pieces);
     const other = ["another", ...pieces.slice(1, 3)];
-    expect(text(bytes.of(conversation, other))).toBe(other.join(""));
+    expect(text(bytes.encodeConversation(conversation, other))).toBe(other.join(""));
     expect(text(sending)).toBe(pieces.join(""));
-    expect(text(bytes.of({}, ["only one"]))).toBe("only one");
+    expect(text(bytes.encodeConversation({}, ["only one"]))).toBe("only one");
   });
 });

@@ -10,7 +10,7 @@ interface Segment {
 export class BodyEncoder {
   readonly #known = new WeakMap<object, readonly Segment[]>();
 
-  of(conversation: object, pieces: readonly string[]): Uint8Array[] {
+  encodeConversation(conversation: object, pieces: readonly string[]): Uint8Array[] {
     if (pieces.length === 1) return [encodePieces(pieces)];
     const segments: Segment[] = [];
     let start = 0;

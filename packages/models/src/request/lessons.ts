@@ -29,7 +29,7 @@ export class Lessons {
   }
 
   /** Returns the part, without its signature if the service has rejected that. */
-  signed(part: Part): Part {
+  dropRefusedSignature(part: Part): Part {
     return this.#refusedSignatures.has(part.thoughtSignature ?? "")
       ? { ...part, thoughtSignature: "" }
       : part;
@@ -56,7 +56,7 @@ export class Lessons {
     return known.add(keyword).size > size;
   }
 
-  schemaOf(tool: string, schema: JsonSchema): JsonSchema {
+  stripRefusedKeywords(tool: string, schema: JsonSchema): JsonSchema {
     const keywords = this.#refusedKeywords.get(tool);
     return keywords && this.strip ? this.strip(schema, keywords) : schema;
   }

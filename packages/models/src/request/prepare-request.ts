@@ -69,7 +69,7 @@ export async function prepareRequest(
     // The service would reject all tools if two had the same name, so only the first one is kept.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
-    const parameters = lessons.schemaOf(tool.name, written(tool.parameters)) as ObjectSchema;
+    const parameters = lessons.stripRefusedKeywords(tool.name, written(tool.parameters)) as ObjectSchema;
     tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
   const history = request.history.map((message) => prepareMessage(message, lessons, taker));
@@ -108,7 +108,7 @@ function prepareMessage(message: Message, lessons: Lessons, taker: MediaSupport)
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
     const prepared = part.inlineData
       ? prepareMedia(part, findReasonToOmit(part.inlineData, lessons, taker), origin)
-      : useWireName(lessons.signed(part));
+      : useWireName(lessons.dropRefusedSignature(part));
     if (prepared === part) continue;
     changed ??= [...message.parts];
     changed[index] = prepared;

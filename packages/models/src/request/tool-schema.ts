@@ -77,9 +77,9 @@ function unfoldSchema(schema: unknown, place: UnfoldPosition): JsonRecord {
   const kept = Object.entries(schema).filter(
     ([key, value]) => !DROPPED.has(key) && isValidKeyword(key, value),
   );
-  const nameOf = (key: string, value: unknown) =>
+  const renameKeyword = (key: string, value: unknown) =>
     key === "items" && Array.isArray(value) ? "prefixItems" : key;
-  const told = kept.map(([key, value]) => [nameOf(key, value), value]);
+  const told = kept.map(([key, value]) => [renameKeyword(key, value), value]);
   const clean = mapInnerSchemas(Object.fromEntries(told), (inner) =>
     unfoldSchema(inner, { ...place, levels: levels - 1, via }),
   );
@@ -155,11 +155,11 @@ function toPlainSchema(schema: unknown): JsonRecord {
 function toTopLevel(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
   // Each part may itself consist of parts.
-  const partsOf = (choice: unknown) => filterRecords(choice).map(toTopLevel);
+  const listTopLevelParts = (choice: unknown) => filterRecords(choice).map(toTopLevel);
   const whole = [
-    partsOf(allOf).reduce(mergeSchemas, {}),
-    uniteSchemas(partsOf(anyOf)),
-    uniteSchemas(partsOf(oneOf)),
+    listTopLevelParts(allOf).reduce(mergeSchemas, {}),
+    uniteSchemas(listTopLevelParts(anyOf)),
+    uniteSchemas(listTopLevelParts(oneOf)),
   ].reduce<JsonRecord>(mergeSchemas, rest);
   const kept = Object.entries(whole).filter(([key]) => !NOT_AT_TOP.has(key));
   const { properties, ...others } = Object.fromEntries(kept);

@@ -30,8 +30,8 @@ export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_M
   const inTime = <T>(answer: Promise<T>, what: string) =>
     new Promise<T>((resolve, reject) => {
       const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
-      const over = () => reject(new WorkspaceError("io_error", late));
-      AbortSignal.timeout(mostMs).addEventListener("abort", over);
+      const rejectLate = () => reject(new WorkspaceError("io_error", late));
+      AbortSignal.timeout(mostMs).addEventListener("abort", rejectLate);
       answer.then(resolve, reject);
     });
   const buffers: EditorBuffers = {
@@ -60,23 +60,23 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     async read(file, range, signal) {
       const saved = await disk.read(file, range, signal);
       if (saved.kind !== "text") return saved;
-      const { path, text } = await unsaved.look(file);
+      const { path, text } = await unsaved.readBoth(file);
       const shown = text === null ? saved : readLines(text, range);
       unsaved.note(path, shown.linesCut === 0 && shown.text === text ? text : null);
       return shown;
     },
     async snapshot(file, changes) {
-      const { saved, path, text } = await unsaved.look(file, changes);
+      const { saved, path, text } = await unsaved.readBoth(file, changes);
       if (text !== null) return unsaved.snapshot(path, text);
       return unsaved.wasShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
     },
     async preview(file, content, basis) {
-      const { path: realPath, text } = await unsaved.look(file);
+      const { path: realPath, text } = await unsaved.readBoth(file);
       if (text === null) return disk.preview(file, content, basis);
       return { realPath, before: unsaved.snapshot(realPath, text), after: content };
     },
     async write(change, signal) {
-      const { saved, path, text } = await unsaved.look(change.file);
+      const { saved, path, text } = await unsaved.readBoth(change.file);
       const isUnsavedBasis = change.basis.startsWith(VERSION_PREFIX);
       if (text === null && !isUnsavedBasis) {
         if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text))
@@ -107,7 +107,7 @@ class UnsavedFiles {
    * Returns the file on disk and the editor's text; the text is null if it equals the saved content except for line
    * ends.
    */
-  async look(file: string, changes?: Parameters<Workspace["snapshot"]>[1]) {
+  async readBoth(file: string, changes?: Parameters<Workspace["snapshot"]>[1]) {
     const saved = await this.#disk.snapshot(file, changes);
     const path = await this.#disk.resolve(file);
     const isWhole = saved.text !== null && saved.firstLine === undefined;
@@ -129,7 +129,7 @@ class UnsavedFiles {
       const news = files.filter((file) => !asked.has(file)).slice(0, MAX_CHECKED_FILES - asked.size);
       for (const file of news) asked.add(file);
       const answers = news.map(async (file) => {
-        const { text } = await this.look(file);
+        const { text } = await this.readBoth(file);
         if (text !== null) texts.set(file, text);
       });
       await Promise.allSettled(answers);

@@ -66,12 +66,12 @@ export class EditorSession {
     this.#session = session;
     this.#editor = editor;
     this.#model = model;
-    const toolOf = (name: string) => session.registry.getTool(name);
+    const getTool = (name: string) => session.registry.getTool(name);
     const showsNotices = editor.capabilities.session?.notices !== undefined;
     const showsTerminals = editor.capabilities._meta?.terminal_output === true;
     const showsUsage = Boolean(editor.capabilities.session);
     const shows = { showsNotices, showsTerminals, showsUsage };
-    this.#updates = new SessionUpdates({ root: editor.root, findTool: toolOf, ...shows });
+    this.#updates = new SessionUpdates({ root: editor.root, findTool: getTool, ...shows });
     void this.#followSession();
   }
 
@@ -132,7 +132,7 @@ export class EditorSession {
     try {
       const all = AbortSignal.any([stop.signal, signal]);
       const asked = /^\s*\/compact(?:\s+([\s\S]*))?$/.exec(parts[0]?.text ?? "");
-      return await (asked === null ? this.#run(parts, all) : this.#compact(all, asked[1]));
+      return await (asked === null ? this.#run(parts, all) : this.#compactHistory(all, asked[1]));
     } finally {
       this.#stops.delete(stop);
     }
@@ -158,7 +158,7 @@ export class EditorSession {
     return end.status === "limit" ? "max_turn_requests" : "end_turn";
   }
 
-  async #compact(signal: AbortSignal, wish?: string): Promise<StopReason> {
+  async #compactHistory(signal: AbortSignal, wish?: string): Promise<StopReason> {
     try {
       const { tokens, window, isSummarized } = await this.#session.compact(signal, wish);
       if (!isSummarized && !signal.aborted)

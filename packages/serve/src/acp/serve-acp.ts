@@ -146,7 +146,7 @@ class EditorSessions {
       record: true,
       ...resumed,
     };
-    const machine = this.#machine(() => session.id, client);
+    const machine = this.#createMachine(() => session.id, client);
     const creating = Promise.resolve({ ...opened.options, ...more, ...machine }).then(createSession);
     const session = await creating.catch(throwInWords);
     const { name = "" } = chooseModel(settings, process.env) ?? {};
@@ -167,7 +167,7 @@ class EditorSessions {
   }
 
   /** Through the editor's buffers, if it lets others read and write them. */
-  #machine(sessionId: () => string, client: AgentContext): Pick<SessionOptions, "machine"> {
+  #createMachine(sessionId: () => string, client: AgentContext): Pick<SessionOptions, "machine"> {
     const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
     if (!readTextFile || !writeTextFile) return {};
     const { fs } = methods.client;
@@ -254,15 +254,15 @@ function throwInWords(error: unknown): never {
 
 /** Merges the editor's servers into those of the settings; if names are equal, the editor's wins. */
 function addServers(settings: Settings, servers: readonly McpServer[]): Settings {
-  const pairs = (list: readonly { name: string; value: string }[]) =>
+  const toRecord = (list: readonly { name: string; value: string }[]) =>
     Object.fromEntries(list.map(({ name, value }) => [name, value]));
   const given = servers.map((server) => {
     if ("command" in server) {
       const { name, command, args, env } = server;
-      return [name, { command, args, env: pairs(env) }] as const;
+      return [name, { command, args, env: toRecord(env) }] as const;
     }
     const { name, url, headers, type } = server;
-    return [name, { url, type, headers: pairs(headers) }] as const;
+    return [name, { url, type, headers: toRecord(headers) }] as const;
   });
   return { ...settings, mcpServers: { ...settings.mcpServers, ...Object.fromEntries(given) } };
 }

@@ -71,13 +71,13 @@ export class SessionUpdates {
           ? [{ sessionUpdate: "usage_update", used: event.tokens, size: event.window }]
           : [];
       case "notice":
-        return [this.notice(event.message)];
+        return [this.createNotice(event.message)];
       default:
         return [];
     }
   }
 
-  notice(message: string): SessionUpdate {
+  createNotice(message: string): SessionUpdate {
     const title = visibleText(message);
     if (this.#ground.showsNotices) return { sessionUpdate: "notice", severity: "info", title };
     return createMessageChunk("agent_thought_chunk", `${title}\n\n`);
@@ -92,8 +92,8 @@ export class SessionUpdates {
     const content = isTerminal ? buildTerminalContent(call) : buildContent(call, this.#ground.root);
     const more = {
       ...(content.length > 0 ? { content } : {}),
-      ...this.#locations(call),
-      ...(isTerminal ? { _meta: this.#terminal(call) } : {}),
+      ...this.#buildLocations(call),
+      ...(isTerminal ? { _meta: this.#buildTerminalFields(call) } : {}),
     };
     if (this.#known.has(toolCallId)) return { sessionUpdate: "tool_call_update", ...shown, ...more };
     this.#known.add(toolCallId);
@@ -101,7 +101,7 @@ export class SessionUpdates {
   }
 
   /** An extension that editors have agreed on, for commands that an agent runs itself. */
-  #terminal(call: Call): Record<string, unknown> {
+  #buildTerminalFields(call: Call): Record<string, unknown> {
     const { callId: terminal_id, args } = call;
     const text = readOutput(call);
     const data = text === null ? "" : visibleText(findAddedText(this.#shown.get(terminal_id) ?? "", text));
@@ -127,7 +127,7 @@ export class SessionUpdates {
   }
 
   /** Locations let the editor follow along. A call without a description has invalid arguments. */
-  #locations({ name, args, description }: Call) {
+  #buildLocations({ name, args, description }: Call) {
     const tool = this.#ground.findTool(name);
     if (description === "" || (tool?.kind !== "read" && tool?.kind !== "edit")) return {};
     const paths = tool.ruleSubjects?.(args) ?? [];

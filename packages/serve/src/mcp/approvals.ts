@@ -41,7 +41,7 @@ export class Approvals {
     if (callId === null) return null;
     this.#asked.set(callId, question);
     const given = this.#given.get(callId);
-    return given?.asked === fingerprint(confirmation) ? given.decision : null;
+    return given?.asked === hashConfirmation(confirmation) ? given.decision : null;
   };
 
   /** Runs one call with the answer that came with it. Also returns the question that the call asked. */
@@ -62,7 +62,7 @@ export class Approvals {
     const [oldest] = this.#open.keys();
     if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
     const requestState = randomUUID();
-    this.#open.set(requestState, fingerprint(confirmation));
+    this.#open.set(requestState, hashConfirmation(confirmation));
     const requestedSchema = buildSchema(confirmation);
     const elicited = inputRequired.elicit({ message: buildMessage(confirmation, reason), requestedSchema });
     return inputRequired({
@@ -104,7 +104,7 @@ function readDecision(said: unknown): Decision {
   return { outcome: "cancel" };
 }
 
-function fingerprint(confirmation: Confirmation): string {
+function hashConfirmation(confirmation: Confirmation): string {
   return createHash("sha256").update(JSON.stringify(confirmation)).digest("hex");
 }
 
@@ -119,9 +119,12 @@ function buildSchema(confirmation: Confirmation) {
   const others = widths.filter((one) => one.grants.join() !== grants.join());
   const always = (["session", "project"] as const).flatMap((scope) => {
     const until = scope === "session" ? "until the server ends" : "in this project";
-    const words = (rules: readonly string[]) => `Yes, always ${until} (${rules.join(", ")})`;
+    const formatAlways = (rules: readonly string[]) => `Yes, always ${until} (${rules.join(", ")})`;
     const more = scope === "session" ? others : [];
-    return [[scope, words(grants)], ...more.map((one) => [`${scope}-${one.width}`, words(one.grants)])];
+    return [
+      [scope, formatAlways(grants)],
+      ...more.map((one) => [`${scope}-${one.width}`, formatAlways(one.grants)]),
+    ];
   });
   const choices = { once: "Yes, once", ...(grants.length === 0 ? {} : Object.fromEntries(always)), no: "No" };
   return {

@@ -33,7 +33,7 @@ export class ToolsHost {
   }
 
   /** Rejects when the settings of the folder are not valid. */
-  async tools(): Promise<ServedTools> {
+  async getTools(): Promise<ServedTools> {
     await this.#before;
     if (this.#isClosed) throw new Error("The connection is closed.");
     this.#opening ??= this.#open();
@@ -63,12 +63,12 @@ export class ToolsHost {
     const old = this.#opening;
     this.#opening = opened;
     if (old === null) return;
-    void old.then((tools) => this.#leave(tools)).catch(() => {});
+    void old.then((tools) => this.#closeWhenIdle(tools)).catch(() => {});
     this.#tell("tools");
   }
 
   /** Calls that are running there are still answered. */
-  async #leave(tools: ServedTools): Promise<void> {
+  async #closeWhenIdle(tools: ServedTools): Promise<void> {
     this.#left.add(tools);
     await tools.waitForAnswers();
     this.#left.delete(tools);

@@ -38,7 +38,7 @@ export class PlainCalls {
   }
 
   /** Before this call, it is not known which protocol the client speaks. */
-  begin(server: Server): void {
+  useServer(server: Server): void {
     this.#server = server;
   }
 
@@ -114,7 +114,7 @@ export async function callTool(
     const params = { progressToken, progress, message };
     void notify({ method: "notifications/progress", params }).catch(() => {});
   };
-  return (await place.tools()).call(name, args, { ...manner, onProgress });
+  return (await place.getTools()).call(name, args, { ...manner, onProgress });
 }
 
 /** Clients from before there were several kinds of questions send no details about them. */

@@ -53,14 +53,14 @@ export async function serveMcpOverHttp(
   const token = given ?? randomBytes(24).toString("base64url");
   /** The session that each connection was last used for. */
   const sockets = new Map<Socket, string | undefined>();
-  const room = async (session: string | undefined) => {
-    const unread = () => {
+  const waitForRoom = async (session: string | undefined) => {
+    const countUnread = () => {
       const own = [...sockets].filter(([, user]) => user === session);
       return own.reduce((all, [{ writableLength }]) => all + writableLength, 0);
     };
-    while (unread() > MAX_UNREAD_BYTES) await pause(CHECK_INTERVAL_MS);
+    while (countUnread() > MAX_UNREAD_BYTES) await pause(CHECK_INTERVAL_MS);
   };
-  const clients = new HttpClients(ground, room);
+  const clients = new HttpClients(ground, waitForRoom);
   const onerror = ({ code, message }: NodeJS.ErrnoException): void => {
     if (code !== CLIENT_GONE) ground.note(message);
   };
@@ -213,7 +213,7 @@ class HttpClients {
     const parsedBody = await readBody(request);
     if (!(await isLegacyRequest(request, parsedBody))) return this.#modern.fetch(request);
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return this.#begin(request, parsedBody);
+    if (id === null) return this.#beginSession(request, parsedBody);
     const session = this.#sessions.get(id);
     if (session === undefined) return new Response("There is no such session.\n", { status: 404 });
     this.#sessions.delete(id);
@@ -222,7 +222,7 @@ class HttpClients {
     return request.method === "GET" ? keepStreamOpen(response, request.signal) : response;
   }
 
-  async #begin(request: Request, parsedBody: unknown): Promise<Response> {
+  async #beginSession(request: Request, parsedBody: unknown): Promise<Response> {
     const place = new ToolsHost(this.#ground, () => this.#room(transport.sessionId));
     const transport = new ClientTransport({
       sessionIdGenerator: randomUUID,

@@ -23,13 +23,13 @@ export async function serveMcp(ground: ServeOptions): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const transport = new StdioTransport(place, resolve);
     const { calls } = transport;
-    const serverFor = ({ era }: McpRequestContext) => {
+    const createServer = ({ era }: McpRequestContext) => {
       const server = createToolServer({ version, place, followsRoots: !isRootFixed, calls });
       notifyOfChanges(server, place);
-      if (era === "legacy") calls.begin(server);
+      if (era === "legacy") calls.useServer(server);
       return server;
     };
-    serveStdio(serverFor, { transport, onerror });
+    serveStdio(createServer, { transport, onerror });
   });
   await Promise.race([ended, waitForAbort(signal)]);
   await place.close();

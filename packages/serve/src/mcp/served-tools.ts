@@ -127,16 +127,16 @@ export class ServedTools {
       const message = readLastLine(call.display);
       if (message !== "") manner.onProgress(message);
     };
-    const work = () => this.#toolbox.run(name, args, { signal, onCall, callId });
-    const [answer, question] = await this.#approvals.runWithAnswers(callId, answers, work);
-    if (question === undefined || !isUnanswered(answer)) return this.#result(answer);
+    const runCall = () => this.#toolbox.run(name, args, { signal, onCall, callId });
+    const [answer, question] = await this.#approvals.runWithAnswers(callId, answers, runCall);
+    if (question === undefined || !isUnanswered(answer)) return this.#buildResult(answer);
     if (canAsk) return this.#approvals.ask(question);
     // Join them into one text: some clients concatenate two texts without a line break.
     const text = [answer.llmContent, explainHowToAllow(question)].join("\n\n");
     return { content: [buildTextBlock(text)], isError: true };
   }
 
-  #result(answer: AnsweredCall): CallToolResult {
+  #buildResult(answer: AnsweredCall): CallToolResult {
     const kind = this.#toolbox.registry.getTool(answer.name)?.kind;
     const result = buildCallResult(answer, kind);
     const texts = result.content.flatMap((one) => (one.type === "text" ? [one.text] : []));

@@ -109,7 +109,7 @@ export function createToolServer({ version, place, followsRoots, calls }: ToolSe
       instructions: `${INSTRUCTIONS} ${describeLocation(place, followsRoots)}`,
     },
   );
-  server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
+  server.setRequestHandler("tools/list", async () => ({ tools: (await place.getTools()).tools }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { id, signal, notify } = mcpReq;
     const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
@@ -121,11 +121,11 @@ export function createToolServer({ version, place, followsRoots, calls }: ToolSe
     return isOutdated ? call() : answer;
   });
   server.setRequestHandler("resources/list", async () => ({
-    resources: (await place.tools()).resources.map(({ type: _, ...resource }) => resource),
+    resources: (await place.getTools()).resources.map(({ type: _, ...resource }) => resource),
   }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", async ({ params }) =>
-    (await place.tools()).readResource(params.uri),
+    (await place.getTools()).readResource(params.uri),
   );
   if (followsRoots) followRoots(server, place);
   return server;

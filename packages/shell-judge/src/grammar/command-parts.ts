@@ -1,17 +1,17 @@
 /** One word of a command. */
 export interface ShellWord {
   readonly text: string;
-  /** What the program gets; null when it is known only at run time. */
+  /** The text that the program gets; null when it is known only at run time. */
   readonly value: string | null;
-  /** The shell replaces it with the names of matching files, if there are any. */
+  /** true if the shell replaces the word with the names of matching files, if there are any. */
   readonly isGlob: boolean;
-  /** It becomes as many words as there are such files. */
+  /** true if the word becomes as many words as there are matching files. */
   readonly isMany?: boolean;
-  /** For a word without a value: text that may be shown, whatever it is. */
+  /** For a word without a value: true if the text may be shown, whatever it is. */
   readonly isAnyText?: boolean;
   /** For a word without a value: the top of the work tree as git prints it, followed by this path. */
   readonly belowTop?: string;
-  /** For a word without a value: it is one line of this command's output, or some of its words. */
+  /** For a word without a value: the command of whose output it is one line, or some words of a line. */
   readonly lineOf?: SimpleCommand;
 }
 
@@ -19,7 +19,7 @@ export interface ShellAssignment {
   readonly text: string;
   readonly name: string;
   readonly value: string | null;
-  /** It sets only a variable of this line, and that variable is certainly set afterwards. */
+  /** true if the command only sets a variable of this line, and the variable is certainly set afterwards. */
   readonly isOwn?: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface ShellRedirection {
   readonly kind: "read" | "write" | "copy" | "data";
   /** The file, or for `data` the text; null when it is known only at run time. */
   readonly target: string | null;
-  /** The file is one that this pattern matches. */
+  /** The pattern that matches the file. */
   readonly isGlob?: boolean;
-  /** For `data` without a target: text that may be shown, whatever it is. */
+  /** For `data` without a target: true if the text may be shown, whatever it is. */
   readonly isAnyText?: boolean;
-  /** For `read` without a target: the file is one line of this command's output. */
+  /** For `read` without a target: the command of whose output the file's name is one line. */
   readonly lineOf?: SimpleCommand | undefined;
 }
 
@@ -43,19 +43,19 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   readonly assignments: readonly ShellAssignment[];
   readonly redirections: readonly ShellRedirection[];
-  /** Joined to all before it by `&&`: it runs only if they succeeded. */
+  /** true if `&&` joins the command to all commands before it: it runs only if they succeeded. */
   readonly followsSuccess: boolean;
-  /** It runs in a subshell, for example in a pipeline, so its `cd` affects no other command. */
+  /** true if the command runs in a subshell, for example in a pipeline, so that its `cd` affects no other command. */
   readonly isApart: boolean;
   /** The simple command of the same pipeline whose output it reads. */
   readonly input?: SimpleCommand | undefined;
-  /** Its output is split into words, each of which may be a pattern. */
+  /** true if its output is split into words, each of which may be a pattern. */
   readonly isSplit?: boolean;
-  /** Its output is read up to each NUL. */
+  /** true if its output is read up to each NUL. */
   readonly isByNul?: boolean;
-  /** A loop's body, read again for another word. */
+  /** true if the command is in the body of a loop that is read again for another word. */
   readonly isRepeat?: boolean;
-  /** Why it is more than plain words. */
+  /** Why the command is more than plain words. */
   readonly problems: readonly string[];
 }
 
@@ -64,8 +64,8 @@ export interface ShellCommand {
   readonly commands: readonly SimpleCommand[];
   /** What the line contains besides simple commands; empty when there is nothing else. */
   readonly problems: readonly string[];
-  /** false when some of it could not be parsed, so that there may be commands that are not listed. */
+  /** false when a part could not be parsed, so that commands may be missing from the list. */
   readonly isWhole: boolean;
-  /** Texts in it, if something in it may evaluate what is in a variable. */
+  /** The texts in the line, if something in it may evaluate the content of a variable. */
   readonly evaluated: readonly string[];
 }

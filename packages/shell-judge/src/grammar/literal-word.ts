@@ -7,7 +7,10 @@ export type Variable =
   | { readonly value: string; readonly isGlob: boolean }
   | { readonly lineOf: SimpleCommand | undefined; readonly isCommit?: boolean };
 
-/** What a program will get for a word, or that it is text which may be shown, or why it is known only at run time. */
+/**
+ * What a program will get for a word: its value, text that may be shown, or the reason why it is known only at run
+ * time.
+ */
 export type WordReading =
   | { readonly value: string; readonly isGlob: boolean; readonly isMany?: boolean }
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
@@ -18,16 +21,16 @@ export type Variables = ReadonlyMap<string, Variable | undefined>;
 
 export interface WordContext {
   readonly variables: Variables;
-  /** It is in a place where the shell does not split words or match file names. */
+  /** true if the word is in a place where the shell neither splits words nor matches file names. */
   readonly isWhole?: boolean;
-  /** It is an argument of git, which takes a hash for a commit; any other program would take it for a file. */
+  /** true for an argument of git, which treats a hash as a commit. Any other program would treat it as a file. */
   readonly takesCommits?: boolean;
 }
 
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
-/** Variables that say where the user works and who they are, and contain no secret. */
+/** Variables that contain the user's name or folders, and no secret. */
 export const PRINTABLE_VARIABLES: ReadonlySet<string> = createSet(
   "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
 );
@@ -61,14 +64,14 @@ interface Piece {
   /** The unquoted text, with `QUOTED` for the rest. */
   readonly bare: string;
   readonly value: string;
-  /** As it is written. */
+  /** The word as it is written. */
   readonly spelled: string;
   readonly isGlob?: boolean;
   readonly isAnyText?: boolean;
   readonly lineOf?: SimpleCommand | undefined;
 }
 
-/** Reads a word that means the same to every shell; anything else is a problem, never a guess. */
+/** Reads a word that means the same in every shell. Any other word is a problem; nothing is guessed. */
 export function readWord(word: Word, around: WordContext): WordReading {
   if (PLAIN.test(word.text)) {
     return word.value === word.text ? { value: word.text, isGlob: false } : { problem: "an unreadable word" };
@@ -90,9 +93,9 @@ export function readWord(word: Word, around: WordContext): WordReading {
 }
 
 function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordContext): WordReading {
-  const joined = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
-  if (joined("spelled") !== word.value) return { problem: "an unreadable word" };
-  const bare = joined("bare");
+  const joinField = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
+  if (joinField("spelled") !== word.value) return { problem: "an unreadable word" };
+  const bare = joinField("bare");
   const problem = findBareProblem(bare);
   if (problem !== null) return { problem };
   const hasPattern = isWhole !== true && /[*?]|^[^[]*\[[\s\S]*\]/.test(bare);
@@ -102,7 +105,7 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordConte
     const isSplit = pieces.some((piece) => piece.lineOf?.isSplit === true);
     return { ...(isSplit ? { problem: "an expansion" } : { isAnyText: true }), ...(lineOf && { lineOf }) };
   }
-  const value = joined("value");
+  const value = joinField("value");
   if (hasPattern) return { value, isGlob: true, isMany: true };
   return { value, isGlob: pieces.some(({ isGlob }) => isGlob) };
 }
@@ -186,7 +189,7 @@ function readCommit(part: WordPart, { variables, takesCommits }: WordContext): P
   return takesCommits && isCommit ? { bare: QUOTED, value: SOME_COMMIT, spelled: part.text } : null;
 }
 
-/** The shell neither splits it nor takes it for a pattern. */
+/** Whether the shell neither splits the text nor treats it as a pattern. */
 function isOneWord(variable: Variable): boolean {
   if ("value" in variable) return /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
   const { words = [], redirections = [] } = variable.lineOf ?? {};
@@ -212,7 +215,7 @@ function createFindCommand({
   return { ...EMPTY_COMMAND, text: value, words: ["find", folder].map(createWord), isApart: true };
 }
 
-/** The value, its length, or the value without a literal prefix or suffix. */
+/** Expands `$x`, `${#x}` (its length), and `${x#...}` or `${x%...}` with a literal prefix or suffix. */
 function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }>): boolean {
   const { prefix, index, operation } = part;
   const isStatus = part.parameter === "PIPESTATUS" && /^(?:\d+|@)$/.test(index?.text ?? "");
@@ -234,17 +237,17 @@ function hasExpansion(text: string): boolean {
   return /`|\$[A-Za-z0-9_({['"@*#?$!-]/.test(text);
 }
 
-/** Commands that print one word without a character that means anything to a shell. */
+/** Commands that print a single word without special characters of a shell. */
 const PRINTS_ONE_WORD =
   /^(?:wc(?: -[clmw])+|nproc|uname|date \+[%\w:.-]+|git rev-parse (?:--short |--abbrev-ref )?HEAD|git branch --show-current|pwd)$/;
 
-/** Commands that print nothing else. */
+/** Commands that print only a commit's hash. */
 export const PRINTS_HASH =
   /^git (?:merge-base .*|rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*|rev-list (?:(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*)(?: |$))+)$/;
-/** Stands for one of them, where git is given it. */
+/** Stands for a commit's hash in an argument of git. */
 export const SOME_COMMIT = "0".repeat(40);
 
-/** Whether a script prints only what such commands do. */
+/** Whether a script prints only what commands that match the expression print. */
 export function printsOnly(script: ParsedScript | undefined, commands: RegExp): boolean {
   const last = findLastCommand(script);
   // One redirection feeds the command, the other discards its errors.
@@ -255,7 +258,7 @@ export function printsOnly(script: ParsedScript | undefined, commands: RegExp): 
   return isQuiet === true && commands.test(words.join(" "));
 }
 
-/** The last command of a script that is nothing but one pipeline. */
+/** Returns the last command of a script, if the script is exactly one pipeline. */
 export function findLastCommand(script: ParsedScript | undefined): Command | undefined {
   const [statement, ...more] = script?.commands ?? [];
   if (statement === undefined || more.length > 0) return undefined;

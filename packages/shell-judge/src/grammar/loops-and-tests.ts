@@ -13,10 +13,10 @@ import { createSet } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
 import { findLastCommand, printsOnly, type Variable } from "./literal-word.ts";
 
-/** `{1..20}` is not longer than this, or it is not followed. */
+/** Longer ranges than `{1..20}` are not followed. */
 const MAX_RANGE_LENGTH = 50;
 
-/** Names of variables that only the loop itself reads: no program and no shell gives them a meaning. */
+/** Variable names that mean nothing to a program or shell, so that only the loop reads them. */
 const LOOP_VARIABLE =
   /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL|BASE|HEAD|REF|TAG|OUT|SRC|LOG|LAST|PREV|FOUND|RESULT)$/;
 
@@ -24,7 +24,7 @@ export function isPlainName(name: string): boolean {
   return LOOP_VARIABLE.test(name);
 }
 
-/** The words of `{1..5}` and of `$(seq 1 5)`; null for any other word. */
+/** Returns the words of `{1..5}` or `$(seq 1 5)`; null for any other word. */
 export function expandRange({ text }: Word): Variable[] | null {
   const range =
     /^\{(\d{1,6})\.\.(\d{1,6})\}$/.exec(text) ?? /^\$\(seq (?:(\d{1,6}) )?(\d{1,6})\)$/.exec(text);
@@ -35,7 +35,7 @@ export function expandRange({ text }: Word): Variable[] | null {
   return Array.from({ length }, (_, index) => ({ value: String(Number(from) + index), isGlob: false }));
 }
 
-/** The words of `a/{b,c}.ts`; null for any other word. */
+/** Returns the words of `a/{b,c}.ts`; null for any other word. */
 export function expandBraces({ text }: Word): ShellWord[] | null {
   const [, before = "", inner, after = ""] =
     /^([\w.@%+:/-]*)\{([\w.@%+:/-]*(?:,[\w.@%+:/-]*)+)\}([\w.@%+:/-]*)$/.exec(text) ?? [];
@@ -46,12 +46,15 @@ export function expandBraces({ text }: Word): ShellWord[] | null {
   return values?.map((value) => ({ text, value, isGlob: false })) ?? null;
 }
 
-/** One `$(...)`, quoted or not, or `<(...)` with nothing in it but one pipeline of plain commands. */
+/**
+ * Returns the script of a word that is one `$(...)`, quoted or not, or one `<(...)`, if that contains only a pipeline
+ * of plain commands.
+ */
 export function isOnePipeline({ parts, text }: Pick<Word, "parts" | "text">): boolean {
   const [only, ...more] = parts ?? [];
   if (only?.type === "DoubleQuoted" && more.length === 0)
     return isOnePipeline({ parts: only.parts, text: text.slice(1, -1) });
-  // What stands in single quotes is text, unless something else decides what is a quote.
+  // Text in single quotes is plain text, unless something else decides where quotes begin.
   const bare = /"|\\'|<</.test(text) ? text : text.replace(/'[^']*'/g, "");
   if (more.length > 0 || /[$`]|[<>]\(/.test(bare.slice(1))) return false;
   if (only?.type !== "CommandExpansion" && only?.type !== "ProcessSubstitution") return false;
@@ -94,7 +97,7 @@ export function findOwnAssignments(script: ParsedScript): ReadonlySet<SyntaxNode
   ]);
 }
 
-/** Of consecutive commands, those that must have run before the ones after them can. */
+/** Returns, of consecutive commands, those that must have run before the later ones can. */
 function listCertain({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
   return commands.flatMap(({ command, background }) => {
     if (background) return [];
@@ -131,7 +134,7 @@ export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxN
   return assigns;
 }
 
-/** What stands in its words and here-documents, without the quotes. */
+/** Returns the text of its words and here-documents, without the quotes. */
 export function listTexts(node: SyntaxNode): string[] {
   const found = node.type === "Word" ? [node.value] : node.type === "HereDocBody" ? [node.text] : [];
   forEachChild(node, (child) => {
@@ -163,7 +166,10 @@ function commandAssigns({ name, prefix, args }: Command): boolean {
   return ASSIGNING.has(program);
 }
 
-/** What `while read -r a b` reads into, lines or what ends in a NUL; null for any other loop. */
+/**
+ * Returns the variables that `while read -r a b` sets, from lines or from texts that end in NUL; null for any other
+ * loop.
+ */
 export function readNames(node: While): { names: readonly string[]; isByNul: boolean } | null {
   const [statement, ...more] = node.clause.commands;
   const command = statement?.command;
@@ -187,8 +193,8 @@ const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
 ] as const);
 
 /**
- * Whether another shell may read commands, files or folders from it that bash does not: in some, `[[ a > b ]]` writes a
- * file.
+ * Whether another shell than bash may run commands, or open files or folders, for this condition: in some shells, `[[ a
+ * > b ]]` writes a file.
  */
 export function isOnlyBash(node: SyntaxNode): boolean {
   if (ONLY_BASH.has(node.type)) return true;
@@ -220,11 +226,11 @@ interface Comparison {
   readonly text: string;
   readonly operator: string;
   readonly operands: readonly Word[];
-  /** Why it may do more than compare, or null. */
+  /** Returns why the test may do more than compare, or null. */
   readonly problem: string | null;
 }
 
-/** It is a number that `wc` prints. */
+/** Whether the word is a number that `wc` prints. */
 function isCount({ parts: [only, ...more] = [] }: Word): boolean {
   return only?.type === "CommandExpansion" && more.length === 0 && printsOnly(only.script, /^wc -[clmw]$/);
 }
@@ -232,7 +238,7 @@ function isCount({ parts: [only, ...more] = [] }: Word): boolean {
 const FILE_TEST = /^-[abcdefghknprstuwxzGLNOS]$/;
 const COMPARISONS = new Set(["=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef"]);
 
-/** Every comparison in `[[ ]]`. */
+/** Lists every comparison in `[[ ]]`. */
 export function listComparisons(expression: TestExpression, source: string): Comparison[] {
   switch (expression.type) {
     case "TestLogical":

@@ -32,7 +32,7 @@ import {
   readNames,
 } from "./loops-and-tests.ts";
 
-/** Longer lines are not parsed, and so never understood. */
+/** Longer lines are not parsed, so they never run without a question. */
 const MAX_LINE_LENGTH = 100_000;
 
 /**
@@ -67,8 +67,8 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
 };
 
 /**
- * Folders relative to the top of the work tree, as scripts name them from anywhere inside it, or below a variable that
- * may hold the top.
+ * Folders relative to the top of the work tree, as scripts name them from any folder in it, or relative to a variable
+ * that may be the top.
  */
 const BELOW_TOP = /^("?)\$(?:\(git rev-parse --show-toplevel\)|\{?(\w+)\}?)((?:\/[\w.@%+-]+)*\/?)\1$/;
 
@@ -80,7 +80,7 @@ const MAX_ROUNDS = 200;
 const START: Position = { followsSuccess: false, isApart: false };
 const NESTED: Position = { followsSuccess: false, isApart: true };
 
-/** There may be commands in it. */
+/** Nodes that may contain commands. */
 function isExpanded(word: Word, reading: WordReading): boolean {
   return !("value" in reading) || /[$`]|<\(/.test(word.text);
 }
@@ -91,10 +91,10 @@ class Reader {
   isWhole = true;
   #source: string;
   #script: ParsedScript | undefined;
-  /** Its commands that only set variables of its own. */
+  /** The commands of the script that only set the script's own variables. */
   #own: ReadonlySet<SyntaxNode> = new Set();
   #variables: Variables = new Map();
-  /** Variables that are the top of a work tree, and how many commands were read before they were set. */
+  /** Variables whose value is the top of a work tree, and how many commands were read before each was set. */
   readonly #tops = new Map<Variable | undefined, number>();
   #rounds = 0;
   #assigns: boolean | undefined;
@@ -125,7 +125,7 @@ class Reader {
         this.readScript(node, NESTED);
         return;
       case "Statement":
-        if (node.background) this.problems.push(`\`${this.#textOf(node)}\` runs in the background`);
+        if (node.background) this.problems.push(`\`${this.#sliceSource(node)}\` runs in the background`);
         this.#read(node.command, position);
         return;
       case "AndOr":
@@ -142,8 +142,8 @@ class Reader {
         for (const statement of node.commands) this.#read(statement, unsure);
         return;
       case "Redirected":
-        this.#readRedirectionsOf(node.redirects, unsure);
-        this.#read(node.command, { ...position, input: this.#inputOf(node.redirects) });
+        this.#readRedirections(node.redirects, unsure);
+        this.#read(node.command, { ...position, input: this.#findInputCommand(node.redirects) });
         return;
       case "Command":
         this.#readCommand(node, position);
@@ -159,7 +159,7 @@ class Reader {
         });
         return;
       case "For":
-        this.#readFor(node, unsure);
+        this.#readForLoop(node, unsure);
         return;
       case "While":
         this.#readWhile(node, unsure);
@@ -183,7 +183,7 @@ class Reader {
   }
 
   /** The body is read once for each word, with that value of the variable. */
-  #readFor(node: For, position: Position): void {
+  #readForLoop(node: For, position: Position): void {
     const name = node.name.text;
     if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
     const words = node.wordlist?.flatMap((word) => expandRange(word) ?? [this.#readLoopWord(word, position)]);
@@ -198,7 +198,10 @@ class Reader {
     }
   }
 
-  /** Its possible value; null when that is unknown. The names of a pattern are handled like those of a command. */
+  /**
+   * Returns the possible value of the loop variable; null when it is unknown. Names that a pattern matches are handled
+   * like names that a command prints.
+   */
   #readLoopWord(word: Word, position: Position): Variable | null {
     const read = this.#readWord(word, []);
     const { text, value, isGlob, lineOf } = read;
@@ -210,7 +213,7 @@ class Reader {
     return { value, isGlob };
   }
 
-  /** Only a loop over the lines of its input certainly ends. */
+  /** Only a loop that reads the lines of its input is sure to end. */
   #readWhile(node: While, position: Position): void {
     const read = readNames(node);
     if (read === null || this.mayAssign()) {
@@ -223,8 +226,8 @@ class Reader {
     this.#readBody(node.body, position, new Map(names.map((name) => [name, { lineOf }])));
   }
 
-  /** The command whose output these redirections, which were read last, make the input. */
-  #inputOf([only, ...more]: readonly Redirection[]): SimpleCommand | undefined {
+  /** Returns the command whose output is the input, according to these redirections, which were read last. */
+  #findInputCommand([only, ...more]: readonly Redirection[]): SimpleCommand | undefined {
     const isInput = only?.operator === "<" && only.descriptor === undefined;
     return isInput && more.length === 0 && only.target && isOnePipeline(only.target)
       ? this.commands.at(-2)
@@ -249,7 +252,7 @@ class Reader {
     return this.#assigns;
   }
 
-  /** Each comparison as the equivalent `test`. */
+  /** Writes each comparison as the equivalent `test` command. */
   #readTest(node: TestCommand, position: Position): void {
     for (const { text, operator, operands, problem } of listComparisons(node.expression, this.#source)) {
       const problems = problem === null ? [] : [problem];
@@ -270,21 +273,21 @@ class Reader {
     let allJoined = true;
     let kept = this.#variables;
     // A variable that only the rest of the chain sets may be unset, because the chain may have ended early.
-    const leave = () => {
+    const restoreVariables = () => {
       this.#variables = new Map([...kept].filter(([name, value]) => this.#variables.get(name) === value));
     };
     for (const [index, command] of node.commands.entries()) {
-      if (index > 0 && node.operators[index - 1] !== "&&") leave();
+      if (index > 0 && node.operators[index - 1] !== "&&") restoreVariables();
       this.#read(command, { ...position, followsSuccess });
       if (index === 0) kept = this.#variables;
       // More than one command may have succeeded even if the chain as a whole failed.
       allJoined &&= node.operators[index] === "&&" && command.type === "Command";
       followsSuccess = allJoined;
     }
-    leave();
+    restoreVariables();
   }
 
-  /** Other constructs that contain commands: these are found, but not when they run. */
+  /** Reads any other construct. The commands in it are found, but it is unknown when they run. */
   #readOther(node: SyntaxNode): void {
     const problem = CONTROL_FLOW[node.type];
     if (problem !== undefined) this.problems.push(problem);
@@ -311,11 +314,11 @@ class Reader {
         redirections.push(this.#readRedirection(child));
       }
     }
-    const text = this.#textOf(node);
+    const text = this.#sliceSource(node);
     this.commands.splice(index, 0, { text, words, assignments, redirections, problems, ...position });
   }
 
-  #readRedirectionsOf(redirects: readonly Redirection[], position: Position): void {
+  #readRedirections(redirects: readonly Redirection[], position: Position): void {
     const redirections = redirects.map((redirect) => this.#readRedirection(redirect));
     const text = redirections.map((redirection) => redirection.text).join(" ");
     this.commands.push({ ...EMPTY_COMMAND, text, redirections, ...position });
@@ -331,7 +334,7 @@ class Reader {
     const [, , name, belowTop] = BELOW_TOP.exec(text) ?? [];
     if (belowTop !== undefined && (name === undefined || this.#isTop(name)))
       return { text, value: null, isGlob: false, isAnyText: true, belowTop };
-    // Of a pipeline the last command was read last.
+    // The last command of a pipeline was read last.
     const printer = isOnePipeline(word) ? this.commands.at(-1) : undefined;
     if (!("problem" in reading))
       return { text, value: null, isGlob: false, ...(printer && { lineOf: printer }), ...reading };
@@ -340,7 +343,7 @@ class Reader {
     return { text, value: null, isGlob: false, ...(lineOf && { isMany: true, lineOf }) };
   }
 
-  /** As long as no folder was changed since, it is the top of the tree that the command runs in. */
+  /** As long as no `cd` came in between, it is the top of the work tree in which the command runs. */
   #isTop(name: string): boolean {
     const later = this.commands.slice(this.#tops.get(this.#variables.get(name)));
     return later.length < this.commands.length && later.every(({ words: [first] }) => first?.value !== "cd");
@@ -372,7 +375,7 @@ class Reader {
   }
 
   #readRedirection(node: Redirection): ShellRedirection {
-    const text = this.#textOf(node);
+    const text = this.#sliceSource(node);
     if (node.type === "HereDoc") {
       const { body } = node;
       const isLiteral = node.delimiter?.quoted === true || !/[\\$`]/.test(body.text);
@@ -394,7 +397,7 @@ class Reader {
     return { text, kind: isRead ? "read" : "write", target, lineOf };
   }
 
-  #textOf(node: { readonly pos: number; readonly end: number }): string {
+  #sliceSource(node: { readonly pos: number; readonly end: number }): string {
     return this.#source.slice(node.pos, node.end);
   }
 }

@@ -1,9 +1,9 @@
 import { createSet } from "../tables.ts";
 
-/** They print their words and read nothing, so they may get unknown words. */
+/** Programs that print their words and read nothing, so unknown words are harmless. */
 export const TAKES_ANY_WORD: ReadonlySet<string> = createSet("echo basename dirname");
 
-/** They compare two texts or numbers and read no file. */
+/** Operators that compare two texts or numbers and read no file. */
 export const STRING_COMPARES: ReadonlySet<string> = createSet("= == != =~ < > -eq -ne -lt -gt -le -ge");
 
 /** Whether a command with such words, each of them null, does no more than show or compare them. */

@@ -11,12 +11,12 @@ const TOKEN =
 const BLANK = /(?:[ \t]|#[^\n]*)*/y;
 const PATTERN = /\/(?!=)((?:[^/\\\n]|\\.)*)\//y;
 
-/** Behind these `/` begins a pattern. */
+/** After these signs, `/` begins a pattern. */
 const BEFORE_PATTERN: readonly unknown[] = ["\n", "{", "}", ";", ",", "(", "!", "~", "&&", "||"];
-/** Behind these names `/` may be either. */
+/** After these names, `/` may begin a pattern or divide. */
 const NO_OPERAND =
   /^(?:BEGIN(?:FILE)?|END(?:FILE)?|func(?:tion)?|if|else|while|for|do|switch|case|default|break|continue|next(?:file)?|exit|return|delete|in|printf?|atan2|cos|sin|exp|log|sqrt|int|s?rand|length|substr|index|split|match|g?sub|sprintf|tolower|toupper)$/;
-/** A closing parenthesis behind the condition of a statement. */
+/** The closing parenthesis after the condition of a statement. */
 const STATEMENT_START = "then";
 
 /** Whether an AWK program may write, start another program or read a file that its arguments do not name. */
@@ -48,34 +48,37 @@ function isOperand(token: string): boolean {
   return /^(?:[\w.]+|""|[)\]])$/.test(token) && token !== STATEMENT_START && !NO_OPERAND.test(token);
 }
 
-/** Strings become `""` and patterns `//`. null where another AWK might tokenize it differently. */
+/**
+ * Splits an AWK program into tokens, with `""` for strings and `//` for patterns. null where another AWK might read it
+ * differently.
+ */
 function tokenize(program: string): string[] | null {
   const tokens: string[] = [];
   /** For each open parenthesis, what closes it. */
   const closing: string[] = [];
-  for (let at = matchFrom(BLANK, program, 0).length; at < program.length; ) {
+  for (let at = matchAtIndex(BLANK, program, 0).length; at < program.length; ) {
     const last = tokens.at(-1) ?? "\n";
     const text =
       program[at] === "/"
         ? readSlash(program, at, { last, isInside: closing.length > 0 })
-        : matchFrom(TOKEN, program, at);
+        : matchAtIndex(TOKEN, program, at);
     if (text === "") return null;
     if (text === "(") closing.push(/^(?:if|while|for|switch)$/.test(last) ? STATEMENT_START : ")");
     const [first = ""] = text;
     if (text === ")") tokens.push(closing.pop() ?? ")");
     else tokens.push(/["/]/.test(first) && text.length > 1 ? first + first : text);
     at += text.length;
-    at += matchFrom(BLANK, program, at).length;
+    at += matchAtIndex(BLANK, program, at).length;
   }
   return tokens;
 }
 
-function matchFrom(pattern: RegExp, text: string, at: number): string {
+function matchAtIndex(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** A pattern, or the `/` that divides; empty if it is not certain. */
+/** Returns the pattern that begins here, or `/` if it divides; empty if that is uncertain. */
 function readSlash(
   program: string,
   at: number,
@@ -83,7 +86,7 @@ function readSlash(
 ): string {
   if (isOperand(last)) return "/";
   if (!BEFORE_PATTERN.includes(last) || (last === "\n" && isInside)) return "";
-  const pattern = matchFrom(PATTERN, program, at);
+  const pattern = matchAtIndex(PATTERN, program, at);
   // Some AWKs do not end a pattern inside of brackets.
   const unescaped = pattern.replace(/\\./g, "");
   const isOdd =

@@ -6,11 +6,11 @@ import { splitWords } from "./network-row.ts";
 interface Launcher {
   /** Options that take the next word. */
   readonly values?: string;
-  /** Options behind which the script or what it is to do stands. */
+  /** Options whose next word is the script or the code to run. */
   readonly scripts?: string;
-  /** Options with which it runs no text that it reads. */
+  /** Options with which the program does not run the text that it reads. */
   readonly modes?: string;
-  /** How many other words make the command a specific one; 1 when absent. */
+  /** How many further words make the command specific enough for a rule; 1 when absent. */
   readonly operands?: number;
 }
 
@@ -54,8 +54,8 @@ const CONTAINERS =
   /^(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|systemd-run|machinectl|distrobox|toolbox|flatpak|chroot|nsenter|bwrap|su|runuser|docker-compose)$/;
 
 /**
- * Whether a rule with these words would allow a shell, an interpreter or another launcher to run anything: none of its
- * words says what is run.
+ * Whether a rule with these words would let a shell, an interpreter or another launcher run anything, because none of
+ * the words says what is run.
  */
 export function isBareLauncher(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "");
@@ -74,7 +74,8 @@ export function isBareLauncher(words: readonly string[]): boolean {
 }
 
 /**
- * The same for programs that run any text as code: an existing "always" for one is ignored, and a rule gets a warning.
+ * Like `isBareLauncher`, for programs that run any text as code. An existing "always" for one is ignored, and a rule
+ * gets a warning.
  */
 export function runsWhatItReads(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "").replace(/[\d.]+$/, "");

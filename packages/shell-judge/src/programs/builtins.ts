@@ -33,14 +33,14 @@ const test: ProgramReader = (words, reach) =>
     return isKnown ? [] : [createLaunch(`\`${word.value}\` is not known to be a harmless test`, index)];
   });
 
-/** It is next to a comparison operator, or after `-n` or `-z`, and is not an operator itself. */
+/** Whether the word is next to a comparison operator, or after `-n` or `-z`, and is not an operator itself. */
 function isCompared(words: readonly Argument[], index: number): boolean {
   const [word, before, after] = [words[index], words[index - 1]?.value ?? "", words[index + 1]?.value ?? ""];
   if (word === undefined || word.isGlob || word.value.startsWith("-")) return false;
   return STRING_COMPARES.has(before) || STRING_COMPARES.has(after) || /^-[nz]$/.test(before);
 }
 
-/** `printf -v name[subscript]` assigns, and evaluates the subscript. */
+/** `printf -v name[subscript]` sets a variable, and evaluates the subscript. */
 const printf: ProgramReader = (words) => {
   const at = words[1]?.value === "--" ? 2 : 1;
   const format = words[at];
@@ -65,7 +65,7 @@ const read: ProgramReader = (words) =>
 const AFFECTS_SHELL =
   /^(?:\w+ (?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$|let |(?:enable|hash) -\w*[fp]|(?:mapfile|readarray|declare|typeset|local|readonly|export) -\w*[Cin])/;
 
-/** They evaluate text in brackets, and set variables that affect other programs. */
+/** Builtins that evaluate text in brackets, and set variables that affect other programs. */
 const judgeAssignment: ProgramReader = (words) => [
   createUnknown(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
@@ -81,7 +81,7 @@ function refuseMatching(pattern: RegExp, what: string): ProgramReader {
   };
 }
 
-/** It shows a time, also that of a file, in a format. Any other word may set the clock or name a file to read. */
+/** Shows the current time or a file's time in a format. Any other word may set the clock or name a file to read. */
 const date: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     const { value, isGlob } = word;
@@ -95,7 +95,7 @@ const date: ProgramReader = (words, reach) =>
 
 export const UNNAMED_FOLDER = /^-|^$|^(?:\.{0,2}\/)*(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
-/** Only into a named folder: plain `cd` goes to the home folder, and `-` is the previous folder. */
+/** Allows only a named folder: plain `cd` goes to the home folder, and `-` is the previous folder. */
 const cd: ProgramReader = (words, reach): readonly Finding[] => {
   const [, folder] = words;
   // The shell itself drops the name before `..`, even if that name is a link to elsewhere.

@@ -17,7 +17,7 @@ const TESTS_WITH_VALUE = createSet(
 );
 const TESTS_WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const TESTS_WITH_TIME = /^-newer[aBcm]t$/;
-/** Judged as the command that they launch. */
+/** Words whose command is judged as a command of its own. */
 const LAUNCHING_ACTIONS = new Set(["-exec", "-ok"]);
 /** With one of these operators, a test may be false for a path that is printed or passed on. */
 const OPERATORS = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
@@ -67,17 +67,17 @@ export function findLaunchEnd(words: readonly (string | null)[], from: number): 
   return words.length;
 }
 
-/** What is known about the paths that `find` prints; null when its words make it print something else. */
+/** Returns what is known about the paths that `find` prints; null when its words make it print something else. */
 export function readPrintedPaths(words: readonly Argument[]): PathSet | null {
   return words.some(({ value }) => PRINTS_MORE.test(value)) ? null : readNameTests(words);
 }
 
-/** What is known about the paths that `find` passes to the command that begins there. */
+/** Returns what is known about the paths that `find` passes to the command that begins at this word. */
 export function readHandedPaths(words: readonly Argument[], from: number): PathSet {
   return { ...readNameTests(words.slice(0, from - 1)), isText: false };
 }
 
-/** The folders, all words after them as tests, and whether it follows links. */
+/** Splits the words into the folders and the tests, and says whether `find` follows links. */
 function splitStarts(words: readonly Argument[]) {
   const values = words.slice(1).map(({ value }) => value);
   const isLook = (value: string) => /^-[PHLO]/.test(value);
@@ -92,10 +92,10 @@ function splitStarts(words: readonly Argument[]) {
 
 function readNameTests(words: readonly Argument[]): PathSet {
   const { folders, tests, followsLinks } = splitStarts(words);
-  const valuesOf = (test: string) => tests.filter((_, index) => tests[index - 1] === test);
+  const listValues = (test: string) => tests.filter((_, index) => tests[index - 1] === test);
   if (followsLinks || tests.some((value) => OPERATORS.has(value) || PRINTS_MORE.test(value))) {
     return { folders, names: [], hasLinks: true, isText: true };
   }
-  const names = valuesOf("-name").filter((name) => /^[\w.*?-]+$/.test(name));
-  return { folders, names, hasLinks: !valuesOf("-type").includes("f"), isText: true };
+  const names = listValues("-name").filter((name) => /^[\w.*?-]+$/.test(name));
+  return { folders, names, hasLinks: !listValues("-type").includes("f"), isText: true };
 }

@@ -5,7 +5,7 @@ export interface Argument {
   readonly isGlob: boolean;
   /** It becomes as many words as there are such files. */
   readonly isMany?: boolean;
-  /** It stands for paths of which no more than this is known. */
+  /** What is known about the paths that the word stands for. */
   readonly below?: PathSet;
 }
 
@@ -15,9 +15,9 @@ export interface PathSet {
   /** Patterns, all of which match the last segment of each path. */
   readonly names: readonly string[];
   readonly hasLinks: boolean;
-  /** They come as text, which a program splits at spaces and quotes. */
+  /** true if the paths come as text, which a program splits at spaces and quotes. */
   readonly isText: boolean;
-  /** Git prints them: besides names in the index, names in the commits that these words may name. */
+  /** Set for paths that git prints: names in the index, and names in the commits that these words may name. */
   readonly inGit?: readonly string[];
 }
 
@@ -33,29 +33,29 @@ export interface Finding {
   readonly upTo: number;
   /** The path of a file that the shell writes for it, which a rule of its own can cover. */
   readonly writes?: string;
-  /** The path that it is about, as written. */
+  /** The path that the finding is about, as written. */
   readonly path?: string;
-  /** The paths that it would delete, as written. */
+  /** The paths that would be deleted, as written. */
   readonly deletes?: readonly string[];
-  /** It destroys only what git tracks or could track, which undo restores. */
+  /** true if it destroys only what git tracks or could track, which undo restores. */
   readonly isKept?: boolean;
 }
 
-/** For what no words of a rule can cover; only a rule for every command covers it. */
+/** The position of findings that no words of a rule can cover; only a rule for every command covers them. */
 export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 
 /** What a git command is about to do in a folder. */
 export interface GitUse {
-  /** The command changes something, or talks to other machines. */
+  /** true if the command changes something or talks to other machines. */
   readonly changes: boolean;
   readonly subcommand: string;
-  /** It reads the files too, and so the submodules among them. */
+  /** true if it reads files too, and thus the submodules among them. */
   readonly readsFiles: boolean;
 }
 
 /** Why git would do more in a folder than its words say. */
 export interface RepositoryFault {
-  /** It would run a program that the repository names, or read outside the roots. */
+  /** `runs`: it would run a program that the repository names, or read outside the roots. */
   readonly nature: "program" | "outside";
   readonly what: string;
 }
@@ -65,7 +65,7 @@ export interface Reach {
   /** The same questions for a subfolder into which the program itself changes. */
   moveTo(folder: string): Reach;
   /** Why a path is not certainly inside the root, or null. */
-  outside(path: string, isGlob: boolean): string | null;
+  explainOutside(path: string, isGlob: boolean): string | null;
   /** Why paths in a folder are not certainly inside the root although the folder is, or null. */
   explainPlanted(folder: string, below: PathSet): string | null;
   /** Whether the pattern may match a name that begins with a dash. */
@@ -85,30 +85,33 @@ export function judgePath(word: Argument, upTo: number, reach: Reach): Finding[]
   const { below, value, isGlob } = word;
   const folders = below?.folders ?? [value];
   for (const path of folders) {
-    const what = reach.outside(path, isGlob);
+    const what = reach.explainOutside(path, isGlob);
     if (what !== null) return [{ nature: "outside", what, upTo, path }];
   }
   if (below === undefined) return [];
-  // A rule names the folder, not what a repository has planted in it.
+  // A rule covers the folder that the words name, but not a link that a repository has put in it.
   const planted = folders.map((folder) => reach.explainPlanted(folder, below)).find((what) => what !== null);
   return planted ? [{ nature: "outside", what: planted, upTo: BEYOND_RULES }] : [];
 }
 
-/** The same for a program that visits everything below a path, and follows links there. */
+/** Like `judgePath`, for a program that visits everything below a path and follows links there. */
 export function judgeFollowedPath(word: Argument, upTo: number, reach: Reach): Finding[] {
   if (word.isGlob) return [createLaunch(`what \`${word.value}\` matches is not checked for links`, upTo)];
   const named = word.below ?? { folders: [word.value], isText: false };
   return judgePath({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
 }
 
-/** For a word whose meaning depends on its position: file names would shift it. */
+/**
+ * Creates a finding for a word whose meaning depends on its position: file names in its place would shift the other
+ * words.
+ */
 export function judgeMany({ value, isMany }: Argument, upTo: number): Finding[] {
   return isMany
     ? [createLaunch(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
     : [];
 }
 
-/** For a word that the program interprets as instructions: it must not come from a file name. */
+/** Creates a finding for a word that the program interprets as instructions: it must not come from a file name. */
 export function judgeScriptWord(word: Argument, upTo: number): Finding[] {
   return judgeMany({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
 }

@@ -4,11 +4,11 @@ import { isOneOf } from "./options.ts";
 interface Destruction {
   readonly letters?: string;
   readonly long?: string;
-  /** First operands that are destructive. */
+  /** Operands that are destructive as the first operand. */
   readonly actions?: readonly string[];
   /** The subcommand is destructive whatever its words. */
   readonly always?: boolean;
-  /** A copy of git's folder and of all files that are not ignored gives back what it destroys. */
+  /** true if a copy of git's folder and of all files that are not ignored would restore what it destroys. */
   readonly isRestorable?: boolean;
 }
 
@@ -39,7 +39,7 @@ const DESTRUCTION: Readonly<Record<string, Destruction>> = {
   submodule: { letters: "f", long: "--force", actions: ["deinit"] },
 };
 
-/** The index of the word that makes a git command destructive, or -1. The words begin with the subcommand. */
+/** Returns the index of the word that makes a git command destructive, or -1. The words begin with the subcommand. */
 export function findDestructiveWord(words: readonly string[]): number {
   const [subcommand = "", ...rest] = words;
   const destruction = findRow(DESTRUCTION, subcommand);

@@ -9,7 +9,7 @@ export interface ReadingSubcommand extends OptionTable {
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
-  /** If it does not only read, it is judged like a subcommand that changes something. */
+  /** true if the subcommand is judged like one that changes something whenever it does not only read. */
   readonly mostlyChanges?: boolean;
 }
 
@@ -32,7 +32,7 @@ const LOG: OptionTable = {
   flags: "puswbazRriEFPgcmvt",
   values: "nl",
   texts: "SGL",
-  // Without a value behind it the next word is a file.
+  // Options whose value must be attached; otherwise the next word is a file.
   attached: "MCBXU",
   long: LONG,
   numbers: true,

@@ -4,13 +4,13 @@ import { findGitSubcommand, HARMLESS_GLOBALS } from "./git.ts";
 // Which files' contents git may print. An unknown subcommand or option may print any file's: it may be an alias, or
 // newer than these lists.
 
-/** They show names and commits, or change what is in the folder. */
+/** Subcommands that show names and commits, or change what is in the folder. */
 const NAME_SUBCOMMANDS = createSet(
   "add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull push rebase remote reset rev-parse revert rm show-ref status switch tag version",
 );
-/** Except with these. */
+/** With one of these options, they show contents after all. */
 const SHOWS_CHANGES = /^(?:add|checkout|reset|commit|status) (?:-[a-zA-Z]*[pvie]|--(?:pat|v|int|edit))/;
-/** They show commits, and what changed only with an option. */
+/** Subcommands that show commits, and changes only with an option. */
 const COMMIT_SUBCOMMANDS = createSet(
   "log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files",
 );
@@ -19,7 +19,7 @@ const LOCATION_OPTION =
 const QUIET_OPTION =
   /^(?:-\d+|-n\d*|-[sqzrtMDRiEFgebwn]+|-[SG].*|--(?:oneline|graph|(?:no-)?decorate|all|branches|tags|remotes|since|until|after|before|author|committer|grep|max-count|skip|format|pretty|(?:no-)?abbrev(?:-commit)?|(?:no-)?color|cached|staged|date|reverse|(?:no-)?merges|first-parent|count|(?:num|short|dir)?stat|summary|name-only|name-status|relative|no-renames|find-renames|diff-filter|follow|no-ext-diff|no-textconv|no-patch|quiet|raw|objects|numbered|email|exit-code)(?:=.*)?)$/s;
 
-/** What git may print the content of. */
+/** The files whose content git may print. */
 export interface GitOutput {
   /** The words that may name commits; null when it would run in another folder or with other settings. */
   readonly revisions: readonly string[] | null;

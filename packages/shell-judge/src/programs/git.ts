@@ -51,7 +51,7 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   difftool: "x",
 };
 
-/** What follows them is a command line. */
+/** Options whose next word is a command line. */
 const LAUNCHING_WORDS = /^(?:bisect|hook|submodule)(?: -\S+)* (?:run|foreach)(?: |$)/;
 
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
@@ -112,7 +112,7 @@ function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
   return git([program, ...words.slice(at + 2)], reach.moveTo(folder.value)).length === 0;
 }
 
-/** How something is shown. */
+/** Settings that only say how something is shown. */
 const HARMLESS_SETTING =
   /^(?:color\.[\w.]+=(?:true|false|always|never|auto)|core\.(?:pager=(?:cat)?|quotepath=\w+)|advice\.\w+=\w+)$/i;
 
@@ -166,7 +166,7 @@ function judgeShownSettings({ options, operands }: Options): Finding[] {
   return [{ nature: "outside", what, upTo: index }];
 }
 
-/** Whether every word is known, and says that nothing is changed. */
+/** Whether every word is known, and the words change nothing. */
 function onlyReads(words: readonly Argument[], reading: ReadingSubcommand, reach: Reach): boolean {
   const read = readOptions(words, reading, reach);
   return (
@@ -177,7 +177,7 @@ function onlyReads(words: readonly Argument[], reading: ReadingSubcommand, reach
 
 function isReadOnly(subcommand: string, { options, operands }: Options, reading: ReadingSubcommand): boolean {
   const { actions, needs, freeOperands = 0 } = reading;
-  // After an option or `--` git may take the action for a file name.
+  // After an option or `--`, git may treat the action as a file name.
   if (actions !== undefined)
     return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
   if (needs === undefined || options.some(({ name }) => needs.includes(name))) return true;
@@ -213,7 +213,7 @@ function judgeChange(words: readonly Argument[], reach: Reach): Finding[] {
   return findings;
 }
 
-/** Subcommands for which `-m` brings a message; for others it means something else, and takes no word. */
+/** Subcommands for which the word after `-m` is a message. For others, `-m` means something else and takes no word. */
 const WITH_MESSAGE = createSet("commit commit-tree merge tag notes stash");
 
 /** Whether the word after this one is text. */
@@ -222,10 +222,10 @@ function takesText(subcommand: string, option: string): boolean {
   return /^--(?:author|date)$/.test(option) && subcommand === "commit";
 }
 
-/** The folder that an address of this machine names, `file://host/x` included. */
+/** Returns the folder that an address on this machine names, `file://host/x` included. */
 function dropFileScheme(word: Argument): Argument {
   const path = /^(?:[\w-]+=)?file:(?:\/\/[^/]*)?(.*)$/is.exec(word.value)?.[1];
   if (path === undefined) return word;
-  // Its letters may be written as `%2e`.
+  // A dot may be written as `%2e`.
   return { ...word, value: path.includes("%") ? "/" : path };
 }

@@ -6,24 +6,24 @@ import { isOneOf } from "./options.ts";
 export type Launch =
   | {
       readonly kind: "words";
-      /** The launched words are those from here up to, but not including, `to`. */
+      /** The range of the launched words: from here up to, but not including, `to`. */
       readonly from: number;
       readonly to: number;
-      /** More words follow that are known only at run time. */
+      /** true if further words follow that are known only at run time. */
       readonly isOpen: boolean;
-      /** Everywhere in the words, this is replaced by something that is known only at run time. */
+      /** The placeholder that is replaced everywhere in the words by something known only at run time. */
       readonly placeholder?: string;
     }
-  /** A whole command line for a shell, null when it is unknown; its last word is at `at`. */
+  /** A whole command line for a shell, or null when it is unknown. `at` is the index of its last word. */
   | { readonly kind: "script"; readonly text: string | null; readonly at: number }
-  /** It starts something that these words do not show. */
+  /** true if the program starts something that its words do not name. */
   | { readonly kind: "unseen" };
 
 interface Wrapper {
   /** Letters of options with a value. */
   readonly values?: string;
   readonly long?: string;
-  /** The number of its own words between the options and the command. */
+  /** How many words of its own stand between the options and the command. */
   readonly before?: number;
   readonly isOpen?: boolean;
 }
@@ -41,7 +41,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
   stdbuf: { values: "ioe", long: "--input --output --error" },
   xargs: {
-    // The values of others, such as `-i`, are attached.
+    // The values of the other options, such as `-i`, are attached.
     values: "adEIJLnPsR",
     long: "--arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
     isOpen: true,
@@ -92,7 +92,7 @@ const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
   sh: /^-c$/,
 };
 
-/** Whether it is one of the programs that may be judged as what they launch. */
+/** Whether the program may be judged as the command that it launches. */
 export function isWrapper(name: string): boolean {
   return Object.hasOwn(HARMLESS_WRAPPING, name);
 }
@@ -117,7 +117,7 @@ export function listLaunches(words: readonly (string | null)[]): readonly Launch
   if (program === null || program === undefined) return [];
   const name = baseName(program);
   const wrapper = findRow(WRAPPERS, name);
-  // It only prints where a program is.
+  // With one of these options it only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (isScriptOption(name, words)) return readScriptOption(words);
   if (wrapper !== undefined) return readWrapper(words, name, wrapper);
@@ -159,7 +159,7 @@ function readWrapper(words: readonly (string | null)[], name: string, wrapper: W
     if (!isOwn && !/^-./s.test(word)) break;
     from += !isOwn && takesNext(word, wrapper) ? 2 : 1;
   }
-  // What it launches may have such an option of its own.
+  // The launched command may have such an option of its own.
   const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
   if (name === "env" && has(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
   const placeholder = name === "xargs" ? findPlaceholder(words.slice(1, from)) : undefined;
@@ -173,10 +173,10 @@ function readWrapper(words: readonly (string | null)[], name: string, wrapper: W
   return [{ kind: "words", from, to, isOpen, ...(placeholder !== undefined && { placeholder }) }];
 }
 
-/** They hand their words, joined to a line, to a shell. */
+/** Programs that join their words to one line and pass it to a shell. */
 const JOINING_PROGRAMS = createSet("watch parallel sem");
 
-/** What xargs replaces with each line, in each of the ways to say it. */
+/** Returns the placeholder that xargs replaces with each line, however it is given. */
 function findPlaceholder(own: readonly (string | null)[]): string | undefined {
   for (const [at, word] of own.entries()) {
     const [found, takes, attached = ""] =
@@ -186,7 +186,7 @@ function findPlaceholder(own: readonly (string | null)[]): string | undefined {
   return undefined;
 }
 
-/** A setting of env, or the architecture, which setarch takes before its options. */
+/** A variable that env sets, or the architecture, which setarch takes before its options. */
 function isOwnWord(name: string, word: string, at: number): boolean {
   if (/^(?:env|sudo|cross-env)$/.test(name)) return /^(?:\w+=|-$)/.test(word);
   return name === "setarch" && at === 1;
@@ -220,7 +220,7 @@ function readShellLaunch(words: readonly (string | null)[]): Launch[] {
   return isInput || words[at] === undefined || isPipe(words[at]) ? [{ kind: "unseen" }] : [];
 }
 
-/** What it names as a file is its input, or what another command prints. */
+/** A word that it names as a file is its input, or the output of another command. */
 function isPipe(word: string | null | undefined): boolean {
   return /^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(word ?? "");
 }

@@ -121,11 +121,11 @@ function parseWord(word: Argument, table: OptionTable): ParsedWord {
 }
 
 function parseLongOption({ value: text, isGlob }: Argument, table: OptionTable): ParsedWord {
-  const names = () => (table.long ?? "").split(/\s+/).filter(Boolean);
+  const listLongNames = () => (table.long ?? "").split(/\s+/).filter(Boolean);
   const all = getOrCreate(
     LONG_OPTIONS,
     table,
-    () => new Map(names().map((name) => [name.replace(/=.*/, ""), name])),
+    () => new Map(listLongNames().map((name) => [name.replace(/=.*/, ""), name])),
   );
   const [, name = "", value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const known = all.get(name);

@@ -63,7 +63,7 @@ export function findBeyondRow(
 ): Finding[] {
   if (row === undefined || row.operands === "addresses")
     return address === "" ? [] : findOtherAddresses(address, words, count);
-  const beyond = (what: string, index: number) =>
+  const createExcess = (what: string, index: number) =>
     createLaunch(`\`${what}\` makes it more than the grant covers`, index);
   const read = readOperands(words, row, { count, reach });
   const never = splitWords(row.never ?? "");
@@ -71,13 +71,13 @@ export function findBeyondRow(
     ...read.findings,
     ...words.flatMap(({ value }, index) => {
       const widens = row.options === undefined && isWidening(value);
-      return index >= count && (widens || never.includes(value)) ? [beyond(value, index)] : [];
+      return index >= count && (widens || never.includes(value)) ? [createExcess(value, index)] : [];
     }),
     ...read.operands.flatMap((operand) => {
       const { value, index } = operand;
       if (row.operands === "text" || index < count) return [];
       if (row.operands === "paths" && !ELSEWHERE.test(value)) return judgePath(operand, index, reach);
-      return row.operands === "names" && isName(operand) ? [] : [beyond(value, index)];
+      return row.operands === "names" && isName(operand) ? [] : [createExcess(value, index)];
     }),
   ];
 }
@@ -112,13 +112,13 @@ function findOtherAddresses(address: string, words: readonly Argument[], count: 
     const isValue = values.includes(before) || /^-\w*[HdXAm]$/.test(before);
     if (index < count || value.startsWith("-") || isValue) return [];
     // Names that match a pattern begin as the pattern does.
-    const isCovered = below === undefined && beginsWith(value, address);
+    const isCovered = below === undefined && coversAddress(value, address);
     return isCovered ? [] : [createLaunch(`\`${value}\` is not what the rule names`, index)];
   });
 }
 
 /** After `http://host:` only a port may follow, so that the rest cannot name another host. */
-function beginsWith(value: string, address: string): boolean {
+function coversAddress(value: string, address: string): boolean {
   if (!value.startsWith(address)) return false;
   const rest = value.slice(address.length);
   if (/[\\\s{}]|\[|\.\.|%2e/i.test(rest)) return false;

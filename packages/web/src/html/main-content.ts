@@ -108,9 +108,9 @@ function isInsideAny(element: PageElement, others: ReadonlySet<PageElement>): bo
 }
 
 function findLargest(elements: readonly PageElement[]): PageElement | null {
-  const larger = (found: PageElement | null, one: PageElement) =>
+  const pickLarger = (found: PageElement | null, one: PageElement) =>
     one.text > (found?.text ?? 0) ? one : found;
-  return elements.reduce(larger, null);
+  return elements.reduce(pickLarger, null);
 }
 
 function listElements(root: PageElement): PageElement[] {

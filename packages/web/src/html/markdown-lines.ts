@@ -76,13 +76,13 @@ export class MarkdownLines {
   }
 
   /** Puts these marks before all lines until `leave` is called. */
-  enter(first: string, rest: string): void {
+  beginPrefix(first: string, rest: string): void {
     this.endLine();
     const isTooDeep = this.#prefixes.length >= MAX_NESTED_MARKS;
     this.#prefixes.push(isTooDeep ? { first: "", rest: "" } : { first, rest });
   }
 
-  leave(): void {
+  endPrefix(): void {
     this.endLine();
     this.#prefixes.pop();
   }
@@ -93,13 +93,13 @@ export class MarkdownLines {
   }
 
   #push(line: string): void {
-    if (this.#wantsGap && this.#lines.length > 0) this.#lines.push(this.#marks(true));
+    if (this.#wantsGap && this.#lines.length > 0) this.#lines.push(this.#takeMarks(true));
     this.#wantsGap = false;
-    this.#lines.push((this.#marks(false) + line).trimEnd());
+    this.#lines.push((this.#takeMarks(false) + line).trimEnd());
   }
 
   /** Returns the marks for the next line. A list's mark comes once; an empty line before it has only outer marks. */
-  #marks(isGap: boolean): string {
+  #takeMarks(isGap: boolean): string {
     let marks = "";
     for (const prefix of this.#prefixes) {
       if (isGap && prefix.first !== prefix.rest) break;

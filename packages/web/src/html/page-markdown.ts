@@ -20,8 +20,8 @@ export interface MarkdownOptions {
 
 export function renderPageMarkdown(root: PageElement, options: MarkdownOptions): string {
   const writer = new PageWriter(options);
-  writer.children(root);
-  return writer.text();
+  writer.writeChildren(root);
+  return writer.finishText();
 }
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -31,26 +31,26 @@ const MARKS: Readonly<Record<string, string>> = {
 
 /** The elements that each method handles. For all others, only the content is written. */
 const ELEMENTS_BY_METHOD = {
-  block: [...BLOCKS].join(" "),
-  heading: "h1 h2 h3 h4 h5 h6",
-  boldBlock: "dt summary legend",
-  marked: "strong b em i del s strike",
-  code: "code kbd samp tt",
-  list: "ul ol menu",
-  listItem: "li",
-  quote: "blockquote",
-  preformatted: "pre",
-  table: "table",
-  link: "a",
-  image: "img",
-  media: "video audio embed frame",
-  refresh: "meta",
-  formula: "math",
-  checkbox: "input",
-  lineBreak: "br",
-  rule: "hr",
+  writeBlock: [...BLOCKS].join(" "),
+  writeHeading: "h1 h2 h3 h4 h5 h6",
+  writeBoldBlock: "dt summary legend",
+  writeInlineMarks: "strong b em i del s strike",
+  writeCode: "code kbd samp tt",
+  writeList: "ul ol menu",
+  writeListItem: "li",
+  writeQuote: "blockquote",
+  writePreformatted: "pre",
+  writeTable: "table",
+  writeLink: "a",
+  writeImage: "img",
+  writeMedia: "video audio embed frame",
+  writeRedirect: "meta",
+  writeFormula: "math",
+  writeCheckbox: "input",
+  writeLineBreak: "br",
+  writeRule: "hr",
   // These elements show controls, not text.
-  nothing: "title button datalist progress meter rp",
+  writeNothing: "title button datalist progress meter rp",
 };
 type WriteMethod = keyof typeof ELEMENTS_BY_METHOD;
 const METHOD_BY_ELEMENT: ReadonlyMap<string, WriteMethod> = new Map(
@@ -71,50 +71,51 @@ class PageWriter {
     this.#lines = new MarkdownLines(options.isPlain ?? false);
   }
 
-  text(): string {
+  finishText(): string {
     return this.#lines.text();
   }
 
-  children(element: PageElement): void {
+  writeChildren(element: PageElement): void {
     for (const child of element.children) {
       if (typeof child === "string") this.#lines.addText(child);
-      else if (!this.#options.isExcluded(child)) this[METHOD_BY_ELEMENT.get(child.name) ?? "children"](child);
+      else if (!this.#options.isExcluded(child))
+        this[METHOD_BY_ELEMENT.get(child.name) ?? "writeChildren"](child);
     }
   }
 
-  checkbox({ attributes }: PageElement): void {
+  writeCheckbox({ attributes }: PageElement): void {
     if (attributes.type === "checkbox") {
       this.#lines.addText(attributes.checked === undefined ? "[ ] " : "[x] ");
     }
   }
 
-  nothing(): void {}
+  writeNothing(): void {}
 
-  lineBreak(): void {
+  writeLineBreak(): void {
     this.#lines.lineBreak();
   }
 
-  rule(): void {
+  writeRule(): void {
     this.#lines.block(this.#options.isPlain ? [] : ["---"]);
   }
 
-  block(element: PageElement): void {
-    this.#writeApart(() => this.children(element));
+  writeBlock(element: PageElement): void {
+    this.#writeApart(() => this.writeChildren(element));
   }
 
-  boldBlock(element: PageElement): void {
-    this.#writeApart(() => this.marked(element));
+  writeBoldBlock(element: PageElement): void {
+    this.#writeApart(() => this.writeInlineMarks(element));
   }
 
-  heading(element: PageElement): void {
+  writeHeading(element: PageElement): void {
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
     this.#isInHeading = true;
-    this.#writeApart(() => this.#writeWithin(element, mark, ""));
+    this.#writeApart(() => this.#writeMarked(element, mark, ""));
     this.#isInHeading = false;
   }
 
-  quote(element: PageElement): void {
-    this.#writeApart(() => this.#writeWithin(element, "> ", "> "));
+  writeQuote(element: PageElement): void {
+    this.#writeApart(() => this.#writeMarked(element, "> ", "> "));
   }
 
   #writeApart(write: () => void): void {
@@ -124,46 +125,46 @@ class PageWriter {
   }
 
   /** Writes the element's content with these marks before its lines. */
-  #writeWithin(element: PageElement, first: string, rest: string): void {
-    this.#lines.enter(first, rest);
-    this.children(element);
-    this.#lines.leave();
+  #writeMarked(element: PageElement, first: string, rest: string): void {
+    this.#lines.beginPrefix(first, rest);
+    this.writeChildren(element);
+    this.#lines.endPrefix();
   }
 
-  list(element: PageElement): void {
+  writeList(element: PageElement): void {
     const outer = this.#listNumber;
     const start = Number.parseInt(element.attributes.start ?? "1", 10);
     this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
     // A nested list directly follows the text of its item.
     const end = () => (element.parent?.name === "li" ? this.#lines.endLine() : this.#lines.endBlock());
     end();
-    this.children(element);
+    this.writeChildren(element);
     end();
     this.#listNumber = outer;
   }
 
-  listItem(element: PageElement): void {
+  writeListItem(element: PageElement): void {
     const number = this.#listNumber;
     const mark = number === null ? "- " : `${number}. `;
     if (number !== null) this.#listNumber = number + 1;
-    this.#writeWithin(element, mark, " ".repeat(mark.length));
+    this.#writeMarked(element, mark, " ".repeat(mark.length));
   }
 
   /** Puts marks directly around the text. If a block ended in between, sets none. */
-  marked(element: PageElement): void {
+  writeInlineMarks(element: PageElement): void {
     const mark = MARKS[element.name] ?? "";
     if (this.#options.isPlain || this.#openMarks.has(mark)) {
-      this.children(element);
+      this.writeChildren(element);
       return;
     }
     const start = this.#lines.mark;
     this.#openMarks.add(mark);
-    this.children(element);
+    this.writeChildren(element);
     this.#openMarks.delete(mark);
-    this.#wrap(start, (text) => `${mark}${text}${mark}`);
+    this.#wrapSince(start, (text) => `${mark}${text}${mark}`);
   }
 
-  #wrap(start: Mark, wrapped: (text: string) => string): void {
+  #wrapSince(start: Mark, wrapped: (text: string) => string): void {
     const inner = this.#lines.takeSince(start);
     if (inner === null) return;
     const text = inner.trim();
@@ -176,13 +177,13 @@ class PageWriter {
     if (/\s$/.test(inner)) this.#lines.addText(" ");
   }
 
-  code(element: PageElement): void {
+  writeCode(element: PageElement): void {
     const text = readRawText(element).replace(/\s+/g, " ").trim();
     if (text === "") return;
     this.#lines.addVerbatim(this.#options.isPlain ? text : formatCodeSpan(text));
   }
 
-  preformatted(element: PageElement): void {
+  writePreformatted(element: PageElement): void {
     const text = readRawText(element).replace(/^\n/, "").trimEnd().replaceAll("\r", "");
     if (text === "") return;
     if (this.#options.isPlain) {
@@ -194,31 +195,31 @@ class PageWriter {
     this.#lines.block([`${fence}${readLanguage(element)}`, ...text.split("\n"), fence]);
   }
 
-  link(element: PageElement): void {
+  writeLink(element: PageElement): void {
     const target = this.#resolveAddress(element.attributes.href);
     if (target === "" || this.#options.isPlain || this.#lines.lineLink !== "") {
-      this.children(element);
+      this.writeChildren(element);
       return;
     }
     const start = this.#lines.mark;
     if (hasBlock(element)) {
       this.#lines.endLine();
       this.#lines.lineLink = target;
-      this.children(element);
+      this.writeChildren(element);
       this.#lines.endLine();
       this.#lines.lineLink = "";
       return;
     }
-    this.children(element);
+    this.writeChildren(element);
     // A heading that links to itself, or contains a small link to itself, is not a useful link.
     const isToHere = target.startsWith("#") && this.#isInHeading;
-    this.#wrap(start, (text) => {
+    this.#wrapSince(start, (text) => {
       if (target.startsWith("#") && /^[#¶§🔗]+$/u.test(text)) return "";
       return isToHere ? text : `[${text.replaceAll("\n", " ")}](${target})`;
     });
   }
 
-  image({ attributes }: PageElement): void {
+  writeImage({ attributes }: PageElement): void {
     const alt = (attributes.alt ?? "").replace(/[\s[\]]+/g, " ").trim();
     if (alt === "") return;
     const given = [attributes.src, attributes["data-src"]].find((one) => one && !/^\s*data:/i.test(one));
@@ -226,35 +227,37 @@ class PageWriter {
     this.#lines.addVerbatim(source === "" || this.#options.isPlain ? alt : `![${alt}](${source})`);
   }
 
-  media({ name, attributes }: PageElement): void {
+  writeMedia({ name, attributes }: PageElement): void {
     const source = this.#resolveAddress(attributes.src);
     if (source !== "" && !this.#options.isPlain)
       this.#lines.addVerbatim(`[${attributes.title || name}](${source})${name === "frame" ? " " : ""}`);
   }
 
-  refresh({ attributes }: PageElement): void {
+  writeRedirect({ attributes }: PageElement): void {
     const place = /^\s*[0-5]\s*[;,]\s*url\s*=[\s"']*([^"']+)/i.exec(attributes.content ?? "")?.[1];
     if (place) this.#lines.addVerbatim(`The page sends on to ${this.#resolveAddress(place)}`);
   }
 
-  formula(element: PageElement): void {
+  writeFormula(element: PageElement): void {
     const tex = readAnnotation(element) || element.attributes.alttext;
     if (tex) this.#lines.addVerbatim(this.#options.isPlain ? tex.trim() : `$${tex.trim()}$`);
-    else this.children(element);
+    else this.writeChildren(element);
   }
 
-  table(element: PageElement): void {
+  writeTable(element: PageElement): void {
     const rows = readTableRows(element);
     if (rows === null || this.#options.isPlain) {
-      this.block(element);
+      this.writeBlock(element);
       return;
     }
-    const lines = rows.map((cells) => `| ${cells.map((cell) => this.#cell(cell)).join(" | ")} |`);
+    const lines = rows.map(
+      (cells) => `| ${cells.map((cell) => this.#formatElementCell(cell)).join(" | ")} |`,
+    );
     const rule = `|${" --- |".repeat(rows[0]?.length ?? 1)}`;
     this.#lines.block([...lines.slice(0, 1), rule, ...lines.slice(1)]);
   }
 
-  #cell(element: PageElement | null): string {
+  #formatElementCell(element: PageElement | null): string {
     const [only = "", more] = element?.children ?? [];
     // Most cells contain only text.
     const isWords = typeof only === "string" && more === undefined;

@@ -193,7 +193,7 @@ class TreeBuilder {
     this.#depth += 1;
     if (name === "a") this.#links += 1;
     if (name === "p") this.#paragraphs += 1;
-    if (isClosed && name === "a") this.#leave();
+    if (isClosed && name === "a") this.#closeElement();
   }
 
   close(name: string): void {
@@ -204,8 +204,8 @@ class TreeBuilder {
       return;
     }
     if (!this.#isOpen(name)) return;
-    while (this.#current !== this.#root && this.#current.name !== name) this.#leave();
-    this.#leave();
+    while (this.#current !== this.#root && this.#current.name !== name) this.#closeElement();
+    this.#closeElement();
   }
 
   text(text: string): void {
@@ -226,7 +226,7 @@ class TreeBuilder {
 
   /** Returns the tree. `base` is the base of relative links; "" if the page declares none. */
   finish() {
-    while (this.#current !== this.#root) this.#leave();
+    while (this.#current !== this.#root) this.#closeElement();
     return { body: this.#root, title: this.#title.replace(/\s+/g, " ").trim(), base: this.#base };
   }
 
@@ -259,11 +259,11 @@ class TreeBuilder {
       if (ends.includes(one.name)) found = one;
       else if (within.includes(one.name)) break;
     }
-    while (found !== null && this.#current !== found) this.#leave();
-    if (found !== null) this.#leave();
+    while (found !== null && this.#current !== found) this.#closeElement();
+    if (found !== null) this.#closeElement();
   }
 
-  #leave(): void {
+  #closeElement(): void {
     const left = this.#current;
     const { parent } = left;
     if (parent === null) return;

@@ -36,11 +36,13 @@ export async function searchWithServer(
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
   const { server, tool } = readNamedTool(settings);
-  const argumentsFor = (schema: unknown) => buildSearchArguments(schema, { query, most });
-  const answer = await call({ server, tool, argumentsFor }, signal).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw new WebError("search_failed", describeError(error));
-  });
+  const buildArguments = (schema: unknown) => buildSearchArguments(schema, { query, most });
+  const answer = await call({ server, tool, argumentsFor: buildArguments }, signal).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      throw new WebError("search_failed", describeError(error));
+    },
+  );
   const text = readListField(answer, "content")
     .map((block) => readTextField(block, "text"))
     .filter((part) => part !== "")
@@ -65,10 +67,11 @@ export function readNamedTool({ server, tool }: WebSearchSettings) {
 
 function buildSearchArguments(schema: unknown, { query, most }: SearchQuestion): Record<string, unknown> {
   const properties = readField(schema, "properties");
-  const known = (names: readonly string[]) => names.find((name) => readField(properties, name) !== undefined);
+  const findProperty = (names: readonly string[]) =>
+    names.find((name) => readField(properties, name) !== undefined);
   const required = readListField(schema, "required").find((name) => typeof name === "string");
-  const asking = known(QUERY_NAMES) ?? (typeof required === "string" ? required : "query");
-  const counting = known(COUNT_NAMES);
+  const asking = findProperty(QUERY_NAMES) ?? (typeof required === "string" ? required : "query");
+  const counting = findProperty(COUNT_NAMES);
   return { [asking]: query, ...(counting === undefined ? {} : { [counting]: most }) };
 }
 

@@ -79,16 +79,16 @@ function resolveAccess(settings: WebSearchSettings, environment: Environment) {
   const service: SearchService = SEARCH_SERVICES[provider];
   const { url = service.baseUrl, apiKeyEnv = service.keyVariable } = settings;
   const key = apiKeyEnv === undefined ? "" : (environment[apiKeyEnv] ?? "").trim();
-  const unusable = (what: string) =>
+  const createSetupError = (what: string) =>
     new WebError("not_configured", `The web search with ${provider} is not configured: ${what}.`);
   if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
-    throw unusable("set web.search.url to http://host:port or https://host");
+    throw createSetupError("set web.search.url to http://host:port or https://host");
   if (service.keyVariable !== undefined && key === "")
-    throw unusable(`set the variable ${apiKeyEnv} to its key`);
+    throw createSetupError(`set the variable ${apiKeyEnv} to its key`);
   if (/[^\x21-\x7e]/.test(key))
-    throw unusable(`the key in the variable ${apiKeyEnv} has spaces or other invalid characters`);
+    throw createSetupError(`the key in the variable ${apiKeyEnv} has spaces or other invalid characters`);
   if (service.needsEngineId && engineId === "")
-    throw unusable("set web.search.engineId to the ID of your search engine");
+    throw createSetupError("set web.search.engineId to the ID of your search engine");
   return { service, baseUrl: url.replace(/\/+$/, ""), key, engineId };
 }
 

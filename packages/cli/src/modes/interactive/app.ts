@@ -371,7 +371,7 @@ export class App implements Desk {
   #press(key: Key): void {
     if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.flash("");
     const { panel } = this.shown;
-    const use = this.keys.useOf(key.name);
+    const use = this.keys.findUse(key.name);
     if (use === "beside" || use === "stop") return void this.#keys.use(key.name);
     if (panel !== null && key.name !== "ctrl+c") {
       if (panel.hears?.(key) !== false) return void panel.key(key);

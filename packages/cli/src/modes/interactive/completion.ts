@@ -51,7 +51,7 @@ export class Completion {
     const chosen = shown.completions?.chosen;
     if (chosen === undefined) return false;
     // No space after a folder: a name in it may follow.
-    buffer.replaceFrom(this.#from, chosen.value.endsWith("/") ? chosen.value : `${chosen.value} `);
+    buffer.replaceBeforeCaret(this.#from, chosen.value.endsWith("/") ? chosen.value : `${chosen.value} `);
     this.close();
     return true;
   }

@@ -40,7 +40,7 @@ async function isKept(desk: Desk, { variable, host, key }: GivenKey): Promise<bo
   const title = say("keys.keepTitle", { host });
   if (!(await askChoice(desk, { title, choices }))) return false;
   try {
-    const place = await store.keep(variable, host, key);
+    const place = await store.storeKey(variable, host, key);
     desk.note(say(place === "keychain" ? "keys.inKeychain" : "keys.inFile", { file: store.file }));
     return true;
   } catch (error) {

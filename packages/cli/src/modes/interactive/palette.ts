@@ -18,7 +18,7 @@ const COMMAND_KEYS: Readonly<Record<string, string | undefined>> = {
 /** Shows all commands and keys in one list that the user filters by typing. */
 export async function showPalette(desk: Desk, act: (action: KeyAction) => void): Promise<void> {
   const commands = SCREEN_COMMANDS.map((command): Choice => {
-    const keys = [...desk.keys.keysOf(`/${command.name}`), COMMAND_KEYS[command.name] ?? ""];
+    const keys = [...desk.keys.listKeys(`/${command.name}`), COMMAND_KEYS[command.name] ?? ""];
     return {
       value: `/${command.name}`,
       label: formatLabel(command),
@@ -26,7 +26,7 @@ export async function showPalette(desk: Desk, act: (action: KeyAction) => void):
     };
   });
   const actions = Object.entries(ACTION_TEXTS).map(([action, text]): Choice => {
-    const [key = "–", ...others] = desk.keys.keysOf(action);
+    const [key = "–", ...others] = desk.keys.listKeys(action);
     return { value: action, label: key, more: appendKeys(say(text), others) };
   });
   const chosen = (value: string): void => {

@@ -70,7 +70,7 @@ export class PromptKeys {
 
   /** Runs what a key is bound to, by the user or by default. Returns false if it is bound to nothing. */
   use(key: string): boolean {
-    const use = this.#desk.keys.useOf(key);
+    const use = this.#desk.keys.findUse(key);
     if (use === undefined) return false;
     if (use?.startsWith("/")) void this.#command(use);
     else if (use !== null) this.#actions[use as KeyAction]();

@@ -62,7 +62,7 @@ export class QuestionDesk {
   async #question(question: Question): Promise<Panel> {
     const { QuestionPanel } = await import("../../ui/question-panel.ts");
     const { questions, session, transcript } = this.#desk;
-    const task = transcript.taskOf(question.parentCallId);
+    const task = transcript.findTask(question.parentCallId);
     return new QuestionPanel({
       question: { ...question, reason: translateReason(question.reason) },
       root: this.#desk.options.root,

@@ -48,7 +48,7 @@ export async function usePlugin(
 ): Promise<void> {
   const fetched = mkdtempSync(join(tmpdir(), "burin-plugin-"));
   let count = 0;
-  const folderOf = async (from: string): Promise<string> => {
+  const fetchFolder = async (from: string): Promise<string> => {
     if (!isAddress(from)) return assertExisting(from);
     const [url = "", branch] = from.split("#");
     count += 1;
@@ -61,13 +61,13 @@ export async function usePlugin(
   try {
     const site = parseSite(source);
     if (site !== null) return await work(fetched, await fetchSkills(site, fetched, chosen));
-    const folder = await folderOf(source);
+    const folder = await fetchFolder(source);
     const offered = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
     const isChosen = chosen !== undefined || !existsSync(join(folder, "plugin.json"));
     const file = folder.endsWith(".json") ? folder : isChosen ? offered : undefined;
     if (file === undefined) return await work(folder, []);
     const [from, path] = findListed(file, chosen);
-    return await work(resolveInside(await folderOf(from), path), []);
+    return await work(resolveInside(await fetchFolder(from), path), []);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }

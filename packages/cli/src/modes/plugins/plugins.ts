@@ -270,14 +270,14 @@ function toSettings(plugin: Plugin, home: string): Plugin {
 type Places = Readonly<Record<"PLUGIN_ROOT" | "PLUGIN_DATA", string>>;
 
 function convertLocalServer({ command, args = [], env = {}, cwd = "./" }: Fields, places: Places): Fields {
-  const expanded = (text: string) =>
+  const expandPaths = (text: string) =>
     escapeVariables(text.replace(/\$\{(PLUGIN_(?:ROOT|DATA))\}/g, (_, which: keyof Places) => places[which]));
   const inRoot = (path: string) => (path.startsWith("./") ? join(places.PLUGIN_ROOT, path) : path);
   return {
     command: inRoot(String(command)),
-    args: (args as string[]).map(expanded),
-    env: { ...mapTexts(env, expanded), ...places },
-    cwd: inRoot(expanded(String(cwd))),
+    args: (args as string[]).map(expandPaths),
+    env: { ...mapTexts(env, expandPaths), ...places },
+    cwd: inRoot(expandPaths(String(cwd))),
   };
 }
 

@@ -31,14 +31,14 @@ export class Compactor {
   }
 
   get fill(): ContextFill {
-    return { tokens: this.#size(), window: this.window };
+    return { tokens: this.#measureSize(), window: this.window };
   }
 
   /** Called when a service has rejected the current request as too long. Trusts what it says about its window. */
   noteTooLong({ contextWindow }: ModelFailure): void {
     const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.window);
     // If the estimate was too low, reducing the window in proportion has the same effect.
-    const estimated = this.#size() <= known ? this.#size() - 1 : known;
+    const estimated = this.#measureSize() <= known ? this.#measureSize() - 1 : known;
     this.window = Math.max(Math.min(known, estimated), MIN_WINDOW);
   }
 
@@ -49,14 +49,14 @@ export class Compactor {
   async shorten(say: Say, signal: AbortSignal, wish?: string): Promise<void> {
     const { shorten } = await import("./shorten.ts");
     await shorten({ ...this.#needs, window: this.window, limit: this.#limit, wish }, say, signal);
-    if (!signal.aborted) this.#shortest = this.#size();
+    if (!signal.aborted) this.#shortest = this.#measureSize();
   }
 
   get #limit(): number {
     return Math.floor(this.window * MAX_FILLED);
   }
 
-  #size(): number {
-    return this.#needs.size.of(this.#needs.request());
+  #measureSize(): number {
+    return this.#needs.size.estimateRequest(this.#needs.request());
   }
 }

@@ -46,9 +46,9 @@ const MIN_TOKENS = 100;
 
 /** Explains that a first request cannot be shortened, being mostly instructions and tools; else undefined. */
 export function explainTooSmall(request: ModelRequest, size: ContextSize): string | undefined {
-  const fixed = size.of({ ...request, history: [] });
+  const fixed = size.estimateRequest({ ...request, history: [] });
   const isFirst = !request.history.some(({ role }) => role === "model");
-  if (!isFirst || fixed * 2 < size.of(request)) return undefined;
+  if (!isFirst || fixed * 2 < size.estimateRequest(request)) return undefined;
   return `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens. Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), raise the limit at the service, or choose another model.`;
 }
 
@@ -57,11 +57,11 @@ export async function shorten(needs: ShortenOptions, say: Say, signal: AbortSign
   const { size, request, limit, window, wish } = needs;
   const isAll = wish !== undefined;
   if (!isAll && explainTooSmall(request(), size)) return;
-  const before = size.of(request());
+  const before = size.estimateRequest(request());
   const callIds = findOldAnswers(request().history, limit * KEPT_ANSWERS, size);
   if (callIds.length > 0) {
     await say({ type: "cleared", callIds });
-    if (!isAll && size.of(request()) <= limit * ENOUGH) return;
+    if (!isAll && size.estimateRequest(request()) <= limit * ENOUGH) return;
   }
   if (isAll && request().history.length < 2) return;
   if (!isAll)
@@ -71,29 +71,31 @@ export async function shorten(needs: ShortenOptions, say: Say, signal: AbortSign
       ),
     );
   const { history, system, tools } = request();
-  const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
+  const room = Math.max(limit - size.estimateRequest({ system, tools, history: [] }), limit / 4);
   const tail = isAll ? { kept: 0, tokens: 0 } : findNewestMessages(history, room * KEPT_MESSAGES, size);
   const told: ConversationRecord = {
     history: history.slice(0, history.length - tail.kept),
     summary: needs.record.summary,
   };
   const contextTexts = await needs.contextTexts(signal);
-  const shortened = (summary: string): ShortenResult => {
+  const measureShortened = (summary: string): ShortenResult => {
     const kept = { record: needs.record, contextTexts, summary };
     const text = buildCompactionText(kept, room * 0.9 - tail.tokens, size);
     const after: Message[] = [{ role: "user", parts: [{ text }] }, ...history.slice(told.history.length)];
-    return { text, summary, tokensAfter: size.of({ system, tools, history: after }) };
+    return { text, summary, tokensAfter: size.estimateRequest({ system, tools, history: after }) };
   };
-  const now = size.of(request());
+  const now = size.estimateRequest(request());
   // The parts that are kept word for word may already be this long. Then do not ask a model.
-  if (isAll && shortened("").tokensAfter >= now) return;
-  const answer = await summarize(told, needs, signal);
+  if (isAll && measureShortened("").tokensAfter >= now) return;
+  const answer = await writeSummary(told, needs, signal);
   if (signal.aborted) return;
   if (typeof answer !== "string") {
     const message = `No summary could be made (${answer.message}) A plain list of what was done takes its place.`;
     await say(createNotice(message));
   }
-  const found = shortened(typeof answer === "string" ? answer : formatDigest(told, room * DIGEST, size));
+  const found = measureShortened(
+    typeof answer === "string" ? answer : formatDigest(told, room * DIGEST, size),
+  );
   if (isAll && found.tokensAfter >= now) return;
   await say({ type: "compaction", ...found, kept: tail.kept, tokensBefore: before });
 }
@@ -112,7 +114,7 @@ Keep exact names, paths, commands and error texts. State nothing that is not in 
 const WISH = "The user asks this of the summary, and it comes before the headings above:";
 
 /** Returns the model's summary, or why there is none. If the transcript is too long, tries again with half of it. */
-async function summarize(
+async function writeSummary(
   told: ConversationRecord,
   { models, size, window, wish = "" }: ShortenOptions,
   signal: AbortSignal,

@@ -21,7 +21,9 @@ export async function cleanFile(path: string, redactor: Redactor): Promise<void>
   try {
     let done = 0;
     for await (const piece of readPieces(source)) {
-      const clean = redactor.containsSecret(Buffer.from(piece, "latin1")) ? redactor.text(piece) : piece;
+      const clean = redactor.containsSecret(Buffer.from(piece, "latin1"))
+        ? redactor.redactText(piece)
+        : piece;
       if (clean !== piece) target ??= await copyBeginning(path, done, temporary);
       await target?.appendFile(clean, "latin1");
       done += piece.length;

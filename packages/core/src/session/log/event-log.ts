@@ -114,7 +114,7 @@ export class EventLog {
         if (record.n > written) break;
         if (record.n >= from) yield removeSeen(record);
       }
-      for await (const record of queue.during(() => this.#ended)) {
+      for await (const record of queue.yieldDuring(() => this.#ended)) {
         if (record.n >= from) yield removeSeen(record);
       }
     } finally {
@@ -218,7 +218,9 @@ export class EventLog {
 
   #write(count: number, path: string): void {
     const records = this.#noted.splice(0, count);
-    const lines = records.map((record) => formatRecordLine(record, (value) => this.#redactor.json(value)));
+    const lines = records.map((record) =>
+      formatRecordLine(record, (value) => this.#redactor.redactJson(value)),
+    );
     this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
     if (this.#place.keep !== undefined) this.#unkept.push(...lines);

@@ -54,15 +54,15 @@ describe("secrets in what is written", () => {
     ["a private key", `a\n${KEY}\nb`, "a\n[redacted: private key]\nb"],
     ["one that is added in a diff", `+${KEY.replaceAll("\n", "\n+")}\n+b`, "+[redacted: private key]\n+b"],
   ])("P19 %s goes", (_what, text, clean) => {
-    expect(redactor.text(text)).toBe(clean);
-    expect(redactor.json({ a: [text] })).toBe(JSON.stringify({ a: [clean] }));
+    expect(redactor.redactText(text)).toBe(clean);
+    expect(redactor.redactJson({ a: [text] })).toBe(JSON.stringify({ a: [clean] }));
   });
 
   it("P19 beginnings of tokens without their ends are looked at for little more than their length", () => {
     const beginnings = "eyJaaaaaaa-".repeat(60_000);
-    expect(redactor.text(beginnings)).toBe(beginnings);
+    expect(redactor.redactText(beginnings)).toBe(beginnings);
     const token = `eyJ${"a".repeat(3000)}.eyJ${"b".repeat(90_000)}.${"c".repeat(600)}`;
-    expect(redactor.text(`x-${token} y`)).toBe("x-[redacted: token] y");
+    expect(redactor.redactText(`x-${token} y`)).toBe("x-[redacted: token] y");
   });
 
   it("P19 tokens that services mark with a prefix go, as gitleaks lists them", () => {
@@ -110,11 +110,11 @@ describe("secrets in what is written", () => {
     ];
     for (const [start, length] of tokens) {
       const token = start + random(length);
-      expect(redactor.text(`key=${token}; x`), start).toBe("key=[redacted: token]; x");
-      expect(redactor.json({ a: token }), start).toBe('{"a":"[redacted: token]"}');
+      expect(redactor.redactText(`key=${token}; x`), start).toBe("key=[redacted: token]; x");
+      expect(redactor.redactJson({ a: token }), start).toBe('{"a":"[redacted: token]"}');
     }
     const plain = "hf_model_name tvly-test shpat_ dapi nvapi-style AQ.test lin_api_key_of_the_user ya29.x";
-    expect(redactor.text(plain)).toBe(plain);
+    expect(redactor.redactText(plain)).toBe(plain);
   });
 
   it.each([
@@ -129,7 +129,7 @@ describe("secrets in what is written", () => {
     "http://localhost:3000?mail=a@b and https://ada.lovelace-of-the-engine@example.org",
     "redis://$USER:$PASS@host and http://ada@example.org and ssh://git@example.org:22/x",
   ])("ordinary text stays: %s", (text) => {
-    expect(redactor.text(text)).toBe(text);
+    expect(redactor.redactText(text)).toBe(text);
   });
 
   it("P19 what the settings give to an MCP server goes, in the form in which the server gets it", () => {
@@ -159,7 +159,7 @@ describe("secrets in what is written", () => {
     const given = new Redactor({ environment: { NOTES: "kept7outside" }, servers: mcpServers });
     const shown = `a1b2c3d4e5f6g7h8i9.example.org opensesame1x 4fJ29xQe8ZbT1mKc eu-central-1 production /home/ada/notes1234567890abcdef
       Zk81nQp27Vt5wLx3 swordfish-7 read-only-mode kept7outside 0b8f7c1e-3d52-4c6a-9b1e-7f20d5a4c3e2 Bearer`;
-    expect(given.text(shown).split(/(?<!:)\s+/)).toEqual([
+    expect(given.redactText(shown).split(/(?<!:)\s+/)).toEqual([
       "a1b2c3d4e5f6g7h8i9.example.org",
       ...["[redacted: NOTES_API_KEY]", "[redacted: ACCOUNT]", "eu-central-1", "production"],
       ...["/home/ada/notes1234567890abcdef", "[redacted: url]", "[redacted: token]", "read-only-mode"],
@@ -175,7 +175,7 @@ describe("secrets in what is written", () => {
     };
     const { mcpServers } = mergeSettings([{ mcpServers: { local: { command: "serve", env } } }]);
     const given = new Redactor({ environment: { NOTES: "kept7outside" }, servers: mcpServers });
-    expect(given.text("Tr0ub4dor$pecial opensesame1x pre-kept7outside kept7outside")).toBe(
+    expect(given.redactText("Tr0ub4dor$pecial opensesame1x pre-kept7outside kept7outside")).toBe(
       "[redacted: DB_PASSWORD] [redacted: API_TOKEN] [redacted: SECRET] [redacted: SECRET]",
     );
   });
@@ -195,7 +195,7 @@ describe("secrets in what is written", () => {
     ];
     const { mcpServers } = mergeSettings([{ mcpServers: { local: { command: "npx", args } } }]);
     const given = new Redactor({ environment: {}, servers: mcpServers });
-    expect(given.text(args.join(" "))).toBe(
+    expect(given.redactText(args.join(" "))).toBe(
       "-y @scope/server@1.2.3 ./data1234567890abcdef --token [redacted: token] --api-key=[redacted: api-key] " +
         "--header Authorization: Bearer [redacted: Authorization] --mode read-only " +
         '{"apiKey":"[redacted: apiKey]"} https://example.org/mcp?key=[redacted: key]',
@@ -205,7 +205,7 @@ describe("secrets in what is written", () => {
   it("leaves what is no text for a reader", () => {
     const token = `sk-${"a1B2".repeat(8)}`;
     const value = { signature: token, inlineData: { data: token }, text: "AKIAIOSFODNN7EXAMPLE" };
-    expect(redactor.value(value)).toEqual({ ...value, text: "[redacted: token]" });
-    expect([isRedacted({ a: redactor.text(token) }), isRedacted({ a: token })]).toEqual([true, false]);
+    expect(redactor.redactValue(value)).toEqual({ ...value, text: "[redacted: token]" });
+    expect([isRedacted({ a: redactor.redactText(token) }), isRedacted({ a: token })]).toEqual([true, false]);
   });
 });

@@ -63,7 +63,7 @@ export class Redactor {
     return holdsSecret(bytes) || this.#known.some(({ value }) => bytes.includes(value, 0, "latin1"));
   }
 
-  text(text: string): string {
+  redactText(text: string): string {
     let clean = text;
     for (const { value, mark } of this.#known) {
       if (clean.includes(value)) clean = clean.replaceAll(value, mark);
@@ -72,19 +72,19 @@ export class Redactor {
     return maskPasswords(clean);
   }
 
-  value(value: unknown): unknown {
-    if (typeof value === "string") return this.text(value);
-    if (Array.isArray(value)) return value.map((item) => this.value(item));
+  redactValue(value: unknown): unknown {
+    if (typeof value === "string") return this.redactText(value);
+    if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value);
     return Object.fromEntries(
-      entries.map(([key, inner]) => [key, OPAQUE.has(key) ? inner : this.value(inner)]),
+      entries.map(([key, inner]) => [key, OPAQUE.has(key) ? inner : this.redactValue(inner)]),
     );
   }
 
-  json(value: unknown): string {
+  redactJson(value: unknown): string {
     const json = JSON.stringify(value);
-    return this.#mayHold(json) ? JSON.stringify(this.value(value)) : json;
+    return this.#mayHold(json) ? JSON.stringify(this.redactValue(value)) : json;
   }
 
   #mayHold(json: string): boolean {

@@ -21,7 +21,7 @@ export interface ImportedSession {
 /** Returns the value without secrets, as a log would contain it. */
 export async function redactSecrets<T>(value: T, secrets: Secrets): Promise<T> {
   const { Redactor } = await import("./redactor.ts");
-  return new Redactor(secrets).value(value) as T;
+  return new Redactor(secrets).redactValue(value) as T;
 }
 
 /** Writes the log of an imported session with the original dates. Returns false if the id exists already. */
@@ -39,7 +39,7 @@ export async function writeSession({
   for (const [at, event] of events) {
     last = new Date(at);
     const record = { n: lines.length + 1, at: last.toISOString(), event };
-    lines.push(formatRecordLine(record, (value) => redactor.json(value)));
+    lines.push(formatRecordLine(record, (value) => redactor.redactJson(value)));
   }
   const path = resolveSessionPath(home, root, id);
   makeFolders(dirname(path));

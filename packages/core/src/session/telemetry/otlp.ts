@@ -68,7 +68,7 @@ export class Otlp {
   constructor(environment: NodeJS.ProcessEnv, endpoint: string | undefined, tell: (message: string) => void) {
     this.#environment = environment;
     this.#tell = tell;
-    const [traces, metrics] = [this.#targetOf("traces", endpoint), this.#targetOf("metrics", endpoint)];
+    const [traces, metrics] = [this.#findTarget("traces", endpoint), this.#findTarget("metrics", endpoint)];
     this.#targets = { traces, metrics };
     const attributes = {
       "service.name": "burin",
@@ -80,21 +80,21 @@ export class Otlp {
   }
 
   /** Returns where to send a signal. null if the variables turn it off or cannot be read. */
-  #targetOf(kind: Signal, endpoint: string | undefined): Target | null {
+  #findTarget(kind: Signal, endpoint: string | undefined): Target | null {
     const environment = this.#environment;
     const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
-    const own = (name: string) => environment[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_${name}`];
+    const getVariable = (name: string) => environment[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_${name}`];
     if (environment[`OTEL_${kind.toUpperCase()}_EXPORTER`] === "none") return null;
     const top = endpoint ?? shared;
     const address =
-      (endpoint === undefined && own("ENDPOINT")) || (top && `${top.replace(/\/+$/, "")}/v1/${kind}`);
+      (endpoint === undefined && getVariable("ENDPOINT")) || (top && `${top.replace(/\/+$/, "")}/v1/${kind}`);
     if (!address) return null;
     const url = URL.canParse(address) ? new URL(address) : null;
     if (url === null || !/^https?:$/.test(url.protocol)) {
       this.#tellOnce(`Telemetry is not sent: "${address}" is not an http or https URL.`);
       return null;
     }
-    return { url, headers: { ...parsePairs(headers), ...parsePairs(own("HEADERS")) } };
+    return { url, headers: { ...parsePairs(headers), ...parsePairs(getVariable("HEADERS")) } };
   }
 
   #tellOnce(message: string): void {
@@ -113,8 +113,8 @@ export class Otlp {
     if (this.#targets.metrics === null) return;
     const { bounds } = METRICS[metric];
     const key = JSON.stringify([metric, attributes]);
-    const fresh = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
-    const series = getOrCreate(this.#series, key, fresh);
+    const takeNew = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
+    const series = getOrCreate(this.#series, key, takeNew);
     const bucket = bounds.filter((bound) => value > bound).length;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
@@ -140,15 +140,17 @@ export class Otlp {
       resourceSpans: [{ resource: this.#resource, scopeSpans: [{ scope, spans: spans.map(formatSpan) }] }],
     };
     const metrics = {
-      resourceMetrics: [{ resource: this.#resource, scopeMetrics: [{ scope, metrics: this.#metrics() }] }],
+      resourceMetrics: [
+        { resource: this.#resource, scopeMetrics: [{ scope, metrics: this.#buildMetrics() }] },
+      ],
     };
     await Promise.all([
-      spans.length > 0 && this.#post("traces", traces, signal),
-      isMeasured && this.#post("metrics", metrics, signal),
+      spans.length > 0 && this.#postData("traces", traces, signal),
+      isMeasured && this.#postData("metrics", metrics, signal),
     ]);
   }
 
-  async #post(kind: Signal, value: object, signal: AbortSignal): Promise<void> {
+  async #postData(kind: Signal, value: object, signal: AbortSignal): Promise<void> {
     const target = this.#targets[kind];
     if (target === null) return;
     const body = [Buffer.from(JSON.stringify(value))];
@@ -170,7 +172,7 @@ export class Otlp {
     }
   }
 
-  #metrics(): object[] {
+  #buildMetrics(): object[] {
     const time = { startTimeUnixNano: toNanoseconds(this.#begun), timeUnixNano: toNanoseconds(Date.now()) };
     return Object.entries(METRICS).flatMap(([name, { unit, bounds }]) => {
       const own = [...this.#series].filter(([key]) => key.startsWith(`["${name}"`));

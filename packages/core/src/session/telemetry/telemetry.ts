@@ -76,27 +76,27 @@ export class Telemetry {
 
   note(event: AgentEvent, at: number): void {
     // Begin a run here too, because a resumed session may continue without a prompt.
-    if (this.#run === null && OF_A_RUN.has(event.type)) this.#begin(at);
+    if (this.#run === null && OF_A_RUN.has(event.type)) this.#beginRun(at);
     if (event.type === "session" || event.type === "model") this.#model = event.model;
     else if (event.type === "text" && event.role === "user") {
       this.#prompts.push(event.text);
       this.#asked = at;
-    } else if (event.type === "text") this.#heard(event.text, at);
-    else if (event.type === "thought") this.#heard("", at);
-    else if (event.type === "usage") this.#spent(event, at);
-    else if (event.type === "tool_call") this.#called(event.call, at);
+    } else if (event.type === "text") this.#noteReply(event.text, at);
+    else if (event.type === "thought") this.#noteReply("", at);
+    else if (event.type === "usage") this.#noteUsage(event, at);
+    else if (event.type === "tool_call") this.#noteCall(event.call, at);
     else if (event.type === "subagent_call") this.#follow(event.call, at, event);
     else if (event.type === "question") {
       const kind = { "burin.question.kind": event.confirmation.kind };
       const parent = this.#calls.get(event.callId ?? "");
       this.#questions.set(event.id, this.#open("question", at, { parent, attributes: kind }));
     } else if (event.type === "question_answered")
-      this.#answered(event.id, event.decision?.outcome ?? "none", at);
-    else if (event.type === "done") this.#ended(event, at);
+      this.#closeQuestion(event.id, event.decision?.outcome ?? "none", at);
+    else if (event.type === "done") this.#closeRun(event, at);
     else if (this.#asked !== null && BEFORE_REQUEST.has(event.type)) this.#asked = at;
   }
 
-  #begin(start: number): void {
+  #beginRun(start: number): void {
     // Burin may have been started as part of a trace.
     const { TRACEPARENT = "" } = this.#needs.secrets.environment;
     const [, trace, outer] = /^00-([\da-f]{32})-([\da-f]{16})-/.exec(TRACEPARENT) ?? [];
@@ -121,35 +121,35 @@ export class Telemetry {
     this.#otlp.addSpan({ ...span, end, attributes: { ...span.attributes, ...more } });
   }
 
-  #heard(text: string, at: number): void {
+  #noteReply(text: string, at: number): void {
     this.#chat ??= this.#open(`chat ${this.#model}`, this.#asked ?? at);
     this.#asked = null;
     this.#said += text;
   }
 
-  #spent({ usage, purpose }: Extract<AgentEvent, { type: "usage" }>, at: number): void {
+  #noteUsage({ usage, purpose }: Extract<AgentEvent, { type: "usage" }>, at: number): void {
     const { inputTokens, outputTokens, cachedTokens, cost } = usage;
     this.#tokens.input += inputTokens;
     this.#tokens.output += outputTokens;
-    const measured = { ...this.#asking("chat"), "burin.purpose": purpose };
+    const measured = { ...this.#buildAttributes("chat"), "burin.purpose": purpose };
     const tokens = { input: inputTokens, output: outputTokens };
     for (const [type, value] of Object.entries(tokens))
       this.#otlp.measure("gen_ai.client.token.usage", value, { ...measured, "gen_ai.token.type": type });
     if (purpose !== undefined) return;
-    this.#heard("", at);
+    this.#noteReply("", at);
     this.#endChat(at, {
       "gen_ai.usage.input_tokens": inputTokens,
       "gen_ai.usage.output_tokens": outputTokens,
       "gen_ai.usage.cache_read.input_tokens": cachedTokens,
       "burin.cost": cost,
-      ...this.#contents("gen_ai.output.messages", [buildMessage("assistant", this.#said)]),
+      ...this.#buildContent("gen_ai.output.messages", [buildMessage("assistant", this.#said)]),
     });
   }
 
   #endChat(at: number, more: Attributes): void {
     const chat = this.#chat;
     if (chat === null) return;
-    const asking = this.#asking("chat");
+    const asking = this.#buildAttributes("chat");
     const measured = { ...asking, "error.type": more["error.type"] };
     this.#otlp.measure("gen_ai.client.operation.duration", (at - chat.start) / 1000, measured);
     this.#close(chat, at, { ...asking, "gen_ai.conversation.id": this.#needs.id, ...more });
@@ -157,7 +157,7 @@ export class Telemetry {
     this.#said = "";
   }
 
-  #called(call: ToolCall, at: number): void {
+  #noteCall(call: ToolCall, at: number): void {
     // If the service reports no token count, this call shows that the reply has ended.
     this.#endChat(at, {});
     this.#follow(call, at);
@@ -179,8 +179,8 @@ export class Telemetry {
     this.#endCall(callId, at, {
       "error.type": status === "success" ? undefined : (error?.type ?? status),
       "gen_ai.agent.name": by?.agent,
-      ...this.#contents("gen_ai.tool.call.arguments", args),
-      ...(by ? {} : this.#contents("gen_ai.tool.call.result", llmContent)),
+      ...this.#buildContent("gen_ai.tool.call.arguments", args),
+      ...(by ? {} : this.#buildContent("gen_ai.tool.call.result", llmContent)),
     });
   }
 
@@ -197,18 +197,18 @@ export class Telemetry {
     this.#close(span, at, { ...done, ...call, ...more });
   }
 
-  #answered(id: string, outcome: string, at: number): void {
+  #closeQuestion(id: string, outcome: string, at: number): void {
     const span = this.#questions.get(id);
     this.#questions.delete(id);
     if (span !== undefined) this.#close(span, at, { "burin.question.outcome": outcome });
   }
 
-  #ended({ status, result, error, turns }: RunEnd, at: number): void {
+  #closeRun({ status, result, error, turns }: RunEnd, at: number): void {
     const type = error?.type ?? (status === "success" ? undefined : status);
     // The request was sent, but no reply came.
-    if (this.#chat === null && this.#asked !== null && status === "error") this.#heard("", this.#asked);
+    if (this.#chat === null && this.#asked !== null && status === "error") this.#noteReply("", this.#asked);
     this.#endChat(at, { "error.type": type });
-    for (const id of [...this.#questions.keys()]) this.#answered(id, "none", at);
+    for (const id of [...this.#questions.keys()]) this.#closeQuestion(id, "none", at);
     for (const id of [...this.#calls.keys()]) this.#endCall(id, at, { "error.type": type ?? "cancelled" });
     const run = this.#run;
     this.#run = null;
@@ -216,7 +216,7 @@ export class Telemetry {
     if (run === null) return;
     const prompts = this.#prompts.map((text) => buildMessage("user", text));
     this.#close(run, at, {
-      ...this.#asking("invoke_agent"),
+      ...this.#buildAttributes("invoke_agent"),
       "gen_ai.agent.name": "burin",
       "gen_ai.conversation.id": this.#needs.id,
       "gen_ai.usage.input_tokens": this.#tokens.input,
@@ -224,12 +224,12 @@ export class Telemetry {
       "burin.status": status,
       "burin.turns": turns,
       "error.type": type,
-      ...this.#contents("gen_ai.input.messages", prompts),
-      ...this.#contents("gen_ai.output.messages", [buildMessage("assistant", result)]),
+      ...this.#buildContent("gen_ai.input.messages", prompts),
+      ...this.#buildContent("gen_ai.output.messages", [buildMessage("assistant", result)]),
     });
   }
 
-  #asking(operation: string): Attributes {
+  #buildAttributes(operation: string): Attributes {
     const { provider = guessProvider(this.#model) } = this.#needs.settings.model;
     return {
       "gen_ai.operation.name": operation,
@@ -239,9 +239,9 @@ export class Telemetry {
   }
 
   /** Returns the content as an attribute, without secrets, if the settings allow it. */
-  #contents(name: string, value: unknown): Attributes {
+  #buildContent(name: string, value: unknown): Attributes {
     if (!this.#hasContents) return {};
-    return { [name]: this.#redactor.json(value).slice(0, MAX_CHARACTERS) };
+    return { [name]: this.#redactor.redactJson(value).slice(0, MAX_CHARACTERS) };
   }
 }
 

@@ -42,7 +42,7 @@ export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
     await endLeftCommands(place.home);
     const settled: CutCall[] = [];
     for (const { path, note } of findCutCalls(folder)) {
-      if (note !== null && !hasOperation(folder, note)) settled.push(await settle(note, path, place));
+      if (note !== null && !hasOperation(folder, note)) settled.push(await settleCutCall(note, path, place));
       rmSync(path, { force: true });
     }
     removeOldLooks(folder);
@@ -50,7 +50,11 @@ export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
   });
 }
 
-async function settle(note: OpenNote, path: string, { home, root, environment }: CutPlace): Promise<CutCall> {
+async function settleCutCall(
+  note: OpenNote,
+  path: string,
+  { home, root, environment }: CutPlace,
+): Promise<CutCall> {
   const folder = resolveUndoFolder(home, root);
   const { id, call, writer } = note;
   const laterId = createChangeId(folder);
@@ -58,7 +62,7 @@ async function settle(note: OpenNote, path: string, { home, root, environment }:
   const settings = { ...note.request.settings, environment };
   const states = new TreeStates({ request: { ...note.request, settings }, environment, kept });
   const before = recallState(note, { folder, states, kept });
-  const after = await states.look(new AbortController().signal);
+  const after = await states.readTree(new AbortController().signal);
   if (before === null || after.work.isTruncated)
     return { id, call, files: [], later: [], laterId, isKnown: false };
   const others = new JournalTails(folder, note.sizes).read();
@@ -70,14 +74,14 @@ async function settle(note: OpenNote, path: string, { home, root, environment }:
   // Write this line first, because the presence of the other one shows that the call is settled.
   if (isSome(later)) {
     const line = { type: "changes" as const, id: laterId, at: new Date().toISOString(), call, ...later };
-    journal.append({ ...line, cut: "after" });
+    journal.appendLine({ ...line, cut: "after" });
   }
   if (isSome(during)) {
     const line = { type: "changes" as const, id, at, call, ...during, cut: "during" as const };
-    journal.append(others.hasCalls ? { ...line, isShared: true } : line);
+    journal.appendLine(others.hasCalls ? { ...line, isShared: true } : line);
   }
-  const names = (found: Found) => namesOf(found).map((file) => relative(root, file));
-  return { id, call, files: names(during), later: names(later), laterId, isKnown: true };
+  const formatNames = (found: Found) => listNames(found).map((file) => relative(root, file));
+  return { id, call, files: formatNames(during), later: formatNames(later), laterId, isKnown: true };
 }
 
 interface Found {
@@ -89,7 +93,7 @@ function isSome({ changes, git }: Found): boolean {
   return changes.length + git.length > 0;
 }
 
-function namesOf({ changes, git }: Found): string[] {
+function listNames({ changes, git }: Found): string[] {
   return [...changes.map(({ file }) => file), ...git.map(({ repository }) => repository.gitDir)];
 }
 

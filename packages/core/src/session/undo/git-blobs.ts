@@ -28,14 +28,14 @@ export function readBlobs(
     const blobs = [...sizes].map(([id, bytes]) => ({ id, bytes }));
     const take = (id: string, bytes: Buffer) => {
       const whole = fitLineEnds(bytes, sizes.get(id) ?? 0);
-      if (whole !== null) names.set(id, kept.put(whole));
+      if (whole !== null) names.set(id, kept.storeBytes(whole));
     };
-    const large = (id: string) => {
+    const reserveFile = (id: string) => {
       const name = `kept-${randomName(8)}`;
       names.set(id, name);
       return join(folder, name);
     };
-    git.readBlobs(blobs, { take, fileFor: large });
+    git.readBlobs(blobs, { take, fileFor: reserveFile });
   }
   return names;
 }

@@ -37,7 +37,7 @@ export class JournalTails {
   read(): ForeignChanges {
     const files = new Map<string, Content | null>();
     const refs = new Map<string, string | null>();
-    const lines = [...this.#sizesNow()].flatMap(([name, size]) => this.#lines(name, size));
+    const lines = [...this.#sizesNow()].flatMap(([name, size]) => this.#readLines(name, size));
     const changes = lines.flatMap((line) => {
       if (line.type === "change") return [line];
       return line.type === "changes"
@@ -60,7 +60,7 @@ export class JournalTails {
     );
   }
 
-  #lines(name: string, size: number): JournalLine[] {
+  #readLines(name: string, size: number): JournalLine[] {
     const from = this.#sizes.get(name) ?? 0;
     if (size <= from || size - from > MAX_TAIL_BYTES) return [];
     const bytes = withFallback(Buffer.alloc(0), () => readPart(join(this.#folder, name), from, size));

@@ -46,7 +46,7 @@ export class StoredContents {
   }
 
   /** Stores the bytes of a file. Throws if they cannot be stored, or if they change while they are copied. */
-  keep(path: string, isSecret: boolean): Content {
+  keepFile(path: string, isSecret: boolean): Content {
     const from = openRegularFile(path, constants.O_NOFOLLOW);
     try {
       const before = fstatSync(from);
@@ -68,10 +68,10 @@ export class StoredContents {
   }
 
   /** Stores bytes that are already in memory. Returns their name. */
-  put(bytes: Buffer, isSecret = false): string {
+  storeBytes(bytes: Buffer, isSecret = false): string {
     const hash = createHash("sha256").update(bytes).digest("base64url");
     const name = `${isSecret ? SECRET_PREFIX : PREFIX}${hash}`;
-    if (!this.has(name)) this.#place(bytes, join(this.folder, name));
+    if (!this.has(name)) this.#moveIntoPlace(bytes, join(this.folder, name));
     this.#present?.add(name);
     return name;
   }
@@ -79,11 +79,11 @@ export class StoredContents {
   #readCopy(from: number) {
     const bytes = Buffer.concat([...readChunks(from)].map((chunk) => Buffer.from(chunk)));
     const hash = createHash("sha256").update(bytes).digest("base64");
-    return { hash, write: (path: string) => this.#place(bytes, path), drop: () => {} };
+    return { hash, write: (path: string) => this.#moveIntoPlace(bytes, path), drop: () => {} };
   }
 
   #systemCopy(path: string, from: number) {
-    const temporary = this.#temporary();
+    const temporary = this.#createTemporaryName();
     const opened = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${from}` : path;
     const drop = () => rmSync(temporary, { force: true });
     try {
@@ -102,8 +102,8 @@ export class StoredContents {
   }
 
   /** Writes under a temporary name first: after a crash, the final name has the whole content or does not exist. */
-  #place(bytes: Buffer, path: string): void {
-    const temporary = this.#temporary();
+  #moveIntoPlace(bytes: Buffer, path: string): void {
+    const temporary = this.#createTemporaryName();
     try {
       writeFileSync(temporary, bytes, { mode: 0o600, flag: "wx" });
       renameSync(temporary, path);
@@ -113,7 +113,7 @@ export class StoredContents {
     }
   }
 
-  #temporary(): string {
+  #createTemporaryName(): string {
     makeFolders(this.folder);
     return join(this.folder, `copy-${randomName(6)}`);
   }

@@ -82,7 +82,7 @@ export class OpenCalls {
   }
 
   /** Writes the note of a call. Returns the note's path. */
-  begin(note: NewNote, state: TreeState): string {
+  beginCall(note: NewNote, state: TreeState): string {
     const { watchIn: _, settings, ...request } = note.request as TreeRequest;
     const { environment: __, ...rules } = settings;
     const path = join(this.#needs.folder, `${note.id}${OPEN_ENDING}`);
@@ -91,7 +91,7 @@ export class OpenCalls {
       ...this.#own,
       ...note,
       request: { ...request, settings: rules },
-      ...this.#differences(state),
+      ...this.#describeDifferences(state),
       at,
       isWhole: work.isComplete,
       folders: [...work.repositories],
@@ -128,7 +128,7 @@ export class OpenCalls {
     for (const path of this.#open) withFallback(undefined, () => utimesSync(path, now, now));
   }
 
-  #differences(state: TreeState): Pick<OpenNote, "look" | "changed" | "gone"> {
+  #describeDifferences(state: TreeState): Pick<OpenNote, "look" | "changed" | "gone"> {
     const { states, kept } = this.#needs;
     const lines = listLookLines(state, states);
     const last = this.#look !== null && kept.has(this.#look.name) ? this.#look : null;
@@ -217,7 +217,7 @@ export function recallState(
   for (const path of gone) lines.delete(path);
   for (const line of changed) lines.set(line[0], line);
   for (const [path, stamp, content] of lines.values())
-    if (content !== null) states.recall(path, stamp, content);
+    if (content !== null) states.rememberContent(path, stamp, content);
   const repositories = note.repositories.map(({ repository, files, refs, ...rest }): RepositoryState => {
     const stamps = new Map<string, string>();
     for (const path of files) {
@@ -228,7 +228,7 @@ export function recallState(
     const path = join(repository.gitDir, "index");
     const index = recallIndex(states.findKnown(path, stamps.get(path) ?? ""), { repository, kept });
     const refsThen = refs && new Map(refs);
-    return { reader: states.readerOf(repository), look: { ...rest, stamps, refs: refsThen, index } };
+    return { reader: states.openReader(repository), look: { ...rest, stamps, refs: refsThen, index } };
   });
   const { at, isWhole, folders } = note;
   const stamps = new Map([...lines.values()].map(([path, stamp]) => [path, stamp]));

@@ -101,7 +101,7 @@ async function applyStep(step: Step): Promise<FileOutcome["what"]> {
   if (before === null) throw createRefusal("it was changed since it was made");
   if (before.kind ?? after.kind) throw createRefusal("it is something else by now");
   const text = Buffer.from(mergeWithCurrent(step, now), "latin1");
-  await put(step, async (descriptor) => writeFileSync(descriptor, text));
+  await writeContent(step, async (descriptor) => writeFileSync(descriptor, text));
   return "merged";
 }
 
@@ -247,7 +247,7 @@ function createContentCheck({ now }: Step): NewContent["isOf"] {
 }
 
 async function restoreFile(step: Step, source: string): Promise<void> {
-  await put(step, async (descriptor) => {
+  await writeContent(step, async (descriptor) => {
     const from = openRegularFile(source);
     try {
       for (const bytes of readChunks(from)) writeFileSync(descriptor, bytes);
@@ -257,7 +257,7 @@ async function restoreFile(step: Step, source: string): Promise<void> {
   });
 }
 
-async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
+async function writeContent(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   const { change, place, now } = step;
   const stats = now === null ? null : lstatSync(change.file, { bigint: true });
   const content = { writeTo, isOf: createContentCheck(step) };

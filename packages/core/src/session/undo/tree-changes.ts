@@ -74,13 +74,13 @@ export class TreeChanges {
     paths: readonly string[],
     { earlier, now, after, others }: Comparison,
   ): Promise<FileChange[]> {
-    const contentIn = (stamps: ReadonlyMap<string, string>, path: string) => {
+    const findContent = (stamps: ReadonlyMap<string, string>, path: string) => {
       const stamp = stamps.get(path);
       return stamp === undefined ? null : this.#states.contentThen(path, stamp);
     };
     const differing = paths.filter((path) => earlier.get(path) !== now.get(path)).sort();
     // Get the old contents first, because learning the new contents replaces them.
-    const contents = differing.map((path) => [path, contentIn(earlier, path)] as const);
+    const contents = differing.map((path) => [path, findContent(earlier, path)] as const);
     const present = differing.flatMap((path) => {
       const stamp = now.get(path);
       return stamp === undefined ? [] : [[path, stamp] as const];
@@ -88,7 +88,7 @@ export class TreeChanges {
     await this.#states.learnContents(present, after, MOST_MERGED_BYTES);
     return contents.flatMap(([path, content]) => {
       const known = others.files.get(path);
-      return describeChange(path, known === undefined ? content : known, contentIn(now, path)) ?? [];
+      return describeChange(path, known === undefined ? content : known, findContent(now, path)) ?? [];
     });
   }
 
@@ -109,7 +109,7 @@ export class TreeChanges {
       const change = { repository, files, refs };
       const file = `${createChangeId(this.#folder)}.pack`;
       const looks = { earlier, now, change };
-      const isPacked = packDroppedCommits(this.#states.gitOf(reader), looks, join(this.#folder, file));
+      const isPacked = packDroppedCommits(this.#states.openGit(reader), looks, join(this.#folder, file));
       found.push(isPacked ? { ...change, pack: file } : change);
     }
     return found;

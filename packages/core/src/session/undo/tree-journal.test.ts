@@ -20,7 +20,8 @@ function openJournal(home: string, root: string) {
     signal: new AbortController().signal,
     report: (message) => notices.push(message),
   });
-  const change = (work: () => void) => journal.around({ maker: "hook", what: "test" }, async () => work());
+  const change = (work: () => void) =>
+    journal.runRecorded({ maker: "hook", what: "test" }, async () => work());
   return { notices, change };
 }
 

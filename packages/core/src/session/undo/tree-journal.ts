@@ -68,8 +68,8 @@ export class TreeJournal {
   }
 
   /** Does the work of a call and records what it changed. If recording fails, the work is done all the same. */
-  async around<T>(call: CallNote, work: () => Promise<T>): Promise<T> {
-    const open = await this.#inTurn(() => this.#begin(call));
+  async runRecorded<T>(call: CallNote, work: () => Promise<T>): Promise<T> {
+    const open = await this.#inTurn(() => this.#beginCall(call));
     try {
       return await work();
     } finally {
@@ -89,9 +89,9 @@ export class TreeJournal {
     return turn;
   }
 
-  async #begin(call: CallNote): Promise<OpenCall | null> {
+  async #beginCall(call: CallNote): Promise<OpenCall | null> {
     makeFolders(this.#folder);
-    this.#journal.prune();
+    this.#journal.dropOldEntries();
     await this.#settleCutCalls();
     const state = await this.#states.lookBeforeCall(this.#needs.signal);
     if (state.work.isTruncated) return this.#tellOfSize();
@@ -99,7 +99,7 @@ export class TreeJournal {
     const id = createChangeId(this.#folder);
     const tails = new JournalTails(this.#folder);
     const { writer, request } = this.#needs;
-    const file = this.#open.begin({ id, call, writer, request, sizes: tails.sizes }, state);
+    const file = this.#open.beginCall({ id, call, writer, request, sizes: tails.sizes }, state);
     const programs = readPrograms(request.roots);
     return { id, call, state, tails, file, programs, wasShared: this.#open.areOthersAt(file) };
   }
@@ -126,7 +126,7 @@ export class TreeJournal {
     const news = describeNewPrograms(open.programs, readPrograms(request.roots), root);
     if (news !== null) this.#needs.report(news);
     // Not the session's signal: a closed session still records what its last call did.
-    const after = await this.#states.look(new AbortController().signal);
+    const after = await this.#states.readTree(new AbortController().signal);
     if (after.work.isTruncated) return void this.#tellOfSize();
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
@@ -134,7 +134,7 @@ export class TreeJournal {
     if (changes.length > 0 || git.length > 0) {
       const at = new Date().toISOString();
       const line = { type: "changes" as const, id, at, call, changes, git };
-      this.#journal.append(isShared ? { ...line, isShared } : line);
+      this.#journal.appendLine(isShared ? { ...line, isShared } : line);
       this.#tellOfGaps(changes);
     }
     this.#states.forgetRecent(after);
@@ -145,7 +145,7 @@ export class TreeJournal {
   #tellOfGaps(changes: readonly FileChange[]): void {
     const gaps = changes.filter(({ before }) => before !== null && isLost(before));
     if (gaps.length === 0) return;
-    const named = gaps.slice(0, MOST_NAMED).map(({ file }) => `${file} (${this.#states.reasonFor(file)})`);
+    const named = gaps.slice(0, MOST_NAMED).map(({ file }) => `${file} (${this.#states.explainLoss(file)})`);
     const more = gaps.length > MOST_NAMED ? ` and ${gaps.length - MOST_NAMED} more` : "";
     this.#needs.report(`The old content of ${named.join(", ")}${more} cannot be taken back with burin undo.`);
   }

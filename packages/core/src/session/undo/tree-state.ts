@@ -73,7 +73,7 @@ export class TreeStates {
   }
 
   /** Looks at the project's files. Never reads their content. */
-  async look(signal: AbortSignal): Promise<TreeState> {
+  async readTree(signal: AbortSignal): Promise<TreeState> {
     const { request } = this.#needs;
     const at = Date.now();
     const lookAll = (folders: readonly string[]) =>
@@ -90,7 +90,7 @@ export class TreeStates {
   /** Like `look`, but waits until the clock has advanced, so that any later write is noticed. */
   async lookBeforeCall(signal: AbortSignal): Promise<TreeState> {
     for (let tries = 0; ; tries += 1) {
-      const state = await this.look(signal);
+      const state = await this.readTree(signal);
       const recent = state.at - CLOCK_STEP_MS;
       const stamps = [state.work, ...state.repositories.map(({ look }) => look)].map((one) => one.stamps);
       const isRecent = stamps.some((all) =>
@@ -108,11 +108,11 @@ export class TreeStates {
   }
 
   /** Takes over a content that another process knew. */
-  recall(path: string, stamp: string, content: Content): void {
+  rememberContent(path: string, stamp: string, content: Content): void {
     this.#known.set(path, { stamp, content });
   }
 
-  gitOf({ repository }: RepositoryReader): GitWork {
+  openGit({ repository }: RepositoryReader): GitWork {
     const known = this.#gits.get(repository.gitDir);
     if (known !== undefined) return known;
     const { request, environment } = this.#needs;
@@ -125,7 +125,7 @@ export class TreeStates {
   async keepAll(state: TreeState): Promise<void> {
     this.#needs.kept.lookAgain();
     this.#reasons.clear();
-    const unknown = [...this.#unknown(state)];
+    const unknown = [...this.#listUnknown(state)];
     const left = this.#findInGit(unknown, state);
     // Smallest first, so that more files are covered.
     const bySize = left.map(([path, stamp]) => ({ path, stamp, bytes: parseStamp(stamp).bytes }));
@@ -134,12 +134,12 @@ export class TreeStates {
     for (const { path, stamp, bytes } of bySize) {
       if (bytes > MAX_UNDO_BYTES) this.#reasons.set(path, TOO_LARGE);
       else if (!room.take(bytes)) this.#reasons.set(path, TOO_MUCH);
-      else this.#keep(path, stamp);
+      else this.#keepContent(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }
   }
 
-  *#unknown({ work, repositories }: TreeState): Generator<[path: string, stamp: string]> {
+  *#listUnknown({ work, repositories }: TreeState): Generator<[path: string, stamp: string]> {
     for (const { stamps } of [work, ...repositories.map(({ look }) => look)]) {
       for (const [path, stamp] of stamps) {
         const known = this.#known.get(path);
@@ -167,7 +167,7 @@ export class TreeStates {
       inGit.set(repository, found);
     }
     for (const [{ reader }, found] of inGit) {
-      const converted = this.#converted(reader, [...found.keys()]);
+      const converted = this.#listConverted(reader, [...found.keys()]);
       for (const [name, [path, stamp, content]] of found) {
         if (converted === null || converted.has(name)) left.push([path, stamp]);
         else this.#known.set(path, { stamp, content });
@@ -176,8 +176,8 @@ export class TreeStates {
     return left;
   }
 
-  #converted(reader: RepositoryReader, names: readonly string[]): Set<string> | null {
-    return this.gitOf(reader).listConverted(names);
+  #listConverted(reader: RepositoryReader, names: readonly string[]): Set<string> | null {
+    return this.openGit(reader).listConverted(names);
   }
 
   /** Whether a path has no bytes to store. Links and folders are recorded here by what they are. */
@@ -195,9 +195,9 @@ export class TreeStates {
     return true;
   }
 
-  #keep(path: string, stamp: string): void {
+  #keepContent(path: string, stamp: string): void {
     try {
-      this.#known.set(path, { stamp, content: this.#needs.kept.keep(path, isSecret(path)) });
+      this.#known.set(path, { stamp, content: this.#needs.kept.keepFile(path, isSecret(path)) });
     } catch (error) {
       this.#known.delete(path);
       this.#reasons.set(path, describeError(error));
@@ -213,7 +213,7 @@ export class TreeStates {
   }
 
   /** Returns why the bytes that were at a path cannot be restored. */
-  reasonFor(path: string): string {
+  explainLoss(path: string): string {
     return this.#reasons.get(path) ?? TOO_MUCH;
   }
 
@@ -223,8 +223,8 @@ export class TreeStates {
     const room = new CopyBudget();
     for (const [path, stamp] of this.#findInGit(unknown, state)) {
       const { bytes } = parseStamp(stamp);
-      if (bytes <= mostBytes && room.take(bytes)) this.#keep(path, stamp);
-      else this.#recognize(path, stamp);
+      if (bytes <= mostBytes && room.take(bytes)) this.#keepContent(path, stamp);
+      else this.#recognizeContent(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }
   }
@@ -235,7 +235,7 @@ export class TreeStates {
       if (readChangeTime(stamp) > at - CLOCK_STEP_MS) this.#known.delete(path);
   }
 
-  #recognize(path: string, stamp: string): void {
+  #recognizeContent(path: string, stamp: string): void {
     const stats = tryLstat(path);
     try {
       if (stats?.isFile()) this.#known.set(path, { stamp, content: describeFile(path, stats) });
@@ -249,12 +249,12 @@ export class TreeStates {
     const found = new Map<string, RepositoryReader>();
     for (const root of roots) {
       const repository = findRepository(root);
-      if (repository !== null) found.set(repository.gitDir, this.readerOf(repository));
+      if (repository !== null) found.set(repository.gitDir, this.openReader(repository));
     }
     return [...found.values()];
   }
 
-  readerOf(repository: Repository): RepositoryReader {
+  openReader(repository: Repository): RepositoryReader {
     return getOrCreate(this.#readers, repository.gitDir, () => new RepositoryReader(repository));
   }
 }

@@ -82,11 +82,11 @@ export class UndoJournal {
 
   readonly onChange: OnChange = (change) => {
     const id = createChangeId(this.#folder);
-    this.prune();
+    this.dropOldEntries();
     try {
       makeFolders(this.#folder);
-      const line = this.#keep(id, change);
-      this.append(line);
+      const line = this.#keepChange(id, change);
+      this.appendLine(line);
       const isKept = line.before === null || line.before.kept !== undefined;
       const note = isKept ? null : "it is too large to be taken back with burin undo";
       return { note, forget: () => this.#forget(id) };
@@ -97,12 +97,12 @@ export class UndoJournal {
   };
 
   /** Keeps the store within its limits. Called before each change; most calls do nothing. */
-  prune(): void {
+  dropOldEntries(): void {
     if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
     this.#changes += 1;
   }
 
-  append(line: JournalLine): void {
+  appendLine(line: JournalLine): void {
     makeFolders(this.#folder);
     appendLine(this.#path, line);
   }
@@ -112,7 +112,7 @@ export class UndoJournal {
     rmSync(this.#path, { force: true });
   }
 
-  #keep(id: string, { real, present, coming, madeFolders, hashes }: PendingChange): FileChange {
+  #keepChange(id: string, { real, present, coming, madeFolders, hashes }: PendingChange): FileChange {
     return {
       type: "change",
       id,
@@ -126,14 +126,14 @@ export class UndoJournal {
 
   #keepBefore(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
-    const isKept = this.#secondName(path, name, stats) || this.#copy(path, name, stats);
+    const isKept = this.#secondName(path, name, stats) || this.#copyFile(path, name, stats);
     return { ...describeFile(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
   /** Stores the new file as a copy. It stays in use, so a hard link would change with it. */
   #keepAfter(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
-    const isKept = stats.size <= MAX_MERGED_BYTES && this.#copy(path, name, stats);
+    const isKept = stats.size <= MAX_MERGED_BYTES && this.#copyFile(path, name, stats);
     return { ...describeFile(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
@@ -148,7 +148,7 @@ export class UndoJournal {
     }
   }
 
-  #copy(path: string, name: string, stats: Stats): boolean {
+  #copyFile(path: string, name: string, stats: Stats): boolean {
     if (stats.size > MAX_COPIED_BYTES) return false;
     // The name may meanwhile be a link.
     const from = openRegularFile(path, constants.O_NOFOLLOW);
@@ -163,7 +163,7 @@ export class UndoJournal {
 
   #forget(id: string): void {
     try {
-      this.append({ type: "forgotten", id });
+      this.appendLine({ type: "forgotten", id });
     } catch {
       // Without this line, undo finds that the file never changed.
     }

@@ -104,7 +104,7 @@ export async function recordTakenBack(
   ids: readonly string[],
 ): Promise<void> {
   const journal = new UndoJournal(home, root, session);
-  for (const id of ids) journal.append({ type: "taken_back", id });
+  for (const id of ids) journal.appendLine({ type: "taken_back", id });
 }
 
 /**
@@ -143,19 +143,20 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
   const at = new Date().toISOString();
   const ids = chosen.map((one) => one.id);
   if (begun === undefined)
-    withFallback(undefined, () => journal.append({ type: "undo_begun", id, at, of: ids }));
+    withFallback(undefined, () => journal.appendLine({ type: "undo_begun", id, at, of: ids }));
   const ledger = await openWriteLedger(home);
   const { beginWrite } = ledger;
   const { onChange } = journal;
   const note = (change: Pick<FileChange, "file" | "before" | "after">) =>
-    journal.append({
+    journal.appendLine({
       type: "change",
       id: createChangeId(folder),
       at: new Date().toISOString(),
       madeFolders: 0,
       ...change,
     });
-  const noteGit: GitLocation["note"] = (change, gitId) => journal.append({ type: "git", id: gitId, change });
+  const noteGit: GitLocation["note"] = (change, gitId) =>
+    journal.appendLine({ type: "git", id: gitId, change });
   const { environment = {} } = options;
   const removed = new Set(begun?.changes.flatMap(({ file, after }) => (after === null ? file : [])));
   const place = { folder, root, home, onChange, beginWrite, note, noteGit, environment, removed };
@@ -165,7 +166,7 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
     const hasChanged = files.some(({ what }) => what !== "refused" && what !== "unchanged");
     if (!hasChanged && of.length === 0 && begun === undefined) journal.remove();
     else
-      journal.append({
+      journal.appendLine({
         type: "undo",
         id,
         at: new Date().toISOString(),

@@ -120,9 +120,9 @@ function mergedChange(git: OwnGit, { file, present, theirs, base }: Sides): Tree
   const [one, other, start] = [present, theirs, base].map((entry) => entry?.bytes.toString("latin1") ?? "");
   const text = mergeTexts({ base: start ?? "", one: one ?? "", other: other ?? "" });
   const mode = base !== null && base.mode === present.mode ? theirs.mode : present.mode;
-  const entry = (bytes: Buffer): Entry => ({ bytes, mode, isLink: false });
-  if (text !== null) return withDiff({ file, present, merged: entry(Buffer.from(text, "latin1")) });
-  const marked = entry(mergeWithMarkers(git, [present, base, theirs]));
+  const createEntry = (bytes: Buffer): Entry => ({ bytes, mode, isLink: false });
+  if (text !== null) return withDiff({ file, present, merged: createEntry(Buffer.from(text, "latin1")) });
+  const marked = createEntry(mergeWithMarkers(git, [present, base, theirs]));
   return withDiff({ file, present, merged: marked, conflict: "lines" });
 }
 
@@ -187,7 +187,7 @@ export async function takeTreeChanges(
     signal: closed.signal,
     report: (message) => notes.push(message),
   });
-  await journal.around({ maker: "merge", what: `merge of the work tree ${name}` }, async () => {
+  await journal.runRecorded({ maker: "merge", what: `merge of the work tree ${name}` }, async () => {
     for (const one of taken) writeEntry(join(mainTop, one.change.file), buildEntry(one));
   });
   closed.abort();
