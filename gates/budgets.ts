@@ -14,10 +14,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   testing: 1510,
   web: 1910, // half is HTML to Markdown
   mcp: 2840,
-  core: 20540, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 20570, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
   fleet: 4900,
-  cli: 17880, // the app is more than half
+  cli: 18320, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

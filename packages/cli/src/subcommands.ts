@@ -2,6 +2,7 @@ import type { Subcommand } from "./request/subcommand.ts";
 
 const FLAG = { type: "boolean" } as const;
 const TEXT = { type: "string" } as const;
+const SIDES = { ours: FLAG, theirs: FLAG };
 const TEXTS = { type: "string", multiple: true } as const;
 
 /**
@@ -30,10 +31,8 @@ const ROWS = {
     },
     load: () => import("./modes/undo.ts"),
   },
-  worktrees: {
-    ownOptions: { ours: FLAG, theirs: FLAG },
-    load: () => import("./modes/worktrees/worktrees.ts"),
-  },
+  worktrees: { ownOptions: SIDES, load: () => import("./modes/worktrees/worktrees.ts") },
+  attempts: { ownOptions: SIDES, load: () => import("./modes/worktrees/attempts.ts") },
   trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },

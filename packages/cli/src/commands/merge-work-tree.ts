@@ -7,14 +7,38 @@ import {
   workTrees,
 } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
+import type { Choice } from "../ui/choice-list.ts";
+import { openChoicePanel } from "../ui/choice-panel.ts";
 import { type FileChoice, MergePanel } from "../ui/merge-panel.ts";
 import type { CommandDesk } from "./command-desk.ts";
 
-/** Shows what the work tree of this session has changed, to be taken into the user's own files in parts. */
-export async function mergeWorkTree(desk: CommandDesk): Promise<void> {
+/** Shows what a work tree has changed, to be taken into the user's own files in parts: this session's, or one named. */
+export async function mergeWorkTree(desk: CommandDesk, name: string): Promise<void> {
   const place = { home: resolveBurinHome(process.env), root: desk.options.root, environment: process.env };
-  const tree = await workTrees.find(place);
-  if (tree === null) return void desk.note(say("merge.noTree"));
+  const own = name === "" ? await workTrees.find(place) : null;
+  if (own !== null) return showMerge(desk, place, own);
+  const all = await workTrees.list(place).catch(() => []);
+  const named = all.find((tree) => tree.name === name);
+  if (named !== undefined) return showMerge(desk, place, named);
+  if (all.length === 0) return void desk.note(say("merge.noTree"));
+  const found = await Promise.all(all.map((tree) => describeTree(place, tree)));
+  openChoicePanel(desk, {
+    title: say("merge.choose"),
+    choices: found,
+    chosen: (chosen) => {
+      const tree = all.find((one) => one.name === chosen);
+      if (tree !== undefined)
+        void showMerge(desk, place, tree).catch((error: unknown) => desk.noteFault(error));
+    },
+  });
+}
+
+async function describeTree(place: WorkTreePlace, tree: WorkTree): Promise<Choice> {
+  const files = (await workTrees.changes(place, tree)).map(({ file }) => file);
+  return { value: tree.name, more: files.length === 0 ? say("merge.none") : files.join(", ") };
+}
+
+async function showMerge(desk: CommandDesk, place: WorkTreePlace, tree: WorkTree): Promise<void> {
   const changes = await workTrees.changes(place, tree);
   if (changes.length === 0) return void desk.note(say("merge.none"));
   const close = () => desk.show(null);
@@ -42,7 +66,9 @@ async function take(desk: CommandDesk, { place, tree, choices }: Merging): Promi
   for (const { one } of taken) desk.note(say("merge.taken", { file: one.change.file }));
   const isWhole = taken.length === choices.length && taken.every(({ isPart }) => !isPart);
   if (isWhole) await workTrees.noteMerged(place, tree);
-  desk.note(say(isWhole ? "merge.done" : "merge.kept", { name: tree.name, folder: tree.mainRoot }));
+  const isOwn = (await workTrees.find(place))?.name === tree.name;
+  const said = isWhole ? (isOwn ? "merge.done" : "merge.whole") : "merge.kept";
+  desk.note(say(said, { name: tree.name, folder: tree.mainRoot }));
 }
 
 function chooseTaken({ change, parts, isTaken }: FileChoice): { one: TakenChange; isPart: boolean } | null {

@@ -21,8 +21,9 @@ export const reviewCommands: readonly ScreenCommand[] = [
   { name: "changes", opensPanel: true, run: showChanges },
   {
     name: "merge",
+    words: "[name]",
     opensPanel: true,
-    run: async (desk) => (await import("./merge-work-tree.ts")).mergeWorkTree(desk),
+    run: async (desk, words) => (await import("./merge-work-tree.ts")).mergeWorkTree(desk, words),
   },
 ];
 

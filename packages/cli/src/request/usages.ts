@@ -70,6 +70,16 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     ],
     ["worktrees rm NAME...", "removes work trees; --yes: also what was not merged"],
   ],
+  attempts: [
+    [...OUTPUT, ...PLACE, ...RULES, ...RUN],
+    [
+      'attempts N ["prompt"] [-m A,B] [--check COMMAND]',
+      "works on one prompt N times side by side, each in a work tree of its own, and compares them",
+    ],
+    ["attempts | show N", "lists them; what one has said and changed"],
+    ["attempts take N [FILE...]", "brings one, or files of it, into your files; --theirs, --ours"],
+    ["attempts rm [N...]", "removes them, or the last ones; --yes: also what was not merged"],
+  ],
   trust: [
     [...OUTPUT, "root"],
     ["trust", "what this folder's own settings would run; runs nothing"],

@@ -7,11 +7,11 @@ import {
 } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { formatCount, joinLines, report, visible } from "../../terminal/output.ts";
+import { formatCount, joinLines, type Output, report, visible } from "../../terminal/output.ts";
 
 /** Lists work trees, brings the changes of one back, or removes some. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
-  const { words, options, own } = request;
+  const { words, options } = request;
   const place = { home: resolveBurinHome(process.env), root: options.root, environment: process.env };
   const [action = "list", name, ...more] = words;
   if (action === "list" && name === undefined) {
@@ -24,17 +24,45 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
     throw new UsageError(
       "write burin worktrees, burin worktrees merge NAME [FILE...], or burin worktrees rm NAME.",
     );
+  const known = await workTrees.list(place);
   if (action === "rm") {
-    const trees = await Promise.all([name, ...more].map((one) => namedTree(place, one)));
-    for (const tree of trees) await assertRemovable(place, tree, options.approvalMode === "yolo");
-    for (const tree of trees) await workTrees.remove(place, tree);
-    output.out(joinLines(...trees.map((tree) => `removed  ${tree.name}`)));
+    const names = [name, ...more];
+    await removeTrees(
+      place,
+      names.map((one) => namedTree(known, one)),
+      { isForced: options.approvalMode === "yolo", output },
+    );
     return EXIT.done;
   }
-  const merged = await mergeTree(place, await namedTree(place, name), {
-    files: more,
-    side: own.theirs === true ? "theirs" : own.ours === true ? "ours" : null,
-  });
+  return reportMerge({ place, tree: namedTree(known, name), files: more, request }, output);
+}
+
+/** All of them, or none if something in one of them would be lost. */
+export async function removeTrees(
+  place: WorkTreePlace,
+  trees: readonly WorkTree[],
+  { isForced, output }: { readonly isForced: boolean; readonly output: Pick<Output, "out"> },
+): Promise<void> {
+  for (const tree of trees) await assertRemovable(place, tree, isForced);
+  for (const tree of trees) await workTrees.remove(place, tree);
+  output.out(joinLines(...trees.map((tree) => `removed  ${tree.name}`)));
+}
+
+interface Merging {
+  readonly place: WorkTreePlace;
+  readonly tree: WorkTree;
+  /** Relative to the top of the repository; all when empty. */
+  readonly files: readonly string[];
+  readonly request: Pick<SubcommandRequest, "options" | "own">;
+}
+
+/** Brings back what merges by itself, and says what was left alone. */
+export async function reportMerge(
+  { place, tree, files, request: { options, own } }: Merging,
+  output: Output,
+): Promise<ExitCode> {
+  const side = own.theirs === true ? "theirs" : own.ours === true ? "ours" : null;
+  const merged = await mergeTree(place, tree, { files, side });
   const rows = [
     ...merged.taken.map((file) => `merged      ${file}`),
     ...merged.left.map((file) => `left alone  ${file}: both sides changed the same`),
@@ -44,7 +72,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   else if (merged.left.length === 0) output.note("burin: merged. burin undo takes it back.");
   else
     output.note(
-      `burin: take what is left in the app (burin -w ${name}, then /merge), or with --theirs or --ours.`,
+      `burin: take what is left in the app (burin, then /merge ${tree.name}), or with --theirs or --ours.`,
     );
   return merged.left.length > 0 ? EXIT.failed : EXIT.done;
 }
@@ -69,8 +97,7 @@ function formatTree({ name, root, changed, isInUse, isMerged }: Standing): strin
   return `${name.padEnd(16)}  ${state}${use}  ${visible(root)}`;
 }
 
-export async function namedTree(place: WorkTreePlace, name: string): Promise<WorkTree> {
-  const all = await workTrees.list(place);
+function namedTree(all: readonly WorkTree[], name: string): WorkTree {
   const tree = all.find((one) => one.name === name);
   if (tree !== undefined) return tree;
   const known = all.map((one) => one.name).join(", ");
@@ -96,7 +123,7 @@ interface MergeChoice {
 }
 
 /** Brings back what merges by itself. */
-export async function mergeTree(place: WorkTreePlace, tree: WorkTree, { files, side }: MergeChoice) {
+async function mergeTree(place: WorkTreePlace, tree: WorkTree, { files, side }: MergeChoice) {
   const all = await workTrees.changes(place, tree);
   const unknown = files.filter((file) => !all.some((change) => change.file === file));
   if (unknown.length > 0)

@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type OwnGit, openOwnGit } from "@burin/commands/git/git-work";
+import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import { lockPath } from "@burin/files/disk/path-lock";
@@ -35,6 +36,8 @@ export interface WorkTree {
 const BRANCH = "refs/heads/burin/";
 const BASE_FILE = "burin-base";
 const MOST_NOTE_BYTES = 4096;
+const ATTEMPT_FILE = "burin-attempt";
+const MOST_ATTEMPT_BYTES = 4 * 1024 * 1024;
 
 /** The work tree of this name, made if there is none. `copies` are globs of the ignored files that come along. */
 export async function openWorkTree(
@@ -82,6 +85,21 @@ export function removeWorkTree(place: WorkTreePlace, { folder, name }: WorkTree)
   git.must(["worktree", "prune"]);
   git.must(["branch", "-q", "-D", `burin/${name}`]);
   removeIfEmpty(dirname(folder));
+}
+
+/** Keeps what is known of the attempt that works in the tree; it goes with the tree. */
+export function keepAttempt({ folder }: WorkTree, attempt: object): void {
+  const own = findRepository(folder)?.gitDir;
+  if (own === undefined) throw new Error(`${folder} is not a work tree any more.`);
+  const path = join(own, ATTEMPT_FILE);
+  writeFileSync(`${path}.tmp`, JSON.stringify(attempt));
+  renameSync(`${path}.tmp`, path);
+}
+
+/** undefined for any other tree. */
+export function readAttempt({ folder }: WorkTree): unknown {
+  const text = readText(join(findRepository(folder)?.gitDir ?? "", ATTEMPT_FILE), MOST_ATTEMPT_BYTES);
+  return text === null ? undefined : parseJson(text);
 }
 
 interface Main {

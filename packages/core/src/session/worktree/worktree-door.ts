@@ -18,5 +18,20 @@ export const workTrees = createLazyMethods(async () => {
     take: merge.takeTreeChanges,
     noteMerged: async (place: WorkTreePlace, tree: WorkTree) => merge.noteMerged(tree, place.environment),
     canRemove: async (place: WorkTreePlace, tree: WorkTree) => merge.canRemoveTree(tree, place.environment),
+    keepAttempt: async (tree: WorkTree, attempt: object) => trees.keepAttempt(tree, attempt),
+    attempt: async (tree: WorkTree) => trees.readAttempt(tree),
   };
-}, ["open", "list", "find", "isInUse", "remove", "changes", "theirs", "take", "noteMerged", "canRemove"]);
+}, [
+  "open",
+  "list",
+  "find",
+  "isInUse",
+  "remove",
+  "changes",
+  "theirs",
+  "take",
+  "noteMerged",
+  "canRemove",
+  "keepAttempt",
+  "attempt",
+]);

@@ -1,0 +1,194 @@
+import {
+  describeError,
+  findSchemaError,
+  type ObjectSchema,
+  type WorkTree,
+  type WorkTreePlace,
+  workTrees,
+} from "@burin/core/internal";
+import { type CommonOptions, readSettings } from "../../request/options.ts";
+import type { Io } from "../../request/subcommand.ts";
+import { EXIT, UsageError } from "../../terminal/exit-code.ts";
+import { formatNote, type Output } from "../../terminal/output.ts";
+import { findModels } from "../print/find-model.ts";
+import { runPrint } from "../print/print.ts";
+import { createPromptInput } from "../print/prompt-input.ts";
+import type { RunDocument } from "../print/run-document.ts";
+import { newName, openTree } from "./in-work-tree.ts";
+
+const MOST_ATTEMPTS = 20;
+
+/** One of several tries at the same prompt, as it is kept in the git folder of its work tree. */
+export interface Attempt {
+  /** Shared by those that were started together. */
+  readonly group: string;
+  readonly number: number;
+  readonly startedAt: string;
+  readonly prompt: string;
+  readonly model?: string;
+  /** Absent while it works, and after a kill. */
+  readonly end?: AttemptEnd;
+}
+
+export interface AttemptEnd {
+  readonly status: string;
+  readonly check?: "passed" | "failed" | "not run";
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly durationMs: number;
+  readonly tokens: number;
+  readonly cost?: number;
+  readonly sessionId: string | null;
+  readonly error?: string;
+  readonly result: string;
+}
+
+const [TEXT, COUNT] = [{ type: "string" }, { type: "number" }] as const;
+const END: ObjectSchema = {
+  type: "object",
+  properties: {
+    status: TEXT,
+    check: TEXT,
+    files: COUNT,
+    added: COUNT,
+    removed: COUNT,
+    durationMs: COUNT,
+    tokens: COUNT,
+    cost: COUNT,
+    error: TEXT,
+    result: TEXT,
+  },
+  required: ["status", "files", "added", "removed", "durationMs", "tokens", "result"],
+};
+const ATTEMPT: ObjectSchema = {
+  type: "object",
+  properties: { group: TEXT, number: COUNT, startedAt: TEXT, prompt: TEXT, model: TEXT, end: END },
+  required: ["group", "number", "startedAt", "prompt"],
+};
+
+/** Reads what is kept with the tree; null if there is none, or no sound one. */
+export async function readAttempt(tree: WorkTree): Promise<Attempt | null> {
+  const kept = await workTrees.attempt(tree);
+  const isSound = kept !== undefined && findSchemaError(ATTEMPT, kept) === null;
+  return isSound ? (kept as Attempt) : null;
+}
+
+interface Wanted {
+  readonly place: WorkTreePlace;
+  readonly prompt: string;
+  readonly count: number;
+  /** Taken in turn; none: that of the settings. */
+  readonly models: readonly string[];
+}
+
+interface Started {
+  readonly place: WorkTreePlace;
+  readonly tree: WorkTree;
+  readonly attempt: Attempt;
+}
+
+/** Runs them side by side. Returns those that have ended, with what is left of each. */
+export async function runAttempts(
+  { place, prompt, count, models }: Wanted,
+  options: CommonOptions,
+  io: Io,
+): Promise<Attempt[]> {
+  if (count > MOST_ATTEMPTS) throw new UsageError(`at most ${MOST_ATTEMPTS} attempts run side by side.`);
+  if (options.session.kind !== "new" || options.isStreamInput)
+    throw new UsageError(
+      "attempts are new sessions, so -c, -r, --no-session and --input-format have no place.",
+    );
+  const there = await chooseMode(options);
+  for (const model of models.length === 0 ? [options.model] : models)
+    await findModels((await readSettings({ ...there, model })).settings);
+  const group = newName();
+  const startedAt = new Date().toISOString();
+  const running: Promise<Attempt>[] = [];
+  for (let number = 1; number <= count && !io.signal.aborted; number += 1) {
+    const model = models[(number - 1) % models.length] ?? options.model;
+    const own = { ...there, model, workTree: `${group}.${number}` };
+    const { tree } = await openTree(own);
+    const attempt = { group, number, startedAt, prompt, ...(model !== undefined && { model }) };
+    await workTrees.keepAttempt(tree, attempt);
+    running.push(runAttempt({ place, tree, attempt }, own, io));
+  }
+  return Promise.all(running);
+}
+
+/** Nobody can answer an attempt, and what it does stays in its tree: unless a mode is named, it works in `auto`. */
+async function chooseMode(options: CommonOptions): Promise<CommonOptions> {
+  const { settings } = await readSettings(options);
+  const isNamed = settings.approvalMode !== undefined;
+  const isAllowed = settings.managed?.approvalModes?.includes("auto") !== false;
+  return isNamed || !isAllowed ? options : { ...options, approvalMode: "auto" };
+}
+
+async function runAttempt({ place, tree, attempt }: Started, options: CommonOptions, io: Io) {
+  const { number, prompt } = attempt;
+  const startedAt = process.uptime();
+  const { output, read } = collectOutput(number, io.output);
+  const own: CommonOptions = {
+    ...options,
+    workTree: undefined,
+    root: tree.root,
+    isRootNamed: true,
+    outputFormat: "json",
+  };
+  const error = await runPrint(createPromptInput(prompt), own, { output, signal: io.signal }).then(
+    () => undefined,
+    describeError,
+  );
+  const document = read();
+  const changes = await workTrees.changes(place, tree);
+  const sum = (side: "addedLines" | "removedLines") =>
+    changes.reduce((total, { diff }) => total + (diff?.[side] ?? 0), 0);
+  const why = error ?? document?.error?.message;
+  const { inputTokens = 0, outputTokens = 0, cost } = document?.usage ?? {};
+  const end: AttemptEnd = {
+    status: document?.status ?? (io.signal.aborted ? "cancelled" : "error"),
+    ...((options.check ?? document?.check) && { check: judgeCheck(document) }),
+    files: changes.length,
+    added: sum("addedLines"),
+    removed: sum("removedLines"),
+    durationMs: document?.durationMs ?? Math.round((process.uptime() - startedAt) * 1000),
+    tokens: inputTokens + outputTokens,
+    ...(cost !== undefined && { cost }),
+    sessionId: document?.sessionId ?? null,
+    ...(why !== undefined && { error: why }),
+    result: document?.result ?? "",
+  };
+  const ended = { ...attempt, end };
+  await workTrees.keepAttempt(tree, ended);
+  if (!options.isQuiet) io.output.note(formatNote(`attempt ${number} has ended: ${end.status}`));
+  return ended;
+}
+
+function judgeCheck(document: RunDocument | null): NonNullable<AttemptEnd["check"]> {
+  const check = document?.check;
+  return check === undefined ? "not run" : check.passed ? "passed" : "failed";
+}
+
+/** Keeps the document that the run prints, and says of each line for the user which attempt it comes from. */
+function collectOutput(number: number, { styled, note }: Output) {
+  let said = "";
+  const add = (text: string): void => {
+    said += text;
+  };
+  const output: Output = {
+    out: add,
+    content: add,
+    note: (text) => note(text.replace(/^/gm, `${number} | `)),
+    isTerminal: false,
+    hasResult: false,
+    styled,
+  };
+  const read = (): RunDocument | null => (said === "" ? null : (JSON.parse(said) as RunDocument));
+  return { output, read };
+}
+
+/** One that did what was asked is enough. */
+export function chooseExitCode(ended: readonly Attempt[], { signal }: Io) {
+  if (signal.aborted) return EXIT.interrupted;
+  return ended.some(({ end }) => end?.status === "success") ? EXIT.done : EXIT.failed;
+}
