@@ -6,9 +6,12 @@ import { type ExecFunction, execCommands, quote } from "./shell/exec-commands.ts
 
 export type { ExecEnd, ExecFunction, ExecOptions } from "./shell/exec-commands.ts";
 
-/** What a machine is made of: four functions for its files, and one for commands. */
+/** The functions that a machine is made of: four for its files, and one for commands. */
 export interface MachineFunctions extends FileFunctions {
-  /** Runs a command line by the POSIX shell of that machine. Without it there is no tool for commands. */
+  /**
+   * The function that runs a command line with the POSIX shell of that machine. Without it, there is no tool for
+   * commands.
+   */
   readonly exec?: ExecFunction;
 }
 
@@ -35,16 +38,19 @@ export function machineOf(functions: MachineFunctions): Machine {
 }
 
 const TIME_LIMIT_MS = 10_000;
-/** A larger tree is not known. */
+/** A tree with more files counts as unknown. */
 const MOST_BELOW = 20_000;
 const MOST_LINKS = 200;
-/** What a pattern of the shell may have here: what else has a meaning there is not expanded, and so not known. */
+/**
+ * The pattern syntax that can be expanded here. A pattern with any other special character stays unexpanded, and so
+ * unknown.
+ */
 const PLAIN_PATTERN = /^[\w./*?[\]@%+=:, -]*$/;
 const UNKNOWN = "Git is not asked on this machine.";
 
 /**
- * The facts that approval needs, as the shell of the machine says. What nobody can say here stays unknown, so that the
- * user is asked, such as what git would do.
+ * Asks the machine's shell for the facts that approval needs. Facts that it cannot give stay unknown, such as what git
+ * would do, so that the user is asked.
  */
 function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): PathFacts {
   const run = async (command: string): Promise<string> => {
@@ -82,7 +88,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
       realRoots(),
       links.length === 0 ? [] : findReal(links.map(quote)),
     ]);
-    // A name with a line end is two lines here.
+    // A name with a line end looks like two lines here.
     if (real.length !== links.length) return null;
     const isFolder = new Set(folders);
     const odd = all.filter((path) => !isInFolder(path, folder) || ODD_NAME.test(posix.basename(path)));

@@ -16,7 +16,7 @@ export interface Machine {
   /** Opens the folders to work in. Each result is for one agent, which has seen some files and others not. */
   openFiles(root: string, includeDirectories: readonly string[], settings: WorkspaceSettings): Workspace;
   openCommands(options: CommandsOptions): MachineCommands;
-  /** Called for each decision. */
+  /** Opens the facts for one decision. */
   openFacts(ground: FactsOptions): Promise<PathFacts>;
 }
 
@@ -28,9 +28,9 @@ export interface PathFacts {
   leadsOutside(path: string, isPattern: boolean): Awaitable<boolean>;
   /** The real location of the path, or of each file that the pattern matches. */
   realPaths(path: string, isPattern: boolean): Awaitable<readonly string[]>;
-  /** null when there are too many. */
+  /** Returns the absolute paths of all files below a folder; null when there are too many. */
   filesBelow(folder: string): Awaitable<readonly string[] | null>;
-  /** null when it is too large. */
+  /** Returns what is in the tree below a folder; null when it is too large. */
   treeBelow(folder: string): Awaitable<TreeFacts | null>;
   /**
    * Names in git's index there, and in the commits that the words name, with spaces or special characters; null

@@ -15,7 +15,7 @@ export const openWorkspace = createWorkspaceOpener(
   async () => (await import("./file-helpers.ts")).fileHelpers,
 );
 
-/** This computer: its files, its commands, its facts. */
+/** This computer as a machine: its files, its commands, and facts about its paths. */
 export const nodeMachine: Machine = {
   openFiles: openWorkspace,
   openCommands,

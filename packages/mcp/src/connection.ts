@@ -12,7 +12,7 @@ const MAX_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
 const PING_MS = 2000;
 const MAX_PAGES = 100;
-/** More entries, and characters, than are ever shown. */
+/** The limits of a list: more entries and characters than are ever shown. */
 const MAX_ENTRIES = 20_000;
 const MAX_CHARACTERS = 32_000_000;
 const MAX_CURSOR_CHARACTERS = 10_000;

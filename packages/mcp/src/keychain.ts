@@ -7,7 +7,7 @@ const SERVICE = "burin-mcp";
 const PATIENCE_MS = 3000;
 
 interface SecretName {
-  /** Secrets of one kind have one; default: that of logins to MCP servers. */
+  /** The keychain service for secrets of one kind. Default: that of logins to MCP servers. */
   readonly service?: string | undefined;
   readonly name: string;
 }
@@ -46,7 +46,7 @@ export async function readSecret(name: string, service?: string): Promise<string
   return (await useEntry({ name, service }, (entry, patience) => entry.getPassword(patience))) ?? null;
 }
 
-/** Returns false when there was none, or the keychain did not answer. */
+/** Removes a secret. Returns false when there was none, or the keychain did not answer. */
 export async function keychainRemove(name: string, service?: string): Promise<boolean> {
   return (await useEntry({ name, service }, (entry, patience) => entry.deletePassword(patience))) === true;
 }

@@ -45,7 +45,7 @@ export class McpServer implements ToolSource {
   /** The tools that an earlier session listed, until they have been used. */
   #known: readonly DiscoveredMCPTool[] | null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
-  /** Aborted to start at once what is delayed. */
+  /** Aborted to start a delayed request at once. */
   readonly #hurry = new AbortController();
   #relisting: NodeJS.Timeout | null = null;
   #hasChanged = false;

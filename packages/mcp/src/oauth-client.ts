@@ -101,7 +101,7 @@ async function readWholeAnswer({ body, status, headers }: Response, origin: stri
 
 interface OAuthClientOptions extends Pick<OAuthOptions, "alias" | "store" | "settings"> {
   readonly redirectUrl: string;
-  /** Called as McpLogin's `onAddress` is. null if no user is present. */
+  /** Called with the address to open in a browser, as in McpLogin; null if no user is present. */
   readonly onAuthorize: McpLogin["onAddress"] | null;
   readonly state: string;
 }

@@ -224,7 +224,7 @@ function readBodyText(body: NonNullable<RequestInit["body"]>): string {
   throw new Error("Only text is sent to MCP servers.");
 }
 
-/** Passes the body on. Fails at a message that is too long: the body, or in an event stream up to an empty line. */
+/** Passes the body on. Fails when a message, or in an event stream an event, is too long. */
 async function* limitBody(body: AsyncIterable<Uint8Array>, isStream: boolean): AsyncGenerator<Uint8Array> {
   let length = 0;
   let before = "";

@@ -59,7 +59,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   return judgeContained(verdict, findNetworkRequirements(command, place?.isPosixShell !== true).uses);
 }
 
-/** If the user is asked anyway, also list what the line does on the network. */
+/** Adds to a verdict what the line does on the network. If the user is asked anyway, they see that too. */
 function addNetwork(verdict: Verdict, command: string, place: CommandLocation | undefined): Verdict {
   const { uses } = findNetworkRequirements(command, place?.isPosixShell !== true);
   if (uses.length === 0 || verdict.parts === undefined) return verdict;
@@ -169,7 +169,7 @@ function createRuleVerdict(kind: "ask" | "deny", { rule, part, isCertain }: Rule
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }
 
-/** In plan mode rules do not count: every part must be known to only read. */
+/** Refuses a line in plan mode unless every part is known to only read. Rules do not count. */
 function refuseInPlanMode(line: ShellCommand, place: CommandLocation | undefined): Verdict | null {
   const parts = [...judgeParts(line, [], place)];
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);

@@ -147,7 +147,10 @@ function isOption(word: string | null): word is string {
   return word !== null && word.length > 1 && word.startsWith("-");
 }
 
-/** Other spellings of `-f` and `-r` for rm and git: the long names, `-R`, and a `+` before a ref that is pushed. */
+/**
+ * Normalizes other spellings of `-f` and `-r` for rm and git: the long names, `-R`, and a `+` before a ref that is
+ * pushed.
+ */
 function normalizeOption(program: string, word: string | null): string | null {
   if (word === null || !/^(?:rm|git)$/.test(program)) return word;
   const long = /^--[a-z]{2,}(?==|$)/.exec(word)?.[0] ?? "";

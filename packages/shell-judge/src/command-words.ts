@@ -215,10 +215,10 @@ function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedConte
   return filterTexts([...read, ...scripts], part);
 }
 
-/** Returns the words of a command without the words of a command that it launches. */
+/** The words of a command without the words of a command that it launches. */
 interface ProgramWords {
   readonly words: readonly (string | null)[];
-  /** Returns the positions of words that make the program start something else, according to the tables. */
+  /** The positions of words that make the program start something else, according to the tables. */
   readonly starting: readonly number[];
 }
 
@@ -239,7 +239,7 @@ function filterTexts(words: readonly (string | null)[], part: string): CommandWo
 interface NestedContext {
   readonly depth: number;
   readonly part: string;
-  /** Returns the text that the program reads as its input. */
+  /** The text that the program reads as its input. */
   readonly fed: readonly (string | null)[];
 }
 
@@ -250,7 +250,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   const { depth, part, fed } = inside;
   const found: CommandWords[] = [{ words, part }];
   if (depth > MAX_DEPTH) return [...found, { words: [null], part }];
-  // The names of GNU programs on systems that have their own versions of them.
+  // On systems with their own versions of these programs, the names of GNU's begin with "g".
   const [name, ...rest] = words;
   if (GNU_NAME.test(name ?? "")) found.push(...listLaunchedCommands([name?.slice(1) ?? "", ...rest], inside));
   const own = splitOwnWords(words);
@@ -259,7 +259,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   for (const launch of listLaunches(words)) {
     if (launch.kind === "words") {
       const launched = selectWords(launch, words);
-      // Whether one of these commands passes its input to a shell.
+      // Such a program passes its text to a shell.
       if (/\s/.test(launched[0] ?? "")) found.push(...listScriptCommands(launched[0] ?? "", "sh", deeper));
       found.push(...listLaunchedCommands(launched, deeper));
     } else {
@@ -270,7 +270,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   return found;
 }
 
-/** Returns the command's own words, without words that come from a pattern or another command. */
+/** Returns the words of a launched command; null stands for words that are known only at run time. */
 function selectWords(
   { from, to, isOpen, placeholder = "" }: Extract<Launch, { kind: "words" }>,
   words: readonly (string | null)[],

@@ -58,7 +58,7 @@ export function readPrinted(command: SimpleCommand | undefined, depth = 0): read
   }
 }
 
-/** A text with spaces or line ends is more than one name. */
+/** Splits a printed text into names: one with spaces or line ends is more than one name. */
 function splitWords(source: NameSource): readonly NameSource[] {
   if (source.kind !== "word" || source.isPattern) return [source];
   const words = source.value.split(/(?:\s|\\[n0])+/).filter((value) => value !== "");

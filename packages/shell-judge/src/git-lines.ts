@@ -36,7 +36,7 @@ const SETTING_OPTIONS =
   /^--(?:local|worktree|add|unset|unset-all|replace-all|bool|int|path|get|get-all|list|type=\w+)$/;
 const MAIN_OPTIONS = createSet("-C -P --no-pager");
 
-/** Subcommands that may talk to a remote. */
+/** Words of `git remote` with which git may talk to the remote. */
 const REMOTE_TALKS = /^(?:-(?:-f|[a-z]*f)|show$|update$|prune$|set-head$)/;
 
 /**

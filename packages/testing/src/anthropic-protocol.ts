@@ -48,7 +48,7 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
   if (isRecord(body.thinking) && body.thinking.type === "enabled") checkThought(messages);
 }
 
-/** Where there are answers of tools since the user spoke, the model must have thought first. */
+/** Checks that the model has thought first, if tools have answered since the user's last prompt. */
 function checkThought(messages: readonly JsonRecord[]): void {
   const isAsked = ({ role, content }: JsonRecord): boolean =>
     role === "user" && filterRecords(content).every(({ type }) => type !== "tool_result");
@@ -162,7 +162,7 @@ function buildBlockEvents(block: JsonRecord, index: number): object[] {
   ];
 }
 
-/** What of a block is empty at its start, and the deltas that fill it. */
+/** Returns a block as it starts, with empty fields, and the deltas that fill them. */
 function splitBlock({
   type,
   thinking,

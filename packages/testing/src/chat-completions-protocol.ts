@@ -19,7 +19,7 @@ function check({ model, messages, tools }: JsonRecord): void {
   assert(typeof model === "string" && model !== "", "model: a name is missing");
   assert(Array.isArray(messages) && messages.length > 0, "messages: a list is missing");
   if (tools !== undefined) checkTools(tools);
-  // Here the id of a call may be any text.
+  // These services accept any text as the id of a call.
   const ledger = new CallLedger(/./s);
   let last = "start";
   for (const [index, message] of messages.entries()) {
@@ -63,7 +63,7 @@ function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): vo
   }
 }
 
-/** A text, or a list of such parts; services with cache marks accept lists everywhere. */
+/** Checks content: a text, or a list of text parts, which services with cache marks accept everywhere. */
 function hasParts(content: unknown, isFit: (part: JsonRecord) => boolean): boolean {
   if (!Array.isArray(content)) return typeof content === "string";
   return content.length > 0 && content.every((part) => isRecord(part) && isFit(part));
@@ -84,7 +84,7 @@ function isUserPart({ type, text, image_url: image, file }: JsonRecord): boolean
 }
 
 function checkAssistantMessage({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
-  // Databricks has thoughts in the content.
+  // Databricks puts thoughts into the content.
   const hasText = content !== "" && hasParts(content, (part) => isText(part) || part.type === "reasoning");
   assert(calls !== undefined || hasText, "has neither content nor tool calls");
   if (calls === undefined) return;

@@ -5,7 +5,7 @@ import { describeError } from "@burin/contract/text/error-message";
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Each check throws what is wrong; this names the place before it. */
+/** Runs a check, and puts the place before the message that it throws. */
 export function checkWithPlace(place: string, check: () => void): void {
   try {
     check();
@@ -18,7 +18,7 @@ export function checkToolName(name: unknown): void {
   assert(typeof name === "string" && TOOL_NAME.test(name), `the name "${String(name)}" is not allowed`);
 }
 
-/** A list of declared tools, each with its name and its schema. */
+/** Checks a list of declared tools, each with its name and its schema. */
 export function checkDeclaredTools(tools: readonly { name: unknown; schema: unknown }[]): void {
   const names = new Set<unknown>();
   for (const { name, schema } of tools) {
@@ -32,7 +32,7 @@ export function checkDeclaredTools(tools: readonly { name: unknown; schema: unkn
   }
 }
 
-/** Follows the calls of a conversation: each id once, each call answered exactly once and in order. */
+/** Checks the calls of a conversation: each id once, each call answered exactly once and in order. */
 export class CallLedger {
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();

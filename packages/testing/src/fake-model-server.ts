@@ -14,9 +14,9 @@ import { responsesProtocol } from "./responses-protocol.ts";
 import { findRefusal, type Refusal, type ServiceName } from "./service-habits.ts";
 import { createSecret, type FakeProtocol, type WireReply } from "./wire-reply.ts";
 
-/** One request for a reply, as it came. */
+/** One request for a reply, as it arrived. */
 export interface RecordedRequest {
-  /** Including the query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The parsed body; empty when it was not a JSON object. */
@@ -33,9 +33,9 @@ type PlainReply = ScriptLine | RawReply;
 /** One reply of a fake service: plain values, bytes written by hand, or a function of the request. */
 export type FakeReply = PlainReply | ((request: RecordedRequest) => PlainReply | Promise<PlainReply>);
 
-/** A fake service that runs, and what it was asked. */
+/** A running fake service, and the requests that it got. */
 export interface FakeModelServer {
-  /** Ends in `/v1`, as a user would write it; works for every protocol. */
+  /** The base URL, which ends in `/v1`, as a user would write it; it works for every protocol. */
   readonly baseUrl: string;
   /** Every request for a reply, in order, including refused ones. */
   readonly requests: readonly RecordedRequest[];
@@ -47,7 +47,7 @@ export interface FakeModelServer {
 }
 
 export interface FakeServiceOptions {
-  /** Also refuses what this service refuses; a refused request uses no reply of the script. */
+  /** A service whose own requirements are checked as well. A refused request uses no reply of the script. */
   readonly service?: ServiceName;
 }
 
@@ -89,7 +89,7 @@ export async function startFakeModelServer(
   };
 }
 
-/** The protocol of a path, after any version. */
+/** The protocol for each path, whatever version is before it. */
 const PROTOCOLS: readonly (readonly [RegExp, FakeProtocol])[] = [
   [/^\/v\d\w*\/chat\/completions$/, chatCompletionsProtocol],
   [/^\/v\d\w*\/messages$/, anthropicProtocol],
@@ -115,7 +115,7 @@ class FakeService {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "" } = request;
-    // Through a proxy the whole address comes.
+    // A request through a proxy has the whole URL in place of the path.
     const path = url.replace(/^http:\/\/[^/]*|\?.*$/gs, "");
     const [, protocol] = PROTOCOLS.find(([pattern]) => method === "POST" && pattern.test(path)) ?? [];
     if (protocol) {
@@ -167,7 +167,7 @@ class FakeService {
     for (const data of protocol.buildEvents(reply)) {
       if (response.destroyed) return;
       response.write(formatServerSentEvent(data));
-      // One network packet each, so that the client sees the reply grow.
+      // Send each piece in a packet of its own, so that the client sees the reply grow.
       await nextTurn();
     }
     response.end();
@@ -186,7 +186,7 @@ class FakeService {
   }
 }
 
-/** With its type as its name, in the protocols whose events have types. */
+/** Writes an event with its type as its name, in the protocols whose events have types. */
 function formatServerSentEvent(data: object | string): string {
   if (typeof data === "string") return `data: ${data}\n\n`;
   return `${"type" in data ? `event: ${data.type}\n` : ""}data: ${JSON.stringify(data)}\n\n`;

@@ -5,12 +5,14 @@ import { dirname, join } from "node:path";
 
 const createdFolders: string[] = [];
 
-/** What every file of tests does at its end: `remove-folders.ts`. */
+/** Removes the folders at the end of every test file; see `remove-folders.ts`. */
 export function removeFolders(): void {
   for (const folder of createdFolders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A new folder, by its real path; it and what is created next to it are removed after the file's tests. */
+/**
+ * Creates a folder and returns its real path. It, and what is created next to it, is removed after the file's tests.
+ */
 export function createTemporaryFolder(): string {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-")));
   createdFolders.push(top);
@@ -19,7 +21,9 @@ export function createTemporaryFolder(): string {
   return folder;
 }
 
-/** A new folder that commands in the sandbox see, where the clone is below `/tmp` too: they have another `/tmp`. */
+/**
+ * Creates a folder that commands in the sandbox see. They have another `/tmp`, and the clone may be below `/tmp` too.
+ */
 export function createVisibleFolder(): string {
   const modules = join(process.cwd(), "node_modules");
   const place = /^\/(?:var\/)?tmp\//.test(realpathSync(modules)) ? homedir() : modules;
@@ -36,21 +40,21 @@ export function createFile(root: string, name: string, content: string | Uint8Ar
   return path;
 }
 
-/** A new folder with these files. */
+/** Creates a folder with these files. */
 export function createTree(files: Readonly<Record<string, string | Uint8Array>>): string {
   const root = createTemporaryFolder();
   for (const [name, content] of Object.entries(files)) createFile(root, name, content);
   return root;
 }
 
-/** Stops this whole process for that long, and until the file is there. */
+/** Blocks this whole process for that long, and until the file exists. */
 export function blockUntil(path: string, milliseconds: number): void {
   const end = performance.now() + milliseconds;
   const cell = new Int32Array(new SharedArrayBuffer(4));
   while (performance.now() < end || !existsSync(path)) Atomics.wait(cell, 0, 0, 20);
 }
 
-/** A root and a separate home, so that no git setting of this computer applies. */
+/** Folders for a test: a root and a separate home, so that no git setting of this computer applies. */
 export interface GitHome {
   /** The folder above root and home. */
   readonly base: string;

@@ -9,7 +9,7 @@ declare module "vitest" {
 
 const faults = new Map<ProgramName, string | null>();
 
-/** Whether tests can use it here. */
+/** Whether tests can use the program here. */
 export function isAvailable(name: ProgramName): boolean {
   if (!isNeededHere(name)) return false;
   if (!faults.has(name)) faults.set(name, PROGRAMS[name].fault());

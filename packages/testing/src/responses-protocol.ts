@@ -140,7 +140,7 @@ function buildEvents(reply: WireReply): object[] {
   ];
 }
 
-/** What of an item is empty when it is added, and which deltas fill it. */
+/** Returns an item as it is added, with empty fields, and the deltas that fill them. */
 function splitItem(
   item: JsonRecord,
   { thought, text }: WireReply,

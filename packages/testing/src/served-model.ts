@@ -5,7 +5,7 @@ import type { ServiceOptions } from "@burin/models/protocols/service-model";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "./fake-model-server.ts";
 import type { ServiceName } from "./service-habits.ts";
 
-/** A history of one question. */
+/** The only message of a history with one question. */
 export const ASK: Message = { role: "user", parts: [{ text: "go" }] };
 
 const running: FakeModelServer[] = [];
@@ -14,7 +14,7 @@ export async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
   return serveAs(undefined, ...replies);
 }
 
-/** The same, playing a service with its own requirements. */
+/** Starts a fake server that also has the requirements of the given service. */
 export async function serveAs(
   playing: ServiceName | undefined,
   ...replies: FakeReply[]
@@ -24,12 +24,12 @@ export async function serveAs(
   return server;
 }
 
-/** Call after each test. */
+/** Closes the servers. Call it after each test. */
 export async function closeServers(): Promise<void> {
   for (const server of running.splice(0)) await server.close();
 }
 
-/** All events of the reply to a request, which asks without tools unless it says otherwise. */
+/** Returns all events of the reply to a request, which offers no tools unless it says otherwise. */
 export async function readAll(
   model: ChatModel | null,
   request: Partial<ModelRequest> = {},
@@ -40,7 +40,7 @@ export async function readAll(
   return events;
 }
 
-/** All events of one request; throws unless the one end event is the last. */
+/** Returns all events of one request; throws unless there is exactly one end event, the last. */
 export async function ask(
   options: Partial<ServiceOptions>,
   history: readonly Message[] = [ASK],
@@ -52,7 +52,7 @@ export async function ask(
   return events;
 }
 
-/** The exact bytes of a response. */
+/** Creates a reply with exactly these bytes as its body. */
 export function raw(
   body: string,
   head: { status?: number; type?: string; headers?: Record<string, string> } = {},

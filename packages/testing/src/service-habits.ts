@@ -24,7 +24,7 @@ function checkMistral(body: JsonRecord): Refusal | undefined {
   return { status: 400, body: { ...order, message, type: "invalid_function_call", code: "3280" } };
 }
 
-/** Where a schema is not valid for Kimi, and why. */
+/** Returns where a schema is not valid for Kimi, and why. */
 function findKimiFault(schema: unknown, path: string): string | undefined {
   if (!isRecord(schema)) return undefined;
   const isUnion = Array.isArray(schema.anyOf);
@@ -57,8 +57,8 @@ function checkKimi(body: JsonRecord): Refusal | undefined {
 }
 
 /**
- * Input items as vLLM and the specification require them: text alone, or everything that the service itself would
- * send.
+ * Checks the input as vLLM and the specification require it: a text, or items with all fields that the service itself
+ * would send.
  */
 function checkVllm(body: JsonRecord): Refusal | undefined {
   const wrong = filterRecords(body.input).some(({ type, role, content, id, status }) => {
@@ -114,7 +114,10 @@ const HABITS = {
 
 export type ServiceName = keyof typeof HABITS;
 
-/** What a service refuses that others accept, in its own words; undefined when it accepts the request. */
+/**
+ * Returns why this service refuses a request that others accept, in its own words; undefined when it accepts the
+ * request.
+ */
 export function findRefusal(service: ServiceName, path: string, body: JsonRecord): Refusal | undefined {
   return HABITS[service](body, path);
 }

@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from "vitest/node";
 import { listRemedies, NEEDED_HERE, PROGRAMS } from "./programs.mjs";
 
-/** Set to `all`, it makes a failure of each test that waits: `.ci/run` does so. */
+/** If this variable is `all`, each test that waits for a missing program fails, as in `.ci/run`. */
 const REQUIRE_VARIABLE = "BURIN_TESTS";
 
 /** The last lines of a run: which program is missing, how many tests wait for it, and what installs it. */

@@ -16,20 +16,22 @@ export interface WireReply {
 
 /** How the fake service speaks one protocol. */
 export interface FakeProtocol {
-  /** Throws what a strict service would refuse in this request body. `issued`: what came with a call, by its id. */
+  /**
+   * Throws the reason why a strict service would refuse this request body. `issued`: what came with a call, by its id.
+   */
   check(body: JsonRecord, issued: ReadonlyMap<string, string>): void;
   /** Whether a call that came with a thought must be sent back with it. */
   readonly returnsThoughts: boolean;
-  /** The data of the server-sent events, in order, as a streaming service sends them. */
+  /** Returns the data of the server-sent events in order, as a streaming service sends them. */
   buildEvents(reply: WireReply): (object | string)[];
-  /** The same reply as one JSON document, for a request without `stream`; missing if there is no such request. */
+  /** Returns the reply as one JSON document, for a request without `stream`; missing if there is no such request. */
   buildDocument?(reply: WireReply): object;
   buildErrorBody(error: WireError): object;
   /** The number of answered calls in the conversation. */
   countAnsweredCalls(body: JsonRecord): number;
 }
 
-/** Small, so that texts and arguments of any length need several chunks. */
+/** The length of a chunk: small, so that texts and arguments of any length need several. */
 const PIECE_CHARACTERS = 7;
 
 /** Splits only between whole characters, as a service does that sends token by token. */
@@ -42,7 +44,7 @@ export function splitIntoPieces(text: string): string[] {
   return cut;
 }
 
-/** A value that only the service itself can have made from a thought. */
+/** Creates a value that only the service itself can have made from a thought. */
 export function createSecret(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
 }

@@ -7,7 +7,7 @@ import { WebError } from "@burin/net/web-error";
 
 export interface ExchangeLimits {
   readonly totalMs: number;
-  /** How long the server may send nothing. */
+  /** How many milliseconds the server may be silent. */
   readonly silenceMs: number;
   /** The most bytes of decompressed content; the rest is left out. */
   readonly mostBytes: number;

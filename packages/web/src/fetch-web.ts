@@ -26,7 +26,7 @@ export interface WebRequest {
   readonly accept: string;
   readonly guard: HostGuard;
   readonly limits?: Partial<WebLimits>;
-  /** Where a proxy is named. */
+  /** The environment, which may name a proxy. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 

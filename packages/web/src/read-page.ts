@@ -25,7 +25,8 @@ const MAX_INLINE_CHARACTERS = 64 * 1024;
 /** Converts a response to a form that a model can read. Throws a WebError if there is none. */
 export async function readPage(answer: WebResponse, format: PageFormat, signal: AbortSignal): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
-  // From the server, and outside the marks around untrusted text, so only a media type is accepted.
+  // Names the media type of a response. It comes from the server and is shown outside the marks around untrusted text,
+  // so only a valid media type is accepted.
   const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
   const { url, status } = answer;
   const base = { url: url.href, status, mimeType, title: "", text: "", notes: listNotes(answer) };

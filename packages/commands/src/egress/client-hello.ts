@@ -13,12 +13,12 @@ const NOT_TLS: ClientHello = { kind: "other" };
 const [HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME] = [22, 1, 0, 0];
 const RECORD_HEAD = 5;
 const MESSAGE_HEAD = 4;
-/** RFC 8446: no record is longer. */
+/** The longest record that RFC 8446 allows. */
 const MAX_RECORD_BYTES = 16_384;
 
 /**
- * Reads the server name from a TLS ClientHello, even one split over several records. Whatever a strict parser would
- * reject counts as `other`: a lenient server might read a different name from it.
+ * Reads the server name from a TLS ClientHello, even from one that is split over several records. Anything that a
+ * strict parser would reject counts as `other`: a lenient server might read a different name from it.
  */
 export function readClientHello(bytes: Buffer): ClientHello {
   const message = joinRecords(bytes);

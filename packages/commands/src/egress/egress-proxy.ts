@@ -23,7 +23,10 @@ export interface EgressOptions {
   readonly judge: (place: HostEndpoint, client: string, signal: AbortSignal) => Promise<string | null>;
   /** Returns the name of the client with this login, or null if no client has it. */
   readonly findClient: (user: string, password: string) => string | null;
-  /** `host:port` on this machine, in a private network or on another port that the user has named. */
+  /**
+   * Places that the user has named together with a port: `host:port` on this machine, in a private network or on an
+   * unusual port.
+   */
   readonly named?: (client: string) => readonly string[];
   /**
    * Asks whether the user allows a place that resolved to a private network. Without this function, such places are

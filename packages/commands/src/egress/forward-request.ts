@@ -14,7 +14,7 @@ interface ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly place: HostEndpoint;
-  /** As it was written. */
+  /** The path as it was written. */
   readonly path: string;
   readonly onward: ApprovedRoute;
 }

@@ -7,14 +7,14 @@ import type { CommandSpace } from "../sandbox/sandbox.ts";
 /** A network namespace with no way out, and the one socket in it on which this process listens. */
 export interface NetworkNamespace {
   readonly listener: NetServer;
-  /** Of the socket, on the loopback of the namespace. */
+  /** The port of the socket, on the loopback of the namespace. */
   readonly port: number;
   /** The words that start a program in the namespace. */
   readonly enter: readonly string[];
   close(): void;
 }
 
-/** Runs inside the namespace, only until it has handed the socket over. */
+/** The program that runs inside the namespace until it has passed the socket on. */
 const LISTEN_SCRIPT = `const server = require("node:net").createServer();
 server.listen(0, "127.0.0.1", () => process.send({ pid: process.pid, port: server.address().port }, server));
 process.on("disconnect", () => process.exit());`;

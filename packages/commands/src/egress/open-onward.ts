@@ -7,9 +7,9 @@ import { createPrivateRefusal, RefusedConnectionError } from "./refusal.ts";
 
 /** The route to a place that was judged and allowed. */
 export interface ApprovedRoute {
-  /** A connection for a tunnel. */
+  /** Opens a connection for a tunnel. */
   dial(): Promise<Socket>;
-  /** What a request over plain HTTP needs: the proxy of the environment, or the judged addresses. */
+  /** The options for a request over plain HTTP: the environment's proxy, or the judged addresses. */
   readonly route: ProxyRoute;
   readonly addresses: readonly string[];
 }
@@ -38,7 +38,7 @@ export async function openApprovedRoute(place: HostEndpoint, needs: RouteOptions
   };
 }
 
-/** The place is on this machine or in its network, and only the user knows whether that is intended. */
+/** The error for a place on this machine or in its network: only the user knows whether the command may reach it. */
 export class PrivateHostError extends RefusedConnectionError {
   constructor(place: HostEndpoint) {
     const { status, message } = createPrivateRefusal(place, "is on this machine or in a private network");

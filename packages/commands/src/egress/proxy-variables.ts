@@ -1,4 +1,4 @@
-/** Where the variable points: `proxy` is an address with a login, `none` the hosts that need no proxy. */
+/** The value of the variable: `proxy` is the proxy's address with a login, `none` the hosts that need no proxy. */
 type ProxyValue = "proxy" | "none" | "1";
 
 /**
@@ -27,7 +27,7 @@ const GIT_KEYS = ["http.proxy"];
 /** The loopback addresses, which in a command's namespace belong to the command alone. */
 const LOCAL_HOSTS = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,[::1]";
 
-/** The environment of a command that reaches the network through the proxy at that address. */
+/** Returns the environment of a command that reaches the network through the proxy at that address. */
 export function buildProxyEnvironment(proxy: string): Record<string, string> {
   const values: Readonly<Record<ProxyValue, string>> = { proxy, none: LOCAL_HOSTS, 1: "1" };
   const rows = PROXY_VARIABLES.flatMap(([names, value]) =>

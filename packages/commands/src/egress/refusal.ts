@@ -31,7 +31,7 @@ export function createPrivateRefusal(place: HostEndpoint, what: string): Refused
   );
 }
 
-/** The whole answer to a request that is not served. */
+/** Formats the whole answer to a request that is refused. */
 export function formatRefusal(status: number, reason: string): string {
   const length = String(Buffer.byteLength(reason) + 1);
   const headers = { ...buildRefusalHeaders(status), "content-length": length, connection: "close" };

@@ -16,7 +16,7 @@ import type { EgressRefusal } from "./refusal.ts";
 
 /** A command wants a host that no rule names. */
 export interface HostRequest {
-  /** Without the port if it is a common one, except in a private network. */
+  /** The host; with its port if the port is unusual or the host is in a private network. */
   readonly host: string;
   readonly isPrivate: boolean;
   readonly command: string;
@@ -41,18 +41,18 @@ export interface SessionEgressOptions extends Pick<EgressOptions, "environment" 
 /** What a command needs to reach the proxy, until it has ended. */
 export interface EgressLease {
   readonly env: Readonly<Record<string, string>>;
-  /** The words that start a program where the proxy is. */
+  /** The words that start a program in the network namespace of the proxy. */
   readonly within: readonly string[];
   /** What the proxy has refused to this command. */
   readonly refusals: readonly EgressRefusal[];
-  /** How long it has waited for answers of the user, in milliseconds. */
+  /** The milliseconds that the command has waited for the user's answers. */
   waitedMs(): number;
   close(): void;
 }
 
 export interface LeaseRequest {
   readonly command: string;
-  /** Allowed to this command alone. */
+  /** The hosts that only this command may reach. */
   readonly hosts: readonly string[];
   /** Whether the user may be asked about more. */
   readonly mayAsk: boolean;
@@ -64,7 +64,9 @@ interface Client extends LeaseRequest {
   readonly ended: AbortController;
   /** One question for a host, however many connections wait for it. */
   readonly answers: Map<string, Promise<HostAnswer>>;
-  /** How many questions are open, since when at least one has been open, and how long there were some before that. */
+  /**
+   * How many questions are open, when the first of these was asked, and how many milliseconds earlier questions took.
+   */
   questions: number;
   waitsSince: number;
   waitedMs: number;
@@ -122,7 +124,7 @@ export class SessionEgress {
     return space;
   }
 
-  /** Rejects when this system has no network namespace for it. */
+  /** Gives a command its access to the proxy. Rejects when this system has no network namespace for it. */
   async lease(request: LeaseRequest): Promise<EgressLease> {
     const { port, enter } = await this.#open();
     this.#named = listExplicitEndpoints((await this.#options.rules()).allow);

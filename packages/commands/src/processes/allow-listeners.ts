@@ -1,6 +1,9 @@
 import { setMaxListeners } from "node:events";
 
-/** Everything in progress listens to its signal, and Node prints a warning on the user's screen above ten listeners. */
+/**
+ * Lets any number of listeners wait for a signal: each call in progress adds one, and above ten, Node prints a warning
+ * on the user's screen.
+ */
 export function allowListeners(signal: AbortSignal): void {
   try {
     setMaxListeners(0, signal);

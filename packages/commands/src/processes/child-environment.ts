@@ -3,7 +3,9 @@ import { splitPathFolders } from "./shell-program.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Never passed on unless the user names it: keys of model services, and other well-known secrets. */
+/**
+ * Variables that are never passed on unless the user names them: keys of model services, and other well-known secrets.
+ */
 const SECRET_NAMES = new Set([
   ...splitWords(`
     OPENAI ANTHROPIC GEMINI GOOGLE GOOGLE_GENERATIVE_AI AZURE AZURE_OPENAI MISTRAL COHERE CO GROQ XAI
@@ -35,7 +37,7 @@ function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }
 
-/** Values that are secrets whatever their variable is called. Each is anchored by its issuer's prefix. */
+/** Matches values that are secrets, whatever their variable is called. Each pattern begins with its issuer's prefix. */
 export const SECRET_VALUES: readonly RegExp[] = [
   /\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}/,
   /\bAIza[0-9A-Za-z_-]{35}\b/,
@@ -70,7 +72,7 @@ const CHANGES_MEANING = new Set(
   `),
 );
 
-/** The harmless ones among git's own variables; the rest change where git works, or run programs. */
+/** The harmless variables of git. All others change where git works, or run programs. */
 const HARMLESS_GIT_VARIABLE =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
 
@@ -81,7 +83,7 @@ const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
 const BURIN_CHANNELS = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
 
 export interface EnvironmentRules {
-  /** Passed on whatever they look like, because the user named them. */
+  /** Variables that are passed on even if they look like secrets, because the user named them. */
   readonly pass: readonly string[];
   /** The variable that the settings name for the model's key; secret by name, like the well-known ones. */
   readonly secret: readonly string[];
@@ -112,7 +114,10 @@ function changesMeaning(name: string): boolean {
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
 }
 
-/** Lists of folders in which programs, or their libraries, are found. An empty name stands for the current folder. */
+/**
+ * Variables that list folders in which programs or their libraries are found. An empty name stands for the current
+ * folder.
+ */
 const CODE_PATHS = splitWords(
   "PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH PERL5LIB PERLLIB",
 );
@@ -135,18 +140,21 @@ function orderSearchPath(path: string, roots: readonly string[]): string {
   return [...others, ...own].join(delimiter);
 }
 
-/** A name that says that the value is secret. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */
+/**
+ * Matches a variable's name that says that the value is secret, unlike `KEYBOARD`, `GPG_TTY` or
+ * `TOKENIZERS_PARALLELISM`.
+ */
 const SOUNDS_SECRET =
   /(?:^|_)(?:KEY|APIKEY|TOKEN|AUTH_?TOKEN|SECRET|PASS|PWD|PASSPHRASE|PAT|AUTH)$|PASSWORD|PASSWD|CREDENTIAL|(?:^|_)SECRET_/;
-/** Names that only look like it: public keys, and the keys of tables and caches. */
+/** Matches names that only look like names of secrets: public keys, and the keys of tables and caches. */
 const SOUNDS_HARMLESS =
   /^(?:OLD)?PWD$|^GPG_KEY$|PUBLIC|PUBLISHABLE|(?:^|_)(?:PRIMARY|SORT|PARTITION|FOREIGN|CACHE|COMPOSE|META)_KEY$/;
-/** A path, a switch or a number is not a secret. */
+/** Matches values that are no secrets: a path, a switch or a number. */
 const NO_SECRET_VALUE = /^(?:|~?\.{0,2}\/.*|[A-Za-z]:\\.*|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
-/** The password in a URL, up to the last "@" before its path. */
+/** Matches the password in a URL, up to the last "@" before its path. */
 const URL_PASSWORD =
   /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)(?!\d{1,5}[?#])([^\s/"'<>\\]{1,300})(?=@)/gi;
-/** A token in place of the user's name. */
+/** Matches a token in place of the user's name. */
 const URL_TOKEN = /(?<=:\/\/)(?=[\w-]*\d)[\w-]{20,300}(?=@)/g;
 /** Placeholders for passwords in documentation. */
 const PASSWORD_PLACEHOLDER = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;

@@ -7,7 +7,7 @@ import { readErrorCode } from "@burin/files/disk/system-error";
 import { isWithinAny } from "@burin/files/paths/paths";
 import { findFirstProgram, splitPathFolders } from "./shell-program.ts";
 
-/** With more names than this, a shell pattern is not matched. */
+/** A shell pattern that would have to be compared with more names is not matched. */
 const MAX_NAMES = 2000;
 /** A tree with more files is not checked. */
 const MAX_FILES = 10_000;
@@ -45,7 +45,8 @@ function rememberEach<T>(look: (path: string, isPattern: boolean) => T) {
 }
 
 /**
- * Also true if any file that a shell pattern matches is outside. Anything that cannot be determined counts as outside.
+ * Whether a path, or any file that a shell pattern matches, is outside the roots. Anything that cannot be determined
+ * counts as outside.
  */
 export function leadsOutside(path: string, isPattern: boolean, roots: readonly string[]): boolean {
   const places = isPattern ? expandPattern(path) : [path];
@@ -128,8 +129,8 @@ export interface TreeFacts {
 }
 
 /**
- * Follows links inside the roots. null when the tree is too large. A name that is not valid UTF-8 counts as leading
- * outside.
+ * Collects what is in the tree below a folder, with links inside the roots followed; null when the tree is too large. A
+ * name that is not valid UTF-8 counts as leading outside.
  */
 function surveyTree(start: string, roots: readonly string[]): TreeFacts | null {
   const linksOut: string[] = [];
@@ -160,7 +161,9 @@ function findFolder(path: string, entry: Dirent): string | null {
   return entry.isSymbolicLink() ? tryRealPath(path) : null;
 }
 
-/** The project's folder in which commands would find a program; null when a folder outside has it. */
+/**
+ * Returns the project's folder in which commands would find a program; null when a folder outside the project has it.
+ */
 function createProgramLookup(roots: readonly string[], path: string): (program: string) => string | null {
   const folders = once(() => splitPathFolders(path, roots));
   return (program) => {

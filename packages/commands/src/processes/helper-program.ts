@@ -6,18 +6,19 @@ import { isInFolders } from "@burin/files/disk/disk-looks";
 import { findProgram, SYSTEM_FOLDERS, splitPathFolders } from "./shell-program.ts";
 
 class HelperPlaces {
-  /** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
+  /**
+   * The folders that no helper program is taken from: where this process was started, which is a project for a package
+   * runner, and the roots of all workspaces.
+   */
   readonly projects = new Set<string>(withFallback([], () => [process.cwd()].filter(isProject)));
-  /** By name and PATH. */
+  /** The programs that were found, by name and PATH. */
   readonly programs = new Map<string, string | null>();
 }
 
 /** Shared by sessions: a folder that one of them works in is safe for none. */
 const places = new HelperPlaces();
 
-/**
- * From now on, no helper program is taken from these folders: a repository must not bring its own `mkfifo` or `git`.
- */
+/** Excludes folders from the search for helper programs: a repository must not bring its own `mkfifo` or `git`. */
 export function excludeFolders(roots: readonly string[]): void {
   if (roots.every((root) => places.projects.has(root))) return;
   for (const root of roots) places.projects.add(root);
@@ -35,12 +36,17 @@ export function buildHelperPath(path: string | undefined): string {
   return filterPath(path ?? "", [...places.projects].filter(isProject)) || SYSTEM_FOLDERS.join(delimiter);
 }
 
-/** The home folder, and any folder above it, contains the user's own installed programs, so it is not a project. */
+/**
+ * Whether a folder is the home folder or above it: the user's own programs are installed there, so it is not a project.
+ */
 function isProject(folder: string): boolean {
   return !isInFolders(homedir(), [folder]);
 }
 
-/** null when there is none outside the projects: a package runner puts the project's own folder first in PATH. */
+/**
+ * Returns the path of a helper program; null when there is none outside the projects, because a package runner puts the
+ * project's own folder first in PATH.
+ */
 export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;
   const file = process.platform === "win32" ? `${name}.exe` : name;

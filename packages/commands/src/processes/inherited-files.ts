@@ -15,7 +15,7 @@ export function findInherited(): readonly number[] {
   return descriptors.filter((descriptor) => descriptor >= FIRST_DESCRIPTOR && isInherited(descriptor));
 }
 
-/** A descriptor that is closed by now was the one used for the listing. */
+/** Whether the descriptor is inherited. One that is closed by now was the one for listing the folder. */
 function isInherited(descriptor: number): boolean {
   const text = readProcStart(`/proc/self/fdinfo/${descriptor}`) ?? "";
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1];

@@ -5,9 +5,9 @@ import type { Child } from "./run-process.ts";
 export interface TakenBack {
   readonly path: string;
   readonly why: string;
-  /** null when it could not be moved there. */
+  /** Where the file is now; null when it could not be moved there. */
   readonly kept: string | null;
-  /** It equals the version in the last commit: git created it and now reports it as deleted. */
+  /** true if it equals the version in the last commit: git created it, and now reports it as deleted. */
   readonly isCommitted?: boolean;
 }
 
@@ -19,27 +19,27 @@ export interface SandboxedProgram {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** On the first channel, bubblewrap says whether it has started the command. */
+  /** How many channels the program gets. On the first one, bubblewrap reports whether it has started the command. */
   readonly channels: number;
-  /** What the program reads from the descriptors after the channels. */
+  /** The files that the program gets opened on the descriptors after the channels. */
   readonly files?: readonly string[];
   readonly onStart?: (child: Child) => void;
   /** null for a program in its own process namespace, where everything ends with the first process. */
   readonly visit: SpaceProcesses | null;
   /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
   look(): Promise<readonly TakenBack[]>;
-  /** The same for the last time; call it when nothing of the command is left. */
+  /** Takes back everything for the last time. Call it when no process of the command is left. */
   release(): Promise<readonly TakenBack[]>;
-  /** The same where nothing can wait any more, as at the exit of the process. */
+  /** Takes back everything without waiting, for the exit of this process. */
   releaseNow(): void;
 }
 
 /** The processes of one command in a space that several share. */
 interface SpaceProcesses {
   members(): readonly ProcessEntry[];
-  /** Whether anything of the command may be alive. */
+  /** Whether any process of the command may be alive. */
   hasLeft(): boolean;
-  /** Calls back once nothing of it is alive. */
+  /** Calls back once no process of the command is alive. */
   whenClear(clear: () => void): void;
   killSpace(): void;
 }

@@ -5,7 +5,7 @@ import { type ProcessEntry, readSocketTable } from "./process-table.ts";
 
 const LISTENING = "0A";
 
-/** Returns where the processes wait for connections, as the kernel knows it; on Linux only. */
+/** Returns the addresses at which the processes wait for connections, as the kernel reports them; on Linux only. */
 export function listListeningAddresses(processes: readonly ProcessEntry[]): readonly string[] {
   const tables = new Map<string, ReadonlyMap<string, string>>();
   const found = processes.flatMap(({ pid }) => {
@@ -22,7 +22,7 @@ export function listListeningAddresses(processes: readonly ProcessEntry[]): read
   return [...new Set(found)].sort();
 }
 
-/** The addresses by the number of their socket, in the network of that process. */
+/** Returns the addresses by the number of their socket, in the network of that process. */
 function listListeningSockets(pid: number): ReadonlyMap<string, string> {
   const lines = ["tcp", "tcp6"].flatMap((kind) => readSocketTable(pid, kind).trim().split("\n").slice(1));
   return new Map(

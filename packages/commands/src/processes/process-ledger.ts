@@ -45,7 +45,7 @@ export interface GuardNote {
   readonly roots: readonly string[];
   readonly temporary: string;
   readonly named: readonly string[];
-  /** The Burin that reads these may be of another version. */
+  /** A note about a command. Another version of Burin may read it. */
   readonly places: readonly (readonly [
     key: string,
     kind: "file" | "folder" | "link",
@@ -59,7 +59,7 @@ interface NumberedGuard extends GuardNote {
   readonly guard: number;
 }
 
-/** Takes back what the command of a note made before this time. */
+/** Takes back the files that the command of a note created before this time. */
 export type CheckGuard = (note: GuardNote, home: string, until: number) => Promise<void>;
 
 interface Owner extends NotedProcess {

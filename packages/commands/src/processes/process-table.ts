@@ -7,12 +7,12 @@ export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** 0 where the system does not report it. */
+  /** The session's id; 0 where the system does not report it. */
   readonly session: number;
   /** The start time in the system's own format; together with the pid it identifies one process for good. */
   readonly started: string;
   readonly name: string;
-  /** No thread of it runs any more. A process whose first thread has ended may still run. */
+  /** true if no thread of the process runs any more. A process whose first thread has ended may still run. */
   readonly isZombie: boolean;
   /** The pid by which the session's commands know it, if it is in their shared pid namespace. */
   readonly inside?: number;
@@ -27,7 +27,7 @@ export function listProcesses(): readonly ProcessEntry[] {
   return parsePs(listed.stdout ?? "");
 }
 
-/** Returns null when it does not exist any more. */
+/** Returns the entry of a process; null when it does not exist any more. */
 export function findProcess(pid: number): ProcessEntry | null {
   if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid) ?? null;
   return readProcess(`/proc/${pid}`);
@@ -38,7 +38,7 @@ export function listProcessesBelow(folder: string): readonly ProcessEntry[] | nu
   return withFallback(null, () => readProcesses(folder));
 }
 
-/** Returns one of them; null when it does not exist any more. */
+/** Returns one process of another /proc; null when it does not exist any more. */
 export function findProcessBelow(folder: string, pid: number): ProcessEntry | null {
   return readProcess(`${folder}/${pid}`);
 }
@@ -127,12 +127,12 @@ export function readStartVariable(pid: number, variable: string): string | null 
   return environment.slice(at + variable.length + 2).split("\0", 1)[0] ?? null;
 }
 
-/** The command line of a process, for people; its name if that cannot be read. */
+/** Returns the command line of a process, for people; its name if that cannot be read. */
 export function readCommandLine({ pid, name }: ProcessEntry): string {
   return tryReadText(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
 }
 
-/** The last pid that was used on this machine; null where the system does not report it. */
+/** Returns the last pid that was used on this machine; null where the system does not report it. */
 export function readLastPid(): number | null {
   const last = Number(tryReadText("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
   return Number.isInteger(last) ? last : null;
@@ -149,7 +149,7 @@ export function identifySystem(): { readonly boot: string; readonly space: strin
   return { boot, space: tryReadLink("/proc/self/ns/pid") ?? "" };
 }
 
-/** A process as it was noted on disk. */
+/** A process as a ledger on disk describes it. */
 export interface NotedProcess extends ReturnType<typeof identifySystem> {
   readonly pid: number;
   readonly started: string;
@@ -166,7 +166,7 @@ export function mayBeRunning({ pid, started, boot, space }: NotedProcess): boole
 
 const FIRST_BYTES = 2048;
 
-/** The beginning of a file of /proc. Node would take 64 KB for a whole one, and each command reads dozens. */
+/** Reads the beginning of a file in /proc. Node would take 64 KB for a whole one, and each command reads dozens. */
 export function readProcStart(path: string): string | null {
   return withFallback(null, () => {
     const descriptor = openSync(path, "r");

@@ -92,7 +92,7 @@ function isNotBubblewrap({ name }: ProcessEntry): boolean {
   return name !== "bwrap" && name !== "nsenter";
 }
 
-/** Kills them at once without asking, for when Burin itself is ending. */
+/** Kills the processes at once, for when Burin itself is ending. */
 export function killTreeNow(marks: TreeMarks): void {
   for (let round = 0; round < 5; round += 1) {
     const members = findMembers(marks, listProcesses());

@@ -6,7 +6,7 @@ import { findHelper } from "./helper-program.ts";
 import { startWithoutInherited } from "./inherited-files.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
-/** Loaded when the first program starts: a search in a small project starts none. */
+/** Loads code with the first program, because a search in a small project starts none. */
 const loadPrograms = () => process.getBuiltinModule("node:child_process");
 
 const IS_WINDOWS = process.platform === "win32";
@@ -19,13 +19,13 @@ export interface ChildRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The pipe end for output and errors, which keeps their order; without it they come as separate streams. */
   readonly writeEnd: number | null;
-  /** How many channels it gets, on the descriptors from 3 on. */
+  /** How many channels the process gets, on the descriptors from 3 on. */
   readonly channels?: number;
-  /** Files that it gets opened for reading, on the descriptors after the channels. */
+  /** Files that are opened for the process to read, on the descriptors after the channels. */
   readonly files?: readonly string[];
   /** Only for cmd.exe: the arguments are passed on unchanged. */
   readonly isVerbatim: boolean;
-  /** It gets input while it runs; otherwise its input is empty. */
+  /** true if the process gets input while it runs; otherwise its input is empty. */
   readonly hasInput?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Child {
   readonly channels: readonly Duplex[];
   /** The stream to write to if it `hasInput`. */
   readonly input: Writable | null;
-  /** Lets this process end while it runs. */
+  /** Lets Burin's process end while the child runs. */
   unref(): void;
 }
 
@@ -114,7 +114,7 @@ export function tryRun(name: string, args: readonly string[], { PATH }: NodeJS.P
 export interface ReceivedListener {
   readonly listener: NetServer;
   readonly message: unknown;
-  /** Lets the helper process exit; it waits for this. */
+  /** Lets the helper process exit, which waits for this call. */
   letGo(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { maskPasswords, SECRET_VALUES } from "./child-environment.ts";
 
-/** How the tokens of SECRET_VALUES begin; one begins where a word does. */
+/** Matches the beginning of a token of SECRET_VALUES, which is always the beginning of a word. */
 const STARTS = `
   sk AI gh gi gl xo xa AK AS hf r8 gs sg tf sb nt li do sn ru sh pp cs NR fo fi dc ps nv tv PM HR xk np py hv ya AQ AB da rk SG ey
 `;
@@ -19,16 +19,16 @@ function classifySign(sign: string): number {
   return "-.+/=".includes(sign) ? MARK : OTHER;
 }
 
-/** No token is shorter, counting only letters, digits and marks. */
+/** The length of the shortest token, counting only letters, digits and marks. */
 const SHORTEST = 15;
-/** More than any pattern needs to be sure. */
+/** How many bytes to test around a possible token: more than any pattern needs. */
 const LONGEST = 8192;
 const TOKENS = new RegExp(SECRET_VALUES.map(({ source }) => `(?:${source})`).join("|"));
 const KEY = "PRIVATE KEY-----";
 
 /**
- * Whether bytes hold a token, a private key or a password in a URL, by their form. At most places only every 15th byte is
- * looked at; the patterns themselves are tried where one begins as a token does.
+ * Whether bytes contain a token, a private key or a password in a URL, judged by their form. Looks at only every 15th
+ * byte of most text, and tries the patterns where a token might begin.
  */
 export function holdsSecret(bytes: Buffer): boolean {
   return bytes.includes(KEY) || holdsToken(bytes) || holdsPassword(bytes);

@@ -16,9 +16,9 @@ export interface ServerRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Added to a child's usual environment. The user named these variables, so none is removed. */
+  /** Variables that are added to a child's usual environment. None is removed, because the user named them. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it can write only where commands can. */
+  /** Whether the program can write only where commands can. */
   readonly sandbox: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ServerProcess {
   readonly output: Readable;
   readonly ended: Promise<ChildEnd>;
   readErrorTail(): string;
-  /** Ends it and everything it has started. */
+  /** Ends the program and everything that it has started. */
   end(): Promise<void>;
 }
 
@@ -37,12 +37,12 @@ const MAX_TAIL_BYTES = 4000;
 const END_TIMEOUT_MS = 200;
 
 export interface ServerOptions extends Omit<ServerRequest, "sandbox"> {
-  /** Its limits; null when it has none. */
+  /** The program's limits; null when it has none. */
   readonly sandbox: SandboxedProgram | null;
   readonly comSpec: string | undefined;
 }
 
-/** Rejects when the program cannot be started, for example because it does not exist. */
+/** Starts the program. Rejects when that fails, for example because the program does not exist. */
 export async function startServer(supervisor: Supervisor, start: ServerOptions): Promise<ServerProcess> {
   const { cwd, env, sandbox } = start;
   const run = await supervisor.start({
@@ -61,7 +61,7 @@ export async function startServer(supervisor: Supervisor, start: ServerOptions):
   const end = async () => {
     input.end();
     await Promise.race([ended, pauseForInput(END_TIMEOUT_MS)]);
-    // Even if it has ended by itself: it may have started others.
+    // End its processes even if it has ended by itself, because it may have started others.
     await run.end();
     // The last error output, which explains the exit, may arrive after the exit event.
     await waitUntilDrained(areErrorsRead, () => errorTail().length);
@@ -92,21 +92,21 @@ export interface ExchangeRequest {
   readonly cwd: string;
   readonly input: string;
   readonly milliseconds: number;
-  /** Of its output; of its errors only the last part is kept. */
+  /** The most bytes of output that are kept. Of error output, only the last part is kept. */
   readonly mostBytes: number;
   readonly signal: AbortSignal;
-  /** It gets the limits of commands, with or without network. */
+  /** The limits that the program gets: those of commands, with or without network. */
   readonly limits?: { readonly network: boolean };
 }
 
 export interface ExchangeEnd extends Omit<ReadResult, "output" | "errors"> {
   readonly stdout: Buffer;
   readonly stderr: string;
-  /** Set when it could not be started. */
+  /** Why the program could not be started. */
   readonly startError: string | null;
 }
 
-/** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
+/** Starts a program, gives it the input, and ends it with everything that it started. Never rejects. */
 export async function runExchange(
   start: () => Promise<SupervisedProcess>,
   request: ExchangeRequest,

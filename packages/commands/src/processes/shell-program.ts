@@ -8,18 +8,21 @@ import { isWorkTreeTop } from "@burin/files/ignore/git-excludes";
 /** The shell that commands are written for. */
 export interface ShellProgram {
   readonly kind: "bash" | "sh" | "powershell" | "cmd";
-  /** Its name for the model. */
+  /** The shell's name for the model. */
   readonly title: string;
   readonly path: string;
   /** The arguments between the program and the command. */
   readonly args: readonly string[];
-  /** The command must reach the program unchanged, without the quoting of Windows' argument lists. */
+  /** true if the command must reach the program unchanged, without the quoting of Windows' argument lists. */
   readonly isVerbatim: boolean;
 }
 
 type FindProgram = (name: string) => string | null;
 
-/** bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise cmd. */
+/**
+ * Chooses the shell: bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise
+ * cmd.
+ */
 export function chooseShell(platform: NodeJS.Platform, find: FindProgram): ShellProgram {
   return platform === "win32" ? findWindowsShell(find) : findUnixShell(find);
 }
@@ -44,7 +47,7 @@ function findWindowsShell(find: FindProgram): ShellProgram {
   return { kind: "cmd", title: "cmd.exe", path: cmd, args: ["/d", "/s", "/c"], isVerbatim: true };
 }
 
-/** Before PATH, because a package runner puts the project's own folder first in PATH. */
+/** Folders that are searched before PATH, because a package runner puts the project's own folder first in PATH. */
 export const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /**
@@ -76,7 +79,7 @@ export function findProgram(name: string, path = "", roots: readonly string[] = 
   );
 }
 
-/** The same in these folders alone, in their order. */
+/** Returns the first executable file with that name in the given folders. */
 export function findFirstProgram(name: string, folders: readonly string[]): string | null {
   const isProgram = (file: string) => withFallback(false, () => accessSync(file, constants.X_OK) ?? true);
   const files = folders.filter(isAbsolute).map((folder) => join(folder, name));

@@ -19,7 +19,10 @@ import {
 } from "./run-process.ts";
 
 export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
-  /** The sandboxed program to start instead. It is released when no process is left, even if it never started. */
+  /**
+   * The sandboxed program to start instead of the given one. It is released when no process is left, even if it never
+   * started.
+   */
   readonly sandbox: SandboxedProgram | null;
   readonly terminal?: boolean;
 }
@@ -95,7 +98,7 @@ const CLOSED_MESSAGE = "Nothing was run: this toolbox or session is closed.";
 interface Supervision {
   readonly runId: string;
   readonly sandbox: SandboxedProgram | null;
-  /** Where Windows is. */
+  /** The folder of Windows. */
   readonly systemRoot: string | undefined;
   readonly onGone: () => void;
 }
@@ -133,12 +136,12 @@ export class SupervisedProcess {
     return { runId: this.id, known: this.#known, ...(visit && { more: () => visit.members() }) };
   }
 
-  /** Together with the process id it identifies one process for good. */
+  /** The start time. Together with the process id, it identifies one process for good. */
   get started(): string {
     return this.#known.get(this.child.pid) ?? "";
   }
 
-  /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
+  /** Whether any of the processes may be alive. Fast if no other process was started on the machine in the meantime. */
   mayHaveLeft(): boolean {
     if (this.#sandbox?.visit) return this.#sandbox.visit.hasLeft();
     const isAlone = Date.now() - this.startedAt < PID_REUSE_MS && readLastPid() === this.child.pid;
@@ -153,7 +156,7 @@ export class SupervisedProcess {
     return members;
   }
 
-  /** Asks all of it to end, and kills the rest. Resolves to what could not be ended. */
+  /** Asks all processes to end, and kills the rest. Resolves to what could not be ended. */
   end(): Promise<readonly ProcessEntry[]> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -166,14 +169,14 @@ export class SupervisedProcess {
     return left;
   }
 
-  /** Files it created that would run code later, and that were moved out of the project. */
+  /** Files that the process created, that would run code later and that were moved out of the project. */
   async readTakenBack(): Promise<readonly TakenBack[]> {
     return this.#taken ?? this.#sandbox?.look() ?? [];
   }
 
   /**
-   * Call when nothing of it is left, or when it is no longer watched. Its guard stays while any process is alive;
-   * otherwise this resolves after the last check.
+   * Call this when no process is left, or when the process is no longer watched. Its guard stays while any process is
+   * alive; otherwise this resolves after the last check.
    */
   async release(): Promise<void> {
     if (!this.#isReleased) {
@@ -191,7 +194,7 @@ export class SupervisedProcess {
       this.#forget();
       this.#onGone();
     });
-    // The caller that awaits it gets the error.
+    // The caller that awaits the promise gets the error.
     this.#taken.catch(() => {});
   }
 }
@@ -206,12 +209,12 @@ function signalGroup(pid: number, signal: "SIGKILL" | 0): boolean {
 
 export interface ReadOptions {
   readonly signal: AbortSignal;
-  /** Without it there is no time limit. */
+  /** The time limit in milliseconds. Absent: no limit. */
   readonly milliseconds?: number;
   readonly input?: string;
-  /** Of its output; one that prints more is ended. */
+  /** The most bytes of output. A program that prints more is ended. */
   readonly mostBytes: number;
-  /** A program that is known to start no others, so that there is nothing else to look for. */
+  /** true for a program that starts no others, so that its other processes need not be searched for. */
   readonly isAlone?: boolean;
 }
 
@@ -219,11 +222,11 @@ export interface ReadResult extends ChildEnd {
   readonly output: Buffer;
   /** The last part of its error output. */
   readonly errors: string;
-  /** Why Burin ended it: its time, its size, or the signal. */
+  /** Why Burin ended it: `time` it ran too long, `size` it printed too much, or the signal aborted. */
   readonly stopped: "time" | "size" | "abort" | null;
 }
 
-/** Reads a process to its end, or ends it, with everything that it has started. */
+/** Reads a process's output until it ends, or ends it with everything that it has started. */
 export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): Promise<ReadResult> {
   const { child } = run;
   const [output, errorOutput] = child.streams;

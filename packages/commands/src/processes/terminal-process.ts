@@ -26,7 +26,7 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   }) as Terminal;
   const output = new Readable({ read: () => terminal.resume() });
   let hasEnded = false;
-  // Without an encoding it emits bytes, whatever its types say.
+  // The terminal emits bytes when it has no encoding, whatever its types say.
   terminal.onData((bytes: string | Buffer) => {
     if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
@@ -65,7 +65,7 @@ function closeInheritedFirst({ program, args, env }: ChildRequest): Pick<ChildRe
   return { program: bash, args: ["--norc", "-c", `exec ${closing}; exec "$@"`, "bash", program, ...args] };
 }
 
-/** What the package's terminals have beyond their declared type. */
+/** The members of the package's terminals that its types do not declare. */
 interface Terminal extends NodePty.IPty {
   readonly fd: number;
   on(event: "end", listener: () => void): void;
@@ -81,11 +81,11 @@ function pushRemaining(output: Readable, descriptor: number): void {
       output.push(bytes.subarray(0, count));
     }
   } catch {
-    // EIO: there is no more.
+    // EIO means that all output has been read.
   }
 }
 
-/** By a path that is found at run time, so that bundlers do not include a native package. */
+/** Loads the package by a path that is found at run time, so that bundlers do not include a native package. */
 function loadPackage(): typeof NodePty {
   try {
     return createRequire(import.meta.url)(PACKAGE) as typeof NodePty;

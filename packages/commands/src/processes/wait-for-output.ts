@@ -4,7 +4,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface ProgramOutput {
   readonly output: Buffer;
-  /** Its error output when it failed, or why it was ended. */
+  /** The program's error output when it failed, or why it was ended. */
   readonly fault: string | null;
 }
 
@@ -19,8 +19,8 @@ interface WaitOptions {
 }
 
 /**
- * Blocks until the program has answered, so use it only for short ones; a slow program is killed. It takes a quarter of
- * the time that setting up asynchronous streams would.
+ * Runs a program and blocks until it has answered, so use it only for short programs; a slow one is killed. This takes
+ * a quarter of the time of asynchronous streams.
  */
 export function runSync(
   program: string,

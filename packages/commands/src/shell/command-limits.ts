@@ -46,7 +46,7 @@ export function createCommandLimits(options: SandboxOptions) {
     return {
       ...plan,
       release: async () => {
-        // No process of the command is left, so whatever is there is what it was allowed to write.
+        // Called when no process of the command is left: all that it has written there was allowed.
         call?.endWithFiles();
         const taken = await plan.release();
         forget();
@@ -62,10 +62,10 @@ export function createCommandLimits(options: SandboxOptions) {
   return {
     /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
     state: probeState,
-    /** null where there is no sandbox. */
+    /** Plans a command; resolves to null where there is no sandbox. */
     plan: async (command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> =>
       planCommand(await probeState(isReadOnly), command),
-    /** For a program that must be sandboxed, even where commands are not. Throws if the system has no sandbox. */
+    /** Plans a program that must be sandboxed, even where commands are not. Throws if the system has no sandbox. */
     async confine(command: SandboxedCommand): Promise<SandboxPlan> {
       const found = await probeOnce(mode === "off" ? "workspace-write" : mode);
       const plan = await planCommand(found, command);

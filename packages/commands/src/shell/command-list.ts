@@ -15,32 +15,35 @@ export interface CommandInfo {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly outputBytes: number;
-  /** Whether it accepts typed input. */
+  /** Whether the command accepts typed input. */
   readonly hasTerminal: boolean;
-  /** How many of its processes are alive. */
+  /** How many of the command's processes are alive. */
   readonly processes: number;
 }
 
 /** The commands of a session, for the user: to list them, to end one, to stop waiting for one. */
 export interface CommandList {
-  /** What runs, and what ended recently in the background. */
+  /** Lists the commands that run, and those that ended recently in the background. */
   list(): Promise<readonly CommandInfo[]>;
-  /** The end of its output so far; null when there is no such command. */
+  /** Returns the end of the command's output so far; null when there is no such command. */
   output(id: string, mostCharacters?: number): Promise<string | null>;
-  /** Ends it with all it has started. Returns false when there is no such command. */
+  /** Ends the command with all that it has started. Returns false when there is no such command. */
   end(id: string): Promise<boolean>;
-  /** Types into its terminal, as keys: an answer ends with a carriage return. Returns false when it has no terminal. */
+  /**
+   * Types keys into the command's terminal: an answer ends with a carriage return. Returns false when it has no
+   * terminal.
+   */
   type(id: string, text: string): Promise<boolean>;
-  /** Makes the call that waits for it return at once. Returns false if no call waits. */
+  /** Makes the call that waits for the command return at once. Returns false if no call waits. */
   toBackground(id: string): Promise<boolean>;
-  /** What a command of the user's own prints in the sandbox, without network; throws when it fails. */
+  /** Returns what a command of the user's own prints, in the sandbox and without network. Throws when it fails. */
   read(request: ReadRequest): Promise<string>;
 }
 
 interface ReadRequest {
   readonly command: string;
   readonly folder: string;
-  /** It gets this on its stdin. */
+  /** What the command gets on stdin. */
   readonly input: string;
   readonly seconds: number;
 }

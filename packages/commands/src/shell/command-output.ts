@@ -8,23 +8,26 @@ import { makeFolders } from "@burin/files/disk/make-folders";
 export interface OutputSnapshot {
   /** The whole output while it is short, otherwise its beginning. */
   readonly head: Buffer;
-  /** Its end, after a gap or directly after `head`; empty while `head` is all of it. */
+  /** The end of the output, after a gap or directly after `head`; empty while `head` is all of it. */
   readonly tail: Buffer;
   readonly bytes: number;
   readonly newlines: number;
   /** The file with the whole output; null while `head` is all of it, or when the file could not be created. */
   readonly file: string | null;
-  /** Why the file does not have all of it. */
+  /** Why the file lacks a part of the output. */
   readonly fileFault: string | null;
 }
 
-/** Must hold the longest output that the model gets in full; anything longer has a file. */
+/**
+ * The size of the beginning that stays in memory: the longest output that the model gets in full. Anything longer has a
+ * file.
+ */
 const HEAD_BYTES = 30_000;
 const TAIL_BYTES = 64 * 1024;
-/** What is collected before it is written to the file. */
+/** How many bytes to collect before writing them to the file. */
 const BUFFER_BYTES = 512 * 1024;
 
-/** No secret that the bytes are looked through for is longer; less than the end that is kept. */
+/** How many bytes of each piece to search again with the next one: no secret is longer, and the end that is kept is. */
 const LONGEST_SECRET = 16 * 1024;
 
 /** A command that prints without end must not fill the disk. */
@@ -63,12 +66,12 @@ export class CommandOutput {
     this.#file.append(bytes.subarray(forHead.length));
   }
 
-  /** Writes what was taken so far into the file, as far as possible. */
+  /** Writes what has arrived so far into the file, as far as possible. */
   async flush(): Promise<void> {
     this.#file?.flush();
   }
 
-  /** Must be called once, at the end of the output. */
+  /** Finishes the file. Must be called once, at the end of the output. */
   end(): void {
     this.#file?.end();
     if (this.#file?.isMade && this.#file.hasSecret) this.onSecret(this.#path);
@@ -102,7 +105,7 @@ class OutputFile {
   /** The buffer always holds the end of the output. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #filled = 0;
-  /** How much of the buffer has been written to the file. */
+  /** How many bytes of the buffer have been written to the file. */
   #written = 0;
   #lastTail: Buffer | null = null;
 
@@ -146,7 +149,7 @@ class OutputFile {
     this.#written = this.#filled;
     if (this.#descriptor === null || this.fault !== null) return;
     const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
-    // One may have begun in what was written before.
+    // A secret may begin in the bytes that were written before.
     const from = Math.max(0, this.#written - fresh.length - LONGEST_SECRET);
     this.hasSecret ||= fresh.length > 0 && this.#isSecretIn(this.#buffer.subarray(from, this.#filled));
     try {

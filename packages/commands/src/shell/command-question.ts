@@ -54,7 +54,7 @@ export async function buildTypingQuestion(
   return { kind: "info", title, prompt: input, urls: [], grants: [] };
 }
 
-/** What a command may do where it runs, for the user who is asked about it. */
+/** Describes what the sandbox allows a command, for the user who is asked about it. */
 function describeLimits(
   state: CommandSandbox,
   exception: CommandRequest["exception"] | undefined,
@@ -79,7 +79,7 @@ function describeLimits(
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
 }
 
-/** The same as data, for faces that word it themselves. */
+/** Returns what the sandbox allows a command as data, for front ends with their own words. */
 function findLimits(
   state: CommandSandbox,
   exception: CommandToAsk["exception"],
@@ -117,17 +117,17 @@ function classifyNetwork(
 interface NetworkWords {
   readonly hasNetwork: boolean;
   readonly reachesByName?: boolean;
-  /** What its words say it needs. */
+  /** The network access that the command's words say it needs. */
   readonly network?: { readonly hosts: readonly string[]; readonly isWhole: boolean } | undefined;
 }
 
 interface CommandNetwork {
   readonly hosts: readonly string[];
-  /** It cannot use a proxy. */
+  /** true if the command cannot use a proxy. */
   readonly isWhole: boolean;
 }
 
-/** How long a program may take to print the address that a source stands for. */
+/** How long a program may take to print the address of a configured place, such as a git remote. */
 const SOURCE_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024;
 

@@ -22,11 +22,11 @@ import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";
 
 export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
-  /** null for a command with its own terminal. */
+  /** The pipe for the output; null for a command with its own terminal. */
   readonly pipe: OutputPipe | null;
-  /** null without a proxy between it and the network. */
+  /** The access to the network's proxy; null for a command without one. */
   readonly egress?: EgressLease | null;
-  /** Returns the file's path for the id of the run. */
+  /** Returns the path of the output's file for a run's id. */
   readonly outputFile: (id: string) => string;
   /** Burin's own folder. */
   readonly home: string;
@@ -95,7 +95,10 @@ export class CommandRun implements RunningCommand {
     return all.filter(({ kept, path }) => !this.#settled.has(kept ?? path));
   }
 
-  /** Until the user has answered, all of it stays outside the project. */
+  /**
+   * Restores these taken-back files, or leaves them outside the project. Until the user has answered, all of them stay
+   * outside.
+   */
   async settleTaken(taken: readonly TakenBack[], isKept: boolean): Promise<void> {
     const left = new Set(isKept ? restoreTaken(taken, this.#plan.home) : taken);
     hideFromGit([...left]);
@@ -213,10 +216,10 @@ export class CommandRun implements RunningCommand {
   }
 }
 
-/** More than bubblewrap says about one command. */
+/** The most bytes that bubblewrap reports about one command. */
 const MAX_MESSAGE_BYTES = 4096;
 
-/** Resolves when the channel closes, which happens when its process ends. */
+/** Reads a channel until it closes, which happens when its process ends. */
 async function readChannel(channel: Readable | undefined): Promise<string> {
   let said = "";
   channel?.on("data", (bytes: Buffer) => {
@@ -226,12 +229,14 @@ async function readChannel(channel: Readable | undefined): Promise<string> {
   return said;
 }
 
-/** The sandbox has its own, so that a root in one of them is seen there without what lies beside it. */
+/**
+ * The temporary folders. The sandbox has its own, so that a root in one of them is visible there without its neighbors.
+ */
 const PRIVATE_FOLDERS = ["/tmp", "/var/tmp"];
 const NAMED_PATH = /(?<![\w/.@:-])(?:\.\.\/|\.\/|\/)[^\s'"`:,;()<>|&$*?]+/g;
 const MOST_PATHS = 200;
 
-/** The paths in a text that exist beside a root in a temporary folder, where commands cannot see them. */
+/** Returns the paths in a text that exist beside a root in a temporary folder, where commands cannot see them. */
 function findHiddenPaths(text: string, directory: string, roots: readonly string[]): readonly string[] {
   const around = PRIVATE_FOLDERS.filter((folder) =>
     roots.some((root) => root !== folder && isWithin(root, folder)),

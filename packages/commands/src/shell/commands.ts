@@ -66,7 +66,7 @@ export function openCommands(given: CommandsOptions) {
   };
 }
 
-/** Ends what a Burin that was killed has left running; resolves to the number. */
+/** Ends the processes that a killed Burin has left running; resolves to their number. */
 export async function endLeftCommands(home: string): Promise<number> {
   if (tryReadEntries(join(home, "running")).length === 0) return 0;
   const [{ endLeftovers }, { checkCrashedGuard }] = await Promise.all([

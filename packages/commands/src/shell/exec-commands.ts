@@ -12,13 +12,13 @@ import type {
 } from "./command-request.ts";
 import type { MachineCommands } from "./machine-commands.ts";
 
-/** How one command runs on another machine. */
+/** The options of one command on another machine. */
 export interface ExecOptions {
   /** The folder to run it in. */
   readonly cwd: string;
   /** Aborts when the command must end, with everything that it has started. */
   readonly signal: AbortSignal;
-  /** Takes the output as it comes, of both streams. What comes here must not be in the result again. */
+  /** Called with the output of both streams as it arrives. Such output must not be in the result again. */
   readonly onOutput: (piece: Uint8Array | string) => void;
 }
 
@@ -27,7 +27,7 @@ export interface ExecEnd {
   /** null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
-  /** Its output, where it did not come before. */
+  /** The output that `onOutput` did not get before. */
   readonly stdout?: Uint8Array | string;
   readonly stderr?: Uint8Array | string;
 }
@@ -42,7 +42,7 @@ const PATIENCE_MS = 5000;
 const NO_FILE = "the machine has no place for long outputs; let the command write to a file";
 const NO_EXEC = "This machine runs no commands.";
 
-/** Commands through one function; without it there are none. */
+/** Runs commands through a single function. Without it there are no commands. */
 export function execCommands(exec: ExecFunction | undefined, { roots }: CommandsOptions): MachineCommands {
   const running = new Map<ExecRun, CommandRequest>();
   const kept: BackgroundCommand[] = [];
@@ -82,7 +82,7 @@ export function execCommands(exec: ExecFunction | undefined, { roots }: Commands
   };
 }
 
-/** A command that gets input, as a hook does: it comes through a pipe of the shell. Never rejects. */
+/** Runs a command that gets input, such as a hook: a pipe of the shell provides it. Never rejects. */
 async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequest): Promise<ExchangeEnd> {
   const { command, cwd, input, milliseconds, mostBytes, signal: given } = request;
   const time = AbortSignal.timeout(milliseconds);
@@ -121,12 +121,12 @@ async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequ
   }
 }
 
-/** One word of a POSIX shell. */
+/** Quotes one word for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** One command on another machine; its output is kept in memory, of a long one the beginning and the end. */
+/** One command on another machine. Its output is kept in memory; of a long one, the beginning and the end. */
 class ExecRun implements RunningCommand {
   readonly startedAt = Date.now();
   readonly shellEnded: Promise<ShellEnd>;
@@ -178,7 +178,7 @@ class ExecRun implements RunningCommand {
     void this.shellEnded.then(() => clearTimeout(timer));
   }
 
-  /** What does not end in time may still run there. */
+  /** Ends the command. One that does not end in time may still run on the other machine. */
   async end(): Promise<readonly ProcessEntry[]> {
     this.#closing.abort();
     const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS).unref());

@@ -15,7 +15,7 @@ interface Place {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** The absolute paths that a source gives in a folder. Runs nothing but find and git, which only look. */
+/** Returns the absolute paths that a source gives in a folder. Runs nothing but find and git, which only look. */
 export function findNames(source: NameSource, { folder, environment }: Place): readonly string[] {
   switch (source.kind) {
     case "word":
@@ -40,7 +40,7 @@ function runFind(
   const places = starts.flatMap(({ value, isPattern }) => (isPattern ? matches(folder, value) : [value]));
   if (find === null || (places.length === 0 && starts.length > 0)) return [];
   const env = { ...helperEnvironment(environment), LC_ALL: "C.UTF-8" };
-  // What it cannot read, the command cannot remove either.
+  // A folder that find cannot read, the command cannot clear either.
   const { output } = runSync(find, [...places, ...words], { cwd: folder, env, longestMs: LONGEST_MS });
   return readNames(output.toString(), folder);
 }
@@ -54,7 +54,10 @@ function readNames(text: string, folder: string): readonly string[] {
   return lines.filter((line) => line !== "").map((line) => resolve(folder, line));
 }
 
-/** As a shell without further options matches: hidden names only where the pattern begins with a dot. */
+/**
+ * Whether a shell pattern matches, without special shell options: hidden names match only where the pattern begins with
+ * a dot.
+ */
 function matches(folder: string, pattern: string): readonly string[] {
   const path = resolve(folder, pattern);
   const above = dirname(path);

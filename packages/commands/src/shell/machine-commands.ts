@@ -14,15 +14,15 @@ import type { BackgroundCommand, CommandRequest, ProtectedWrite, RunningCommand 
 export interface MachineCommands {
   readonly shell: ShellProgram;
   readonly roots: readonly string[];
-  /** Why no command can run at all; then there is no tool for commands. Absent or null where they can. */
+  /** Why no command can run at all; there is then no tool for commands. Absent or null where commands can run. */
   readonly cannotRun?: string | null;
   /** Whether commands can have a terminal. */
   readonly hasTerminal: boolean;
   readonly hasNetwork: boolean;
-  /** Commands can reach some hosts and not others. */
+  /** true if commands can reach some hosts and not others. */
   readonly reachesByName?: boolean;
   hasNetworkFor(request: CommandRequest): boolean;
-  /** Which sandbox commands run in, or this one would. */
+  /** Returns the sandbox that commands, or this command, would run in. */
   sandbox(request?: CommandRequest): Promise<CommandSandbox>;
   /** Whether a command can reach the servers that earlier ones of this session have started. */
   sharesServers?(): Promise<boolean>;
@@ -34,7 +34,7 @@ export interface MachineCommands {
   protectedWrites?(request: CommandRequest): Promise<readonly ProtectedWrite[]>;
   /** Throws a WorkspaceError when the directory does not exist. */
   start(request: CommandRequest): Promise<RunningCommand>;
-  /** Lets a command continue in the background. Resolves to its id. */
+  /** Lets a command continue in the background. Resolves to its id there. */
   keep(request: CommandRequest, run: RunningCommand): Promise<string>;
   /** The commands in the background and those that ended recently, as they are now. */
   backgrounds(): Promise<readonly BackgroundCommand[]>;

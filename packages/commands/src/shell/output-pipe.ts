@@ -31,11 +31,11 @@ export function createOutputPipes(folder: string, make: MakeNamedPipes) {
   };
   const makeMore = () => (making ??= makeSome());
   return {
-    /** Creates some that will be needed soon. */
+    /** Creates pipes that will be needed soon. */
     prepare(): void {
       if (names.length === 0 && canReadPipes()) void makeMore();
     },
-    /** Resolves to null where there are no named pipes, or they cannot be read. */
+    /** Takes a pipe. Resolves to null where there are no named pipes, or where they cannot be read. */
     async take(): Promise<OutputPipe | null> {
       if (!canReadPipes()) return null;
       if (names.length === 0 && !(await makeMore())) return null;
@@ -93,7 +93,7 @@ export function closePipe(pipe: OutputPipe | null): void {
   for (const fd of pipe ? [pipe.readEnd, pipe.writeEnd] : []) closeQuietly(fd);
 }
 
-/** It may be closed already. */
+/** Closes a descriptor, which may be closed already. */
 export function closeQuietly(fd: number): void {
   withFallback(undefined, () => closeSync(fd));
 }

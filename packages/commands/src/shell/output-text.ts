@@ -19,7 +19,7 @@ export function formatOutput(output: OutputSnapshot, most: number): string {
   return `${fromHead}\n${describeGap(output, fromHead, fromTail)}\n${fromTail}`;
 }
 
-/** The end alone, for live output; after "…" if there was more before it. */
+/** Formats only the end of the output, for live output; after "…" if there was more before it. */
 export function formatOutputTail(output: OutputSnapshot, most: number): string {
   if (isBinary(output.head)) return describeBinary(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
@@ -30,7 +30,10 @@ export function formatOutputTail(output: OutputSnapshot, most: number): string {
   return `…${text.slice(alignToCharacter(text, Math.max(0, text.length - most + 1)))}`;
 }
 
-/** Several NULs in a row or many control characters mean binary data; single NULs only separate names. */
+/**
+ * Whether the bytes are binary data: several NULs in a row, or many control characters. Single NULs only separate
+ * names.
+ */
 function isBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   let controls = 0;
@@ -88,14 +91,14 @@ function describeGap(output: OutputSnapshot, head: string, tail: string): string
   return `[... about ${lines} of ${newlines} lines left out, of ${bytes} bytes in all; ${where} ...]`;
 }
 
-/** Built from numbers, so that this file has no control character. */
+/** The expressions are built from numbers, so that this file has no control character. */
 const ESC = String.fromCharCode(0x1b);
 const BELL = String.fromCharCode(0x07);
 
 const formatCharacter = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
 const formatRange = (from: number, to: number) => `${formatCharacter(from)}-${formatCharacter(to)}`;
 
-/** Control sequences (colors, cursor), strings for the terminal (titles, links), and the short escapes. */
+/** Matches control sequences (colors, cursor), strings for the terminal (titles, links), and short escapes. */
 const ESCAPES = new RegExp(
   [
     `(?:${ESC}\\[|${formatCharacter(0x9b)})[0-?]*[ -/]*[@-~]`,
@@ -112,12 +115,12 @@ const OTHER_CONTROLS = new RegExp(
 
 /** The cursor goes to the first column. */
 const TO_START = new RegExp(`${ESC}\\[[01]?G`, "g");
-/** The rest of the line is erased, or all of it. */
+/** Matches the sequences that erase the rest of the line, or all of it. */
 const ERASES = new RegExp(`${ESC}\\[([02]?)K`, "g");
 /** Marks an erased stretch of a line. */
 const ERASED = "\0";
 
-/** What a terminal would show at the end: overwritten lines as they were last, no colors, no erased text. */
+/** Returns what a terminal would show at the end: the last state of overwritten lines, no colors, no erased text. */
 export function renderTerminalText(text: string): string {
   const moved = text
     .replaceAll(ERASED, "")

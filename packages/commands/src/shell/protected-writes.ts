@@ -62,7 +62,7 @@ export async function findProtectedWrites(
   return [...found].map(([path, why]) => ({ path, why }));
 }
 
-/** What is protected under names that a pattern matches, or that find or another command gives. */
+/** Finds the protected files under names that a pattern matches, or that find or another command gives. */
 async function namedOnDisk(
   found: readonly FoundWrite[],
   roots: readonly string[],
@@ -71,7 +71,7 @@ async function namedOnDisk(
   const [root = "/"] = roots;
   const named = new Map<string, string>();
   for (const { folder, source, isWhole } of found) {
-    // A folder comes before what is in it, and then stands for that.
+    // Sorts a folder before its content, and drops the content: the folder stands for it.
     for (const path of [...findNames(source, { folder: join(root, folder), environment })].sort()) {
       if (isWithinAny(path, [...named.keys()])) continue;
       const why = isWhole ? await explainProtectedInside(path, roots) : explainProtected(path, root);
@@ -91,7 +91,7 @@ function findGitWrites(place: string, words: readonly string[], root: string): r
   ];
 }
 
-/** Git's own records of a work tree that the command removes or moves. */
+/** Returns git's own records of a work tree that the command removes or moves. */
 function findWorkTreeWrites(path: string): readonly ProtectedWrite[] {
   const link = findProtectedPath(join(path, ".git"), "", "git link");
   const own = link?.kind === "file" ? readLinkedFolder(link) : null;
@@ -105,7 +105,7 @@ const MAX_NAMED = 5;
 interface GitCommand {
   readonly place: string;
   readonly words: readonly string[];
-  /** The whole line. */
+  /** The whole command line. */
   readonly command: string;
 }
 
@@ -177,7 +177,7 @@ function explainProtected(path: string, root: string): string | null {
   return explainProtectedFile(relative(root, path));
 }
 
-/** Why a folder cannot be removed without a question: the first protected thing in it. */
+/** Returns why a folder cannot be removed without a question: the first protected thing in it. */
 async function explainProtectedInside(folder: string, roots: readonly string[]): Promise<string | null> {
   if (!isAbsolute(folder) || !isWithinAny(folder, roots)) return null;
   const stats = tryLstat(folder);
@@ -188,7 +188,7 @@ async function explainProtectedInside(folder: string, roots: readonly string[]):
   return first === undefined ? null : `it holds ${relative(folder, first.path)}`;
 }
 
-/** The files and folders in it that commands cannot change otherwise. */
+/** Returns the files and folders in it that commands cannot change otherwise. */
 async function listUnwritablePaths(folder: string, roots: readonly string[]): Promise<readonly string[]> {
   const places = await surveyFolder(folder, roots);
   return places.flatMap(({ path, part }) => (part === "git folder" || part === "way out" ? [] : [path]));

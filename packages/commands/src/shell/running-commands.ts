@@ -41,7 +41,7 @@ const CLEANUP_INTERVAL_MS = 5000;
 const MAX_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** The commands of MachineCommands on this machine, with all that they started. */
+/** Implements MachineCommands on this machine: runs commands, and ends all that they started. */
 export class RunningCommands {
   readonly #shell: ShellProgram;
   readonly #outputFolder: string;
@@ -88,7 +88,7 @@ export class RunningCommands {
     return this.#space;
   }
 
-  /** Runs at most once every CLEANING_MS. */
+  /** Ends the leftovers of crashed Burins, at most once every CLEANUP_INTERVAL_MS. */
   endLeftoversOnce(): Promise<number> {
     if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANUP_INTERVAL_MS)
       return this.#cleaned;
@@ -117,7 +117,7 @@ export class RunningCommands {
     return (await this.#openSpace()) !== null;
   }
 
-  /** Removed by the caller, or after a crash by the next Burin. */
+  /** Creates a temporary folder. The caller removes it; after a crash, the next Burin does. */
   async temporaryFolder(): Promise<string> {
     return this.#makeTemporary();
   }
@@ -128,7 +128,7 @@ export class RunningCommands {
     return folder;
   }
 
-  /** Rejects when the program cannot be started, or needs limits and there are none. */
+  /** Starts a server. Rejects when the program cannot be started, or needs limits and there are none. */
   async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
     const { command, args, cwd } = request;
     const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
@@ -196,7 +196,10 @@ export class RunningCommands {
     return run;
   }
 
-  /** Files that other commands created before this call are not the work of a call without limits. */
+  /**
+   * Begins a call. Takes back the files that other commands created before it, because they are not the work of a call
+   * without limits.
+   */
   async #beginCall({ exception, writes = [] }: CommandRequest): Promise<() => void> {
     if (exception !== "unlimited") return () => {};
     await Promise.all([...this.#running.keys()].map((run) => run.takenBack()));
@@ -210,14 +213,17 @@ export class RunningCommands {
     return this.#env;
   }
 
-  /** Keeps a command, and git in it, from doing more than reading; the sandbox does not know what programs do. */
+  /**
+   * Builds variables that keep a command, and git in it, from doing more than reading; the sandbox does not know what
+   * programs do.
+   */
   #buildReadingEnvironment(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? ALLOWED_GIT_ENVIRONMENT : {};
     const paths = mapCodePaths(this.#buildEnvironment(), (path) => filterPath(path, this.#options.roots));
     return { ...buildReadOnlyEnvironment({ isSandboxed }), ...paths };
   }
 
-  /** The protected files that the words of a command, or git, say it would write, and why they matter. */
+  /** Returns the protected files that a command would write, according to its words or to git, and why they matter. */
   async protectedWrites(request: CommandRequest): Promise<readonly ProtectedWrite[]> {
     if (this.#shell.kind === "cmd" || this.#shell.kind === "powershell") return [];
     const { sandbox } = await this.#limits.state(this.#isReadOnly(request));
@@ -335,7 +341,7 @@ interface CommandLaunch {
 }
 
 interface Running extends BackgroundCommand<CommandRun> {
-  /** Ends what the user has allowed it to write. */
+  /** Ends the permission to write protected files. */
   readonly endCall: () => void;
 }
 
@@ -346,7 +352,10 @@ interface Session {
   readonly forget: () => void;
 }
 
-/** PowerShell gets UTF-16 in base64, so that nothing is changed on the way; cmd strips exactly one pair of quotes. */
+/**
+ * Formats a command for the shell. PowerShell gets UTF-16 in base64, so that nothing is changed on the way; cmd strips
+ * exactly one pair of quotes.
+ */
 export function buildShellArguments(shell: ShellProgram, command: string): string[] {
   switch (shell.kind) {
     case "powershell": {

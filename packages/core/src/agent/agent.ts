@@ -76,11 +76,11 @@ export interface AgentOptions {
   readonly conversation: Conversation;
 }
 
-/** What one run works on. */
+/** The input of one run. */
 interface Order {
   readonly input: Prompt | readonly FunctionCall[];
   readonly events: EventQueue<AgentEvent>;
-  /** The run before it. */
+  /** The previous run. */
   readonly earlier: Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export class Agent {
       needs.conversation.replay(event);
       needs.background?.replay(event);
       if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
-      // A turn here ends with this event. A session that another program wrote has none.
+      // true if a turn ends with this event. A session that another program wrote has no such event.
       if (event.type === "context_fill") this.#isBriefed = true;
     }
     const account = { purpose: "compaction", budget, tell } as const;
@@ -133,7 +133,7 @@ export class Agent {
     return this.#conversation.history.messages;
   }
 
-  /** Estimated for the request that would be sent now. */
+  /** How full the window is, estimated for the request that would be sent now. */
   get contextFill(): ContextFill {
     return this.#compactor.fill;
   }

@@ -166,7 +166,7 @@ export function trackModelUsage(
     let text = "";
     for await (const event of model.stream(request, signal)) {
       if (event.type === "text") text += event.text;
-      // It belongs to no reply, so there is nothing to restart.
+      // The notice belongs to no reply of the session, so nothing restarts with it.
       if (event.type === "notice") tell(createNotice(event.message));
       if (event.type === "usage") {
         isCounted = true;

@@ -103,11 +103,14 @@ function appendPlan(text: string, answer: Failure): string {
   return [text, question.plan].filter((piece) => piece !== "").join("\n\n");
 }
 
-/** From this failure of the same call on, the answer contains a correction. */
+/** The number of failures of the same call from which on the answer contains a correction. */
 const CORRECTED_AT = 3;
-/** This failure ends the run. */
+/** The number of failures of the same call that ends the run. */
 const ENDED_AT = 6;
-/** The same for a call that succeeds with the same answer each time and nothing else between. */
+/**
+ * The number of successes of the same call, with the same answer and nothing else between, from which on it is
+ * corrected.
+ */
 const POINTLESS_AT = 5;
 const POINTLESS_END = 20;
 

@@ -7,15 +7,15 @@ import type { Agent } from "./agent.ts";
 /** A helper with its own history and instructions, and never more rights than its session. */
 export interface SubagentDefinition {
   readonly name: string;
-  /** For the model: when to use it for a task. */
+  /** Tells the model when to use the subagent for a task. */
   readonly description: string;
   /** Added to the system prompt. */
   readonly prompt: string;
   /** Names or globs; default: every tool that a subagent can have. */
   readonly tools?: readonly string[] | undefined;
-  /** Names or globs of those that it cannot have all the same. */
+  /** Names or globs of tools that it does not get, even if `tools` includes them. */
   readonly withoutTools?: readonly string[] | undefined;
-  /** The name of its own model. */
+  /** The name of the model that the subagent uses. */
   readonly model?: string | undefined;
   /** The stricter of this mode and the session's applies. */
   readonly approvalMode?: ApprovalMode | undefined;

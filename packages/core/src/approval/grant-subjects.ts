@@ -3,9 +3,9 @@ import { NETWORK_PREFIX } from "./host-grants.ts";
 /** What an "always" would allow from then on, for front ends that describe it in words. */
 export interface GrantSubject {
   /**
-   * `command`: exactly this command. `commands`: the command with any further arguments. `file`, `folder`, `edits`:
-   * changes to one file, to all files in a folder, to any file. `rule`: nothing simpler than the rule itself describes
-   * it.
+   * What the grant covers. `command`: exactly this command. `commands`: the command with any further arguments. `file`,
+   * `folder`, `edits`: changes to one file, to all files in a folder, to any file. `rule`: no simpler description than
+   * the rule itself.
    */
   readonly kind:
     | "command"

@@ -11,10 +11,13 @@ export interface DeclaredToolsNeeds {
   readonly isWaiting: () => boolean;
 }
 
-/** Tools from these are always declared: they are few, and the user or the embedder chose each. */
+/** Sources whose tools are always declared: they are few, and the user or the embedder chose each. */
 const FREE_SOURCES = new Set(["built-in", "embedder"]);
 
-/** All that fit the budget, and those found by search; each keeps its position, for the caches of services. */
+/**
+ * The names of the declared tools: all that fit the budget, and those found by search. Each keeps its position, for the
+ * caches of services.
+ */
 export class DeclaredTools {
   readonly #needs: DeclaredToolsNeeds;
   readonly #order = new Set<string>();
@@ -41,7 +44,7 @@ export class DeclaredTools {
         left -= cost;
       }
     }
-    // It finds the others, so it is declared only when there are others.
+    // The search tool is declared only when there are tools that it can find.
     const search = all.has(TOOL_SEARCH) && !this.#order.has(TOOL_SEARCH) && (leavesOut || isWaiting());
     for (const name of [...added, ...(search ? [TOOL_SEARCH] : [])].sort()) this.#order.add(name);
     return this.#listDeclared(all).map(buildDeclaration);

@@ -110,7 +110,7 @@ interface TaskGround extends SubagentOptions {
   readonly hear: (event: AgentEvent) => void;
 }
 
-/** The agent of one task, or why there can be none. */
+/** Returns the agent for one task, or why there can be none. */
 function openAgent(definition: SubagentDefinition, parentCallId: string, ground: TaskGround): Agent | string {
   const { tools, hear, home, models, budget, maxTurns, mainPrompt } = ground;
   const conversation = new Conversation(hear);

@@ -152,7 +152,7 @@ export class Session {
     if (end !== null) yield end;
   }
 
-  /** The events before the work, and what the agent works on: null where there is nothing. */
+  /** Returns the events that precede the work, and the input for the agent; null where there is nothing to work on. */
   async #beginRun(prompt: Prompt | null, signal: AbortSignal) {
     const words = await this.#prepare(prompt?.text ?? null, signal);
     const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
@@ -219,7 +219,7 @@ export class Session {
     return [announcement, ...told.map(createNotice), ...answers.map(this.#conversation.note)];
   }
 
-  /** A note when the model's last turn was cut off, or the end when there is nothing to continue. */
+  /** Returns a note when the model's last turn was cut off, or the end of the run when there is nothing to continue. */
   async #findGap(): Promise<{ readonly event?: AgentEvent; readonly end?: RunEnd }> {
     if (this.history.at(-1)?.role === "user") return {};
     const { createCutOffNote, createNothingLeftEnd } = await loadRunEndings();
@@ -234,13 +234,13 @@ export class Session {
     return this.#recording.end(this.#lastEnd);
   }
 
-  /** The event, after what the user should know by now. */
+  /** Returns the event, preceded by messages that the user should see by now. */
   #withNotes(event?: AgentEvent): AgentEvent[] {
     const notes = this.#tools.notes.splice(0).map((message) => this.#noted(createNotice(message)));
     return event === undefined ? notes : [...notes, this.#noteIfNew(event)];
   }
 
-  /** The conversation has noted all others when they happened. */
+  /** Notes an event that the conversation has not noted yet. */
   #noteIfNew(event: AgentEvent): AgentEvent {
     const isNew = event.type === "notice" || event === this.#parts.announcement;
     return isNew ? this.#noted(event) : event;

@@ -43,7 +43,7 @@ import {
 
 const IDLE_MS = 300;
 const EXACT = { caseSensitive: true };
-/** Tools that only the session has: they handle its plan, todos, tasks and tool search. */
+/** Tools that only the session itself has: they handle its plan, todos, tasks and tool search. */
 const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
@@ -106,7 +106,7 @@ export class ToolSet {
   readonly spoken = { inputs: 0 };
   readonly judge: SchedulerOptions["judge"];
   readonly runCalls: RunCalls;
-  /** What only git knows about the folder. Only set for a session. */
+  /** The facts about the folder that only git knows. Only set for a session. */
   readonly gitNews: GitNews | undefined;
   /** Asks git, in parallel to the first request and only then: later, calls may have changed the answer. */
   readonly onRequestSent = once(() => this.gitNews?.readGitFacts(this.#closing.signal));

@@ -8,7 +8,7 @@ import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { describeFault, readLastOutput } from "../discovery/discovered-tool.ts";
 import { markHookText } from "../text/hook-words.ts";
 
-/** From the loosest to the strictest. */
+/** The decisions, from the least strict to the strictest. */
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const STRICTNESS: readonly unknown[] = DECISIONS;
 

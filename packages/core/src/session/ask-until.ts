@@ -6,7 +6,9 @@ import type { Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";
 import { readExitCode } from "./work-proof.ts";
 
-/** The final end of the run, or a message that asks the model for a better answer. */
+/**
+ * The result of checking an attempt: the final end of the run, or a message that asks the model for a better answer.
+ */
 type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
 
 interface Attempt {
@@ -15,9 +17,9 @@ interface Attempt {
   readonly hasWorked: boolean;
 }
 
-/** What a run must meet at its end: an answer of a given form, a check that passes. */
+/** A demand that a run must meet at its end: an answer of a given form, or a check that passes. */
 interface Demand {
-  /** The prompt as the model gets it; null continues without one. */
+  /** Returns the prompt as the model gets it; null to continue without one. */
   readonly tell: (prompt: string | null) => string | null;
   readonly judge: (end: RunEnd, attempt: Attempt) => Promise<Verdict>;
 }
@@ -73,7 +75,9 @@ function tellAll(all: readonly { readonly demand: Demand }[], prompt: string | n
 const MAX_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
-/** The answer is JSON that fits. The schema follows the prompt, so that requests start the same. */
+/**
+ * Demands an answer in JSON that matches the schema. The schema follows the prompt, so that requests start the same.
+ */
 function demandAnswer(schema: JsonSchema): Demand {
   const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
   let isTold = false;
@@ -135,7 +139,7 @@ export interface Check {
   readonly journal: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** The user's check passes; failures go back to the model until it does or a limit ends it. */
+/** Demands that the user's check passes. The model gets its failures until it does or a limit ends the run. */
 function demandCheck(check: Check): Demand {
   const { command, signal, budget } = check;
   const judge: Demand["judge"] = async (end, { count: attempts, hasWorked }) => {

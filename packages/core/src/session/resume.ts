@@ -72,7 +72,7 @@ async function copySession(place: SessionFile, { home, root, hear }: ResumeOptio
   return { id, session: new PastSession(path, hear), lock, forkOf: place.id };
 }
 
-/** From what `restoreSession` makes a record again. */
+/** What `restoreSession` needs to rebuild a log. */
 export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
   /** The id of the session, as its first event names it. */
   readonly id: string;

@@ -5,7 +5,7 @@ import type { ProofOfWork } from "./work-proof.ts";
 
 /** Passes each event of a session, when it happens, to all that keep something of it. */
 export class SessionEvents {
-  /** Of the current run. */
+  /** The proof of the current run's work. */
   work: ProofOfWork | null = null;
   readonly #recording: Recording;
   readonly #parked: ParkedQuestions | undefined;

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** The keys that the user has kept, for variables that the environment does not have; most users have none. */
+/**
+ * Returns the keys that the user has stored, for variables that the environment does not have; most users have stored
+ * none.
+ */
 export async function readKeptKeys(
   home: string,
   environment: NodeJS.ProcessEnv,

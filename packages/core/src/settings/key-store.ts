@@ -6,14 +6,14 @@ import { hashText } from "@burin/mcp/definition";
 import { keychainRemove, readSecret, storeSecret } from "@burin/mcp/keychain";
 
 const SERVICE = "burin-keys";
-/** No other variable is ever set from the file. */
+/** The only variables that are set from the file. */
 const OF_A_KEY = /^(?:[A-Z][A-Z0-9_]*_API_KEY|KEY_OF_[A-Z0-9_]+)$/;
 
-/** A key of a service that the user has given once for all starts. */
+/** A service's key that the user has stored for all starts. */
 export interface KeptKey {
-  /** The variable that it stands for. */
+  /** The environment variable that the key replaces. */
   readonly variable: string;
-  /** The only host that the user has confirmed for it. */
+  /** The only host that may get the key: the user has confirmed it. */
   readonly host: string;
   readonly place: "keychain" | "file";
   readonly keptAt: string;
@@ -22,11 +22,11 @@ export interface KeptKey {
 interface Entry {
   readonly host: string;
   readonly keptAt: string;
-  /** Absent where the keychain has it. */
+  /** The key itself; absent where the keychain has it. */
   readonly key?: string;
 }
 
-/** Keys in the system's keychain where it works, otherwise in a file that only the user can read. */
+/** Stores keys in the system's keychain where it works, otherwise in a file that only the user can read. */
 export class KeyStore {
   readonly #home: string;
   readonly #usesKeychain: boolean;
@@ -45,7 +45,7 @@ export class KeyStore {
     });
   }
 
-  /** What is kept for variables that the environment does not have. A broken file gives none. */
+  /** Returns the stored keys for variables that the environment does not have. A broken file gives none. */
   async readVariables(environment: NodeJS.ProcessEnv): Promise<Readonly<Record<string, string>>> {
     const text = await readHomeFile(this.file).catch(() => null);
     if (text === null) return {};
@@ -60,7 +60,7 @@ export class KeyStore {
     return Object.fromEntries(found.filter((one): one is [string, string] => one[1] !== null));
   }
 
-  /** Resolves to where it is. Throws SettingsError where nothing can be written. */
+  /** Stores a key. Resolves to the place where it is. Throws SettingsError where nothing can be written. */
   async storeKey(variable: string, host: string, key: string): Promise<KeptKey["place"]> {
     const isInKeychain = this.#usesKeychain && (await storeSecret(this.#hashName(variable), key, SERVICE));
     const entry: Entry = { host, keptAt: new Date().toISOString(), ...(isInKeychain ? {} : { key }) };
@@ -68,7 +68,7 @@ export class KeyStore {
     return isInKeychain ? "keychain" : "file";
   }
 
-  /** Returns false when no such key is kept. */
+  /** Removes a key. Returns false when no such key is stored. */
   async remove(variable: string): Promise<boolean> {
     const known = (await this.list()).find((one) => one.variable === variable);
     if (known === undefined) return false;
@@ -85,13 +85,13 @@ export class KeyStore {
     });
   }
 
-  /** Each home has its own keys. */
+  /** Returns the name of the keychain's entry: each home has its own keys. */
   #hashName(variable: string): string {
     return hashText({ home: this.#home, variable });
   }
 }
 
-/** Throws where the file is not what was written: changing it would lose the keys in it. */
+/** Reads the file. Throws if it is not valid, because changing it would lose the keys in it. */
 function parseEntries(text: string | null, file: string): Readonly<Record<string, Entry>> {
   if (text === null || text.trim() === "") return {};
   const value = parseJson(text);

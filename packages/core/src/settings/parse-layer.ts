@@ -92,7 +92,7 @@ interface UnknownKey {
   readonly key: string;
   /** The setting that was probably meant. */
   readonly meant?: string;
-  /** Every setting that is known at this place. */
+  /** Every known setting at this place. */
   readonly known: readonly string[];
 }
 

@@ -34,7 +34,7 @@ const KEYS: Readonly<Record<Exclude<SettingScope, "acts">, readonly string[]>> =
   harmless: [
     ...["ui.language", "ui.theme", "ui.colors", "ui.sideBySide", "ui.vim", "ui.notify", "ui.screenReader"],
     ...["$schema", "model.name", "model.timeoutSeconds", "model.contextWindow"],
-    // These only name models that the user has configured.
+    // These keys only name models that the user has configured.
     ...["model.small", "model.subagent"],
     ...["tools.exclude", "tools.editCorrection", "tools.svgAsText", "tools.schemaBudget"],
     ...["tools.toolDiscoverySeconds", "tools.toolCallSeconds"],
@@ -42,15 +42,15 @@ const KEYS: Readonly<Record<Exclude<SettingScope, "acts">, readonly string[]>> =
   tightens: ["permissions.ask", "permissions.deny", "files.ignore", "files.ignoreFileNames"],
   loosens: [
     ...["approvalMode", "permissions.allow", "sandbox.hide", "shell.passEnvironment", "web.allowedHosts"],
-    // These decide who gets the conversation and the user's keys.
+    // These keys decide who gets the conversation and the user's API keys.
     ...["models", "model.provider", "model.baseUrl", "model.apiKeyEnv", "model.fallbacks", "model.key"],
     ...["model.certificate", "model.headers", "model.body", "model.bearer"],
     ...["model.organization", "model.project"],
-    // With this, text from a file could become a call.
+    // With this key, text from a file could become a call.
     "model.callsInText",
     // This decides how a budget of money is counted.
     "model.prices",
-    // It runs at each start.
+    // This command runs at each start.
     "ui.statusLine",
     // These decide who gets data about sessions, or the queries of searches and their key.
     ...["telemetry", "web.search"],

@@ -21,7 +21,7 @@ interface Registered {
   readonly tool: Tool;
   readonly source: string;
   readonly plainName: string | undefined;
-  /** It is one of the fourteen that come with Burin. */
+  /** true for one of the fourteen tools that come with Burin. */
   readonly isOwn?: boolean;
 }
 

@@ -9,7 +9,7 @@ export function tryLstat(path: string): Stats | null {
   return withFallback(null, () => lstatSync(path, { throwIfNoEntry: false }) ?? null);
 }
 
-/** Also null for a file that is too large or not a regular file. */
+/** Returns null for a missing file, and for one that is too large or not a regular file. */
 export function tryReadBytes(path: string, mostBytes: number): Buffer | null {
   return withFallback(null, () => readBytes(path, mostBytes));
 }
@@ -26,7 +26,7 @@ export function tryRealPath(path: string): string | null {
   return withFallback(null, () => realpathSync.native(path));
 }
 
-/** Where a path leads, or would lead if its missing parts were created. */
+/** Returns where a path leads, or where it would lead if its missing parts were created. */
 export function resolveExisting(path: string): string {
   const above = dirname(path);
   return tryRealPath(path) ?? (above === path ? path : join(resolveExisting(above), basename(path)));

@@ -22,8 +22,8 @@ export async function readHomeFile(path: string): Promise<string | null> {
 }
 
 /**
- * Changes such a file so that nothing is ever lost: one process at a time, and after a crash the file has the old
- * text or the new one. `change` gets the current text; when it returns null or throws, the file stays as it is.
+ * Changes a file in the user's folder without loss: one process at a time, and after a crash the file has the old text
+ * or the new one. `change` gets the current text; when it returns null or throws, the file stays as it is.
  */
 export async function changeHomeFile(
   path: string,
@@ -80,7 +80,7 @@ interface ListRules<Item> {
   readonly consequence: string;
 }
 
-/** A list that is the whole content of such a file. A file that is not valid is left as it is. */
+/** A list that is the whole content of a file in the user's folder. A file that is not valid is left as it is. */
 export class HomeList<Item> {
   readonly path: string;
   readonly #rules: ListRules<Item>;

@@ -9,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const RETRY_MS = 5;
 /** Errors that mean the system does not allow such sockets, for example inside a sandbox. */
 const UNSUPPORTED_CODES = new Set(["EPERM", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENOSYS", "EROFS"]);
-/** macOS and the BSDs open and lock in one step; Node passes the flag on but does not name it. */
+/** On macOS and the BSDs, this flag opens and locks in one step; Node passes it on but does not name it. */
 const O_EXLOCK = 0x20;
 
 export interface LockOptions {
@@ -28,11 +28,11 @@ export class PathLockError extends Error {
 const queues = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `work` while nothing else on this machine can hold the lock of this real path, to read, compare and replace. The
- * lock is a name that the system gives to one process at a time and frees when that process ends, however it ends. So
- * there are no lock files in anyone's folders, no process ids that may have been reused, and one name whatever the home
- * or temporary folder is. A waiting process connects to the holder and learns of the release without polling. Throws
- * PathLockError after too long a wait, and the signal's reason when it aborts.
+ * Runs `work` while nothing else on this machine holds the lock of this real path, to read, compare and replace the
+ * file. The lock is a name that the system gives to one process at a time and frees when that process ends, in whatever
+ * way. So there are no lock files in anyone's folders, no process ids that may have been reused, and one name whatever
+ * the home or temporary folder is. A waiting process connects to the holder and learns of the release without polling.
+ * Throws PathLockError after too long a wait, and the signal's reason when it aborts.
  */
 export async function lockPath<T>(
   realPath: string,
@@ -61,7 +61,10 @@ export async function lockPath<T>(
 
 type Release = () => void;
 
-/** One try: the lock, or a wait for its holder that resolves to the holder's process id, where it is known. */
+/**
+ * The result of one try: the lock's release, or a wait for the process that holds it, which resolves to the process id,
+ * if known.
+ */
 type LockAttempt = Release | { wait(until: AbortSignal): Promise<string | null> };
 
 async function acquireLock(realPath: string, patienceMs: number, signal?: AbortSignal): Promise<Release> {
@@ -85,7 +88,7 @@ function tryAcquire(name: string): Promise<LockAttempt> | LockAttempt {
   return tryLockFile(name);
 }
 
-/** A socket that listens under a name of the system, not of a folder. */
+/** Opens a socket that listens under a name of the system, not of a folder. */
 function tryListen(path: string): Promise<LockAttempt> {
   return new Promise((resolve, reject) => {
     const waiting = new Set<Socket>();

@@ -24,7 +24,7 @@ export function readBeginning(path: string, mostBytes: number): Buffer {
   return readBeginningAndClose(openRegularFile(path), mostBytes);
 }
 
-/** The same for a file that is open; closes it. */
+/** Returns the first bytes of an open file, and closes it. */
 export function readBeginningAndClose(descriptor: number, mostBytes: number): Buffer {
   try {
     const bytes = Buffer.alloc(mostBytes);
@@ -46,7 +46,9 @@ export function readText(path: string, mostBytes: number, moreFlags = 0): string
   return readBytes(path, mostBytes, moreFlags)?.toString("utf8") ?? null;
 }
 
-/** The same for a file that the user named: it may also be the pipe of a shell's process substitution. */
+/**
+ * Like `readRegularFile`, for a file that the user named: it may also be the pipe of a shell's process substitution.
+ */
 export function readUserText(path: string, mostBytes: number): string | null {
   return readAllBytes(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
 }

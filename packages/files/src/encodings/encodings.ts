@@ -1,5 +1,5 @@
 import { rememberResults } from "@burin/contract/async/once";
-/** A character that cannot be written in an encoding. */
+/** Where a text has a character that its encoding cannot write. */
 export interface UnencodableCharacter {
   readonly character: string;
   /** In UTF-16 units. */
@@ -120,7 +120,7 @@ function encodeUtf32(text: string, isLittle: boolean): Buffer {
   return isLittle ? bytes : bytes.swap32();
 }
 
-/** Maps code points to bytes, with the first byte in the most significant position. */
+/** Maps code points to bytes; the first byte is the most significant one. */
 type ByteMap = ReadonlyMap<number, number>;
 
 const buildByteMap = rememberResults(invertDecoder);

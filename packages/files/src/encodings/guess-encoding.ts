@@ -16,10 +16,10 @@ interface Script {
 const COMMON_SIGNS = "’‘“”–—…€«»„‚•°§©®·¿¡½²³ºª×µ№\u00a0";
 
 const RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё";
-/** French, Spanish and Portuguese, German and Nordic, Italian, Icelandic, and signs in English. */
+/** Letters of French, Spanish and Portuguese, German and Nordic, Italian, Icelandic, and signs of English. */
 const WESTERN =
   "éàèäüöçßñóíáêôîûùâúãõåøæëïœ óíáéñúãçêõâàü¿¡ªº äöüåßøæé èàùòìé áíðþöæéóúý £°±©®×½µ²™§³¼¾¥¢¶÷".split(" ");
-/** The first one also covers Slovak. */
+/** The letters of Czech also cover Slovak. */
 const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕ", "ęąłóżśćńź", "éáöóőüíúű", "čšžćđ", "ăîşţâ"];
 /** Latvian, Lithuanian and Estonian. */
 const BALTIC = ["āīēšūžņļģķč", "ėšųžąįūčę", "äõüöšž"];
@@ -45,7 +45,7 @@ const SCRIPTS: readonly Script[] = [
 const SAMPLE_BYTES = 64 * 1024;
 /** The most repeats of one word that count; more prove nothing. */
 const MAX_TIMES = 3;
-/** None of these bytes is the second of a character. */
+/** Bytes that are never the second byte of a character. */
 const WORD_ENDS = /[\0-/:-?]+/;
 const ASCII_COST = Math.log(1 / 40);
 const FAULT_COST = -25;
@@ -56,7 +56,7 @@ type Range = readonly [leadFrom: number, leadTo: number, trailFrom: number, trai
 
 interface DoubleByte {
   readonly encoding: string;
-  /** As in Script. */
+  /** As in `Script`. */
   readonly prior: number;
   /** The first range that fits is used. */
   readonly ranges: readonly Range[];
@@ -162,7 +162,7 @@ function scoreSingleByte(sample: Uint8Array, script: Script): number {
   return sum;
 }
 
-/** At least one of two neighbors is not ASCII. Is this pair normal in such a script? */
+/** Scores how normal this pair of characters, of which at least one is not ASCII, is in such a script. */
 function scoreNeighbours(before: number, byte: number, isLatin: boolean): number {
   if (before >= 0x80 && byte >= 0x80) return Math.log(isLatin ? 0.06 : 0.85);
   const besideLetter = isAsciiLetter(before) || isAsciiLetter(byte);

@@ -45,7 +45,7 @@ export function detectFormat(bytes: Uint8Array): TextFormat | null {
   return format === "narrow" ? { encoding: guessNarrowEncoding(bytes), markBytes: 0 } : format;
 }
 
-/** The text of a whole file without its byte order mark; null when it is not text. */
+/** Returns the text of a whole file without its byte order mark; null when it is not text. */
 export function decodeFile(bytes: Buffer): string | null {
   const format = detectFormat(bytes);
   return format && decodeBytes(bytes.subarray(format.markBytes), format.encoding);
@@ -70,7 +70,7 @@ function isWideText(bytes: Uint8Array, encoding: string): boolean {
   return !text.includes("\0") && strange <= text.length / 50;
 }
 
-/** Half of the bytes are NUL, all on the side where UTF-16 has them in European text. */
+/** Whether half of the bytes are NUL, all on the side where UTF-16 has them in European text. */
 function isObviouslyUtf16(head: Uint8Array, nulSide: 0 | 1): boolean {
   let nuls = 0;
   for (const [index, byte] of head.entries()) {
@@ -85,7 +85,7 @@ const SAMPLE_BYTES = 4096;
 /** In a small file, up to this many control characters mean nothing, unless they are most of it. */
 const MAX_CONTROLS = 32;
 
-/** Less than a third or so are control characters that text never has. */
+/** Whether fewer than about a third are control characters that text never has. */
 function isMostlyText(head: Uint8Array): boolean {
   const judged = head.subarray(0, SAMPLE_BYTES);
   let controls = 0;

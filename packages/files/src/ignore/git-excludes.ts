@@ -39,7 +39,7 @@ export function findWorkTreeTop(folder: string): string | null {
 export type GitExcludes = ReturnType<typeof readGitExcludes>;
 
 /**
- * Reads what git ignores besides `.gitignore` files: the excludes of the repository and of the user, and whether names
+ * Reads the excludes of the repository and of the user, which git applies besides `.gitignore` files, and whether names
  * are case-insensitive, which git notes for such disks.
  */
 export function readGitExcludes(top: string | null, environment: NodeJS.ProcessEnv) {

@@ -80,7 +80,10 @@ export class IgnoreFile {
     else this.#globs.add({ number, onPath, foldersOnly, glob });
   }
 
-  /** Of several rules for the same name, keep the last one, and the last one that is not for folders only. */
+  /**
+   * Adds a rule. Of several rules for the same name, keeps only the last one, and the last one that is not for folders
+   * only.
+   */
   #push(map: Map<string, number[]>, key: string, number: number): void {
     const before = this.#rules[number]?.foldersOnly ? (map.get(key) ?? []) : [];
     const forAll = before.find((one) => !this.#rules[one]?.foldersOnly);
@@ -101,7 +104,7 @@ function trimTrailingSpaces(line: string): string {
 }
 
 interface GlobRule {
-  /** Its position among the rules of its file: the last one that matches decides. */
+  /** The rule's position in its file: the last rule that matches decides. */
   readonly number: number;
   readonly onPath: boolean;
   readonly foldersOnly: boolean;

@@ -15,7 +15,7 @@ import { IgnoreFile } from "./ignore-file.ts";
 export type Visibility = "shown" | "git" | "own";
 
 export interface IgnoreSettings {
-  /** Names of further ignore files like `.burinignore`. */
+  /** The names of further ignore files that work like `.burinignore`. */
   readonly ignoreFileNames: readonly string[];
   /** Globs in the syntax of ignore files; nothing in a project can undo them. */
   readonly ignore: readonly string[];
@@ -38,12 +38,12 @@ interface Layer {
 export class IgnoreRules {
   readonly #roots: readonly string[];
   readonly #ownNames: readonly string[];
-  /** null when they have no rules, which is the usual case. */
+  /** The own rules of the settings; null when there are none, which is the usual case. */
   readonly #settings: IgnoreFile | null;
   readonly #folders = new Map<string, FolderRules>();
   readonly #environment: NodeJS.ProcessEnv | null;
 
-  /** If git's rules do not apply, no git file is read; what is hidden from all tools does not depend on them. */
+  /** If git's rules do not apply, no git file is read. Rules that hide a file from all tools apply in any case. */
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? {}) : null;
@@ -51,7 +51,7 @@ export class IgnoreRules {
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
-  /** The rules for what is directly in a folder of one of the roots. */
+  /** Returns the rules for what is directly in a folder of one of the roots. */
   readFolderRules(path: string): FolderRules {
     return getOrCreate(this.#folders, path, () =>
       this.#isTop(path)
@@ -61,8 +61,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The same for a folder that was named explicitly: it is opened even if git ignores it, and only git's rules inside
-   * it apply.
+   * Returns the rules for what is directly in a folder that was named explicitly. It is opened even if git ignores it,
+   * and only git's rules inside it apply.
    */
   openNamedFolder(path: string): FolderRules {
     const rules = this.readFolderRules(path);
@@ -123,16 +123,16 @@ function buildExcludeLayers({ excludes, ignoresCase }: GitExcludes): Layer[] {
     .filter(({ file }) => !file.isEmpty);
 }
 
-/** Everything that decides about one folder. */
+/** All rules that apply in one folder. */
 interface FolderState {
-  /** The strongest first. */
+  /** The layers of rules, the strongest first. */
   readonly git: readonly Layer[];
   readonly own: readonly Layer[];
   readonly settings: readonly Layer[];
   /** null when git's rules do not apply. */
   readonly environment: NodeJS.ProcessEnv | null;
   readonly ownNames: readonly string[];
-  /** Of git's rules. */
+  /** Whether git's rules ignore case. */
   readonly ignoresCase: boolean;
   readonly visibility: Visibility;
   readonly path: string;
@@ -145,14 +145,14 @@ export function ownIgnoreFiles({ ignoreFileNames }: Pick<IgnoreSettings, "ignore
   return [BURIN_IGNORE_FILE, ...ignoreFileNames];
 }
 
-/** The rules of a root on another machine, before its ignore files are read: those of the settings. */
+/** Returns the rules of a root on another machine before its ignore files are read: only those of the settings. */
 export function settingsRules({ ignore }: Pick<IgnoreSettings, "ignore">): FolderRules {
   const settings = ignore.length === 0 ? [] : [createLayer(ignore.join("\n"))];
   const none = { git: [], own: [], gitInside: [], ownNames: [], ignoresCase: false, path: "" };
   return new FolderRules({ ...none, settings, environment: null, visibility: "shown" });
 }
 
-/** The rules for what is directly in one folder. */
+/** The rules for the entries of one folder. */
 export class FolderRules {
   readonly #state: FolderState;
 
@@ -164,7 +164,10 @@ export class FolderRules {
     return this.#state.visibility;
   }
 
-  /** Everything in an ignored folder is ignored too; a name that our own files keep wins over git. */
+  /**
+   * Finds what the rules say about an entry. Everything in an ignored folder is ignored too. A name that Burin's own
+   * ignore files keep is shown even if git ignores it.
+   */
   findVisibility(name: string, isFolder: boolean): Visibility {
     const { git, own, settings, visibility } = this.#state;
     if (visibility === "own") return "own";
@@ -191,7 +194,7 @@ export class FolderRules {
     );
   }
 
-  /** These rules with those of the ignore files in `path`, which is this folder. */
+  /** Returns these rules together with those of the ignore files in `path`, which is this folder. */
   addFolderFiles(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = joinPath(path, ".gitignore");
@@ -210,7 +213,7 @@ export class FolderRules {
     return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });
   }
 
-  /** The same folder with the texts of its own ignore files, where they are not on this computer. */
+  /** Returns these rules together with the given texts of the folder's ignore files, which are not on this computer. */
   withTexts(path: string, git: string | null, own: readonly string[]): FolderRules {
     const { git: gitAbove, own: ownAbove } = this.#state;
     const gitInside = git === null ? [] : [createLayer(git, joinPath(path, ".gitignore"))];
@@ -219,19 +222,19 @@ export class FolderRules {
     return new FolderRules({ ...this.#state, ...layers, gitInside, path });
   }
 
-  /** The rules of this folder without git's rules from the folders above. */
+  /** Returns the rules of this folder without git's rules from the folders above. */
   withoutOuterGitRules(): FolderRules {
     return new FolderRules({ ...this.#state, git: this.#state.gitInside, visibility: "shown" });
   }
 
-  /** The rules of this folder as a root: a root is never ignored itself. */
+  /** Returns the rules of this folder as a root: a root is never ignored itself. */
   asRoot(settings: readonly Layer[]): FolderRules {
     const base = this.visibility === "shown" ? this : this.withoutOuterGitRules();
     return new FolderRules({ ...base.#state, settings, visibility: "shown" });
   }
 }
 
-/** `join` would normalize dots in both parts, for each folder of a walk. */
+/** Joins two paths without `join`, which would normalize dots in both parts for each folder of a walk. */
 function joinPath(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }

@@ -6,12 +6,12 @@ import { IgnoreRules, type IgnoreSettings } from "./ignore.ts";
 import { TimeSlices, Walk, type WalkWatch } from "./walk.ts";
 
 export interface TreeRequest {
-  /** Their real paths. */
+  /** The real paths of the roots. */
   readonly roots: readonly string[];
   readonly settings: IgnoreSettings;
   /** A folder that is skipped wherever it is: Burin's own data changes all the time. */
   readonly except: string;
-  /** What else to collect while a root is walked through. */
+  /** Returns callbacks that collect other things while a root is walked through. */
   readonly watchIn?: (root: string) => WalkWatch;
 }
 
@@ -23,7 +23,7 @@ export interface TreeSnapshot {
    * false if the tree was too large or a folder could not be read; nothing can then be concluded from what is missing.
    */
   readonly isComplete: boolean;
-  /** The tree was too large to be looked at completely. */
+  /** true if the tree was too large to be looked at completely. */
   readonly isTruncated: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface WalkRequest {
   readonly watch?: WalkWatch;
 }
 
-/** Hears of what a walk does not return. Paths are relative to the start; those of folders end with `/`. */
+/** Callbacks for what a walk does not return. Paths are relative to the start; those of folders end with `/`. */
 export interface WalkWatch {
   /** Called for each folder below the start that is entered. */
   onFolder(folder: string): void;
@@ -23,24 +23,24 @@ export interface WalkWatch {
   onSkipped(path: string): void;
 }
 
-/** Made by a package manager or git, and never what a search is for. */
+/** Folders that a package manager or git creates. They are never what a search is for. */
 const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
 const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
 
 /** Consecutive files and links of one folder, in the order of all paths. */
 export interface WalkBatch {
-  /** From the start, with a `/` at its end; empty for the start itself. */
+  /** The folder's path from the start, with a `/` at its end; empty for the start itself. */
   readonly folder: string;
   readonly names: readonly string[];
   /** The links among them, which may lead anywhere; the caller must check them. */
   readonly links: ReadonlySet<string>;
-  /** No file of the folder was skipped, in this batch or another. */
+  /** true if no file of the folder was skipped, in this batch or another. */
   readonly isWhole: boolean;
 }
 
 interface Frame {
-  /** The names that are shown; those of folders end in a slash. */
+  /** The entries that are not ignored; the names of folders end with a slash. */
   readonly names: readonly string[];
   readonly links: ReadonlySet<string>;
   readonly path: string;
@@ -50,8 +50,8 @@ interface Frame {
 }
 
 /**
- * All regular files and links in a folder and below, in the order of their paths by code point. Ignored folders are
- * never opened and links never followed, so loops of links do no harm.
+ * Walks through all regular files and links in and below a folder, in the order of their paths by code point. Ignored
+ * folders are never opened and links never followed, so loops of links do no harm.
  */
 export class Walk {
   /** The number of folders that could not be read. */
@@ -69,7 +69,7 @@ export class Walk {
     if (start !== null) this.#frames.push(start);
   }
 
-  /** Returns null at the end. */
+  /** Returns the next files; null at the end. */
   nextBatch(): WalkBatch | null {
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
       const { names, links, path, isWhole, next } = frame;
@@ -137,7 +137,7 @@ export class Walk {
   }
 }
 
-/** How long a long task may keep the event loop busy. */
+/** How long a task may keep the event loop busy in one go. */
 const MAX_SLICE_MS = 8;
 
 /** Lets a long synchronous task pause now and then, and stop at its time limit. */

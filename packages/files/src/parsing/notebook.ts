@@ -18,7 +18,7 @@ export function readNotebook(text: string): { readonly cells: unknown[]; readonl
   return Array.isArray(cells) ? { cells, metadata } : null;
 }
 
-/** A notebook cell by cell as Markdown, with limited outputs; null when the text is not a notebook. */
+/** Renders a notebook cell by cell as Markdown, with limited outputs. Returns null when the text is not a notebook. */
 export function renderNotebook(text: string): string | null {
   const notebook = readNotebook(text);
   if (notebook === null) return null;
@@ -65,7 +65,7 @@ function joinText(value: unknown, separator = ""): string {
 }
 
 function truncateText(text: string): string {
-  // Plain text has no use for color codes.
+  // Remove color codes, which mean nothing in plain text.
   const plain = text.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g"), "");
   if (plain.length <= MAX_OUTPUT_CHARACTERS) return plain;
   const left = plain.length - MAX_OUTPUT_CHARACTERS;

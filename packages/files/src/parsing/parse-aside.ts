@@ -4,7 +4,7 @@ import { WebError } from "@burin/net/web-error";
 
 export type PageFormat = "markdown" | "text" | "html";
 
-/** The text of a response as it came. */
+/** The text of a response as it arrived. */
 export interface RawPage {
   readonly raw: string;
   readonly url: string;
@@ -36,7 +36,7 @@ export interface ParseRequest {
   readonly input: unknown;
 }
 
-/** The one message that it sends. */
+/** The only message that a worker sends. */
 export type ParseResponse =
   | { readonly value: unknown }
   | { readonly fault: { readonly type: string; readonly message: string } };
@@ -56,7 +56,7 @@ const WORKER_PATHS = [
 ];
 
 interface Limits {
-  /** What is parsed, as the start of a sentence. */
+  /** What is parsed, in words that begin a sentence. */
   readonly what: string;
   readonly signal: AbortSignal;
 }

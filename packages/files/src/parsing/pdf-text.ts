@@ -5,7 +5,9 @@ import { WebError } from "@burin/net/web-error";
 /** A page takes some milliseconds; a document may have thousands. */
 const MAX_MS = 20_000;
 
-/** Page by page; empty when its pages are images. Throws a WebError when it cannot be read. */
+/**
+ * Returns the text page by page; empty when the pages are images. Throws a WebError when the document cannot be read.
+ */
 export async function extractPdfText(bytes: Uint8Array): Promise<string> {
   const { getDocumentProxy } = await import("unpdf");
   // The reader takes ownership of the bytes.

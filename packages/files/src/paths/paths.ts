@@ -71,13 +71,13 @@ function resolvePatternFolder(pattern: string): string | null {
 }
 
 export interface LocatedPath {
-  /** Spelled as it was given. */
+  /** The path as it was given. */
   readonly absolute: string;
-  /** The real location, which is what must be inside the roots. */
+  /** The real location, which must be inside the roots. */
   readonly real: string;
 }
 
-/** Resolves links; for a path that does not exist yet, those of its nearest existing ancestor. */
+/** Resolves the links in a path; for one that does not exist yet, those of its nearest existing ancestor. */
 export async function locatePath(path: string, roots: readonly string[]): Promise<LocatedPath> {
   if (path.includes("\0")) throw new WorkspaceError("invalid_path", "A path cannot contain a NUL character.");
   const absolute = isAbsolute(path) ? resolve(path) : resolve(roots[0] ?? "", path);
@@ -100,7 +100,8 @@ function hasAnsweredRecently(folder: string): boolean {
 }
 
 /**
- * Runs on another thread, which may hang if the disk does not respond. Right after a response, this thread is faster.
+ * Resolves on another thread, because it hangs if the disk does not respond. Right after a response, this thread is
+ * used: it is faster.
  */
 async function resolveRealPath(path: string): Promise<string> {
   const folder = dirname(path);
@@ -134,7 +135,7 @@ async function resolveLocation(absolute: string): Promise<string> {
 
 export interface OpenedFile {
   readonly descriptor: number;
-  /** Absolute, spelled as it was given. */
+  /** The absolute path as it was given. */
   readonly path: string;
   /** The real location of what was opened. Safe in a message; not safe to open again. */
   readonly realPath: string;
@@ -150,7 +151,7 @@ export async function openInsideRoots(path: string, roots: readonly string[]): P
   return opened;
 }
 
-/** Never waits for a FIFO. */
+/** The flags for reading, with which an open never waits for the other end of a FIFO. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
@@ -197,7 +198,7 @@ async function checkOpened(
   }
 }
 
-/** Linux does, where /proc is mounted. */
+/** Whether the system has paths for open descriptors: Linux does, where /proc is mounted. */
 export const HAS_DESCRIPTOR_PATHS = process.platform === "linux" && existsSync("/proc/self/fd");
 
 /** Linux appends text to the name if another file has taken it since. */

@@ -1,7 +1,7 @@
 import { type CharSet, countCharacters, listRanges, subtract } from "@burin/contract/patterns/char-set";
 import type { Pattern } from "@burin/contract/patterns/pattern";
 
-/** The two syntaxes of the engines. */
+/** The two regular-expression syntaxes that engines understand. */
 export type Flavour = "ripgrep" | "extended";
 
 /** Engines limit repeat counts differently, so a larger maximum is left open. */
@@ -95,17 +95,17 @@ function writeAsciiSet(set: CharSet, flavour: Flavour): string {
   return "^\\".includes(character) ? `\\${character}` : `[${character}]`;
 }
 
-/** The ASCII part of a set. */
+/** Returns the ASCII part of a set. */
 function intersectAscii(set: CharSet): CharSet {
   return subtract(set, [LAST_ASCII + 1, 0x10ffff]);
 }
 
-/** The set has most ASCII characters and others, so an engine would hardly be faster with it. */
+/** Whether the set has most ASCII characters and others too, so that an engine would hardly be faster with it. */
 function isNearlyAny(set: CharSet): boolean {
   return isMixed(set) && countCharacters(intersectAscii(set)) > 100;
 }
 
-/** A set of ASCII and other characters. */
+/** Formats a set of ASCII and other characters. */
 function isMixed(set: CharSet): boolean {
   const first = set[0] ?? 0;
   return first <= LAST_ASCII && (set.at(-1) ?? 0) > LAST_ASCII;
@@ -123,6 +123,6 @@ function formatBracket(ranges: readonly [number, number][]): string {
   const rankCharacter = (character: string) => (character === "]" ? -1 : "[^-".indexOf(character) + 1);
   const characters = codes.map((code) => String.fromCharCode(code));
   const items = characters.sort((one, other) => rankCharacter(one) - rankCharacter(other)).join("");
-  // A caret alone cannot come first.
+  // A caret must not come first, because it would negate the set.
   return items === "^-" ? "[-^]" : `[${items}]`;
 }

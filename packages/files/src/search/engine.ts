@@ -23,7 +23,7 @@ export interface Engine {
   readonly canReadUtf16: boolean;
   /** Whether a whole folder can be passed to it by its name. */
   readonly canTakeFolders: boolean;
-  /** The files come in the order of their paths. Resolves to null when the program fails. */
+  /** Returns the proposed files in the order of their paths. Resolves to null when the program fails. */
   proposeFiles(stretches: readonly WalkBatch[], signal: AbortSignal): Promise<ReadonlySet<string> | null>;
 }
 
@@ -32,7 +32,10 @@ export type CreateEngine = (pattern: Pattern, place: EngineOptions) => Engine | 
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** A child gets only the variables that it needs: nothing private, and nothing that could change what it does. */
+/**
+ * Builds a child process's environment with only the variables that it needs: nothing private, and nothing that could
+ * change what it does.
+ */
 function buildBareEnvironment({ environment, helpers }: EngineOptions): NodeJS.ProcessEnv {
   const { SystemRoot, PATH } = environment;
   return {
@@ -43,7 +46,8 @@ function buildBareEnvironment({ environment, helpers }: EngineOptions): NodeJS.P
     GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
-    // It searches plain files, so it must not read repository settings, which could name programs or make it hang.
+    // Git searches plain files here, so it must not read a repository's settings, which could name programs or make it
+    // hang.
     GIT_DIR: "/dev/null/none",
   };
 }
@@ -65,7 +69,7 @@ export async function runForNames(
   return new Set(names.map((name) => (name.startsWith("./") ? name.slice(2) : name)));
 }
 
-/** The names as arguments. A name that looks like an option or like standard input gets a folder in front. */
+/** Formats the names as arguments. A name that looks like an option or like standard input gets a folder in front. */
 export function formatArguments(stretches: readonly WalkBatch[]): string[] {
   const files = stretches.flatMap(({ folder, names }) => names.map((name) => folder + name));
   return files.map((file) => (file.startsWith("-") ? `./${file}` : file));

@@ -30,7 +30,7 @@ export class FileSearcher {
     this.#needs = needs;
   }
 
-  /** Returns null when there is no hit, and also when the file is binary or cannot be read. */
+  /** Returns the file's hits; null when there is none, when the file is binary or when it cannot be read. */
   async search(path: string, wanted: HitRequest): Promise<HitLines | null> {
     const unsaved = this.#needs.unsaved.get(path);
     if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#inText(unsaved, wanted) : null;
@@ -121,8 +121,8 @@ function isSearchable(head: Buffer): boolean {
 }
 
 /**
- * The text of a large file in parts that end at line ends, so that memory does not grow with the file. `head` is
- * what has been read of it. Yields nothing for a binary file.
+ * Yields the text of a large file in parts that end at line ends, so that memory does not grow with the file. `head` is
+ * the part that has been read already. Yields nothing for a binary file.
  */
 function* readTextParts(
   descriptor: number,
@@ -170,7 +170,7 @@ function createTolerantDecoder(encoding: string): ReturnType<typeof createPartDe
   };
 }
 
-/** The beginning up to its last line end, so that no character is cut in two. */
+/** Returns the bytes up to the last line end, so that no character is cut in two. */
 function trimToWholeLines(head: Buffer): Buffer {
   const end = head.lastIndexOf(NEWLINE);
   return end === -1 ? head : head.subarray(0, end);

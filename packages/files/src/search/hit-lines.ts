@@ -4,10 +4,10 @@ import type { LineMatch, LineMatcher } from "./line-matcher.ts";
 
 const MAX_LINE_CHARACTERS = 2000;
 
-/** What is wanted from one file. */
+/** How many hits and context lines to collect from one file. */
 export interface HitRequest {
   readonly context: number;
-  /** One more than may be shown, to know whether something is left out. */
+  /** One hit more than may be shown, to know whether something is left out. */
   readonly hits: number;
 }
 
@@ -88,7 +88,10 @@ function truncateLine(text: string, { start, end, matchEnd }: LineMatch): string
   return `${head}${text.slice(from, to)}${to < end ? "... [line cut]" : ""}`;
 }
 
-/** A longer result would be cut again before it reaches the model, in the middle and without the number of hits. */
+/**
+ * The most characters of a result. A longer one would be cut again on its way to the model, in the middle and without
+ * the number of hits.
+ */
 const MAX_CHARACTERS = 60_000;
 
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
@@ -120,7 +123,7 @@ export class HitCollector {
       this.#characters += line.text.length;
       lines.push(line);
     }
-    // Leaves out context that belongs to a hit that is not shown.
+    // Drops the context of a hit that is not shown.
     while (this.isFull && lines.at(-1)?.isHit === false) lines.pop();
     if (lines.some((line) => line.isHit)) this.#files.push({ path, lines });
   }

@@ -5,7 +5,7 @@ import { findRequiredText } from "@burin/contract/patterns/required-text";
 /** The position of a matching line in a text, and where its first match ends. */
 export interface LineMatch {
   readonly start: number;
-  /** Without the line end. */
+  /** The end of the line, without its line end. */
   readonly end: number;
   readonly matchEnd: number;
 }
@@ -48,7 +48,7 @@ export class LineMatcher {
     return null;
   }
 
-  /** The start of the next line that contains the literal text that every match contains. */
+  /** Returns the start of the next line that contains the text that every match must contain. */
   #hintedLine(hint: RegExp, text: string, from: number): number {
     hint.lastIndex = from;
     const found = hint.exec(text);

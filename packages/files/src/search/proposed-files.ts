@@ -15,7 +15,7 @@ export interface ProposalOptions {
   readonly slices: TimeSlices;
   readonly searcher: FileSearcher;
   readonly signal: AbortSignal;
-  /** No engine knows the unsaved text of these files. */
+  /** Files with unsaved text, which no engine knows. */
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
@@ -139,7 +139,7 @@ function startBatch(stretches: readonly WalkBatch[], engine: Engine, signal: Abo
   return running;
 }
 
-/** When the engine failed, every file is worth a look. */
+/** Lists the files that the engine proposes; every file when the engine has failed. */
 async function* listCandidates(batch: RunningBatch, proposing: ProposalOptions): AsyncGenerator<string> {
   const { engine, folder: start, searcher, slices, unsaved } = proposing;
   const found = await batch.names;
@@ -171,7 +171,7 @@ interface FileFilterOptions extends Pick<SearchRequest, "include" | "exclude"> {
 /** The files that are to be searched, in the order of their paths. */
 export class WantedFiles {
   readonly #walk: Walk;
-  /** null when all are. */
+  /** Whether a file is wanted; null when all are. */
   readonly #isWanted: ((path: string) => boolean) | null;
   #left: WalkBatch | null = null;
 
@@ -180,7 +180,7 @@ export class WantedFiles {
     this.#isWanted = createFileFilter(choice);
   }
 
-  /** Files of one folder that follow each other, without links; null at the end. */
+  /** Returns the next consecutive files of one folder, without links; null at the end. */
   nextStretch(): WalkBatch | null {
     const left = this.#left;
     this.#left = null;

@@ -13,7 +13,10 @@ import { LineMatcher } from "./line-matcher.ts";
 import { proposeFiles, WantedFiles } from "./proposed-files.ts";
 import { createRipgrep } from "./ripgrep.ts";
 
-/** The first one that is installed and can handle the pattern is used; without any the files are searched here. */
+/**
+ * The engines in order of preference: the first one that is installed and can handle the pattern is used. Without any,
+ * the files are searched here.
+ */
 const ENGINES: readonly CreateEngine[] = [createRipgrep, createGitGrep, createSystemGrep];
 
 /** How long to search before an engine starts: a common pattern has enough hits in the first files. */
@@ -29,7 +32,9 @@ export interface SearchOptions {
   readonly signal: AbortSignal;
   /** A value of `performance.now()`. */
   readonly stopAt: number;
-  /** Used instead of the installed ones, and for every file, even if the first files have enough hits. */
+  /**
+   * Engines that are used instead of the installed ones, and for every file, even if the first files have enough hits.
+   */
   readonly engines?: readonly CreateEngine[];
 }
 

@@ -4,7 +4,7 @@ import type { FileStamp } from "./work-look.ts";
 export interface IndexEntry {
   readonly id: string;
   readonly mode: number;
-  /** 0 unless a merge left a conflict. */
+  /** The stage: 0 unless a merge left a conflict. */
   readonly stage: number;
   /** The file's stats when git last compared it with the object. */
   readonly modified: number;
@@ -65,11 +65,11 @@ function parseEntry(
 
 interface EntryName {
   readonly path: Buffer;
-  /** Where the next entry begins. */
+  /** The position of the next entry. */
   readonly end: number;
 }
 
-/** Followed by one to eight NULs, so that the entry has a multiple of eight bytes. */
+/** Reads a name, which one to eight NULs follow, so that the entry's length is a multiple of eight bytes. */
 function readPlainName(bytes: Buffer, nameAt: number, entryStart: number): EntryName | null {
   const end = bytes.indexOf(0, nameAt);
   if (end === -1) return null;

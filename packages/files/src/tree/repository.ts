@@ -9,9 +9,9 @@ import { type IndexEntry, parseIndex } from "./git-index.ts";
 /** The folders of a repository with a work tree. */
 export interface Repository {
   readonly top: string;
-  /** Of this work tree. */
+  /** The folder with this work tree's own state. */
   readonly gitDir: string;
-  /** Of all work trees of the repository. */
+  /** The folder that all work trees of the repository share. */
   readonly commonDir: string;
   /** How long an object's id is. */
   readonly idBytes: number;
@@ -19,14 +19,17 @@ export interface Repository {
 
 /** The state of a repository at one moment, without its objects. */
 export interface RepositorySnapshot {
-  /** By the paths of small files: HEAD, the index, settings, hooks, the stash, and how far a merge or rebase is. */
+  /**
+   * Stamps of the small files by path: HEAD, the index, settings, hooks, the stash, and the progress of a merge or
+   * rebase.
+   */
   readonly stamps: ReadonlyMap<string, string>;
-  /** By name, what each ref points to; null where refs are not stored in files. */
+  /** What each ref points to, by name; null where refs are not stored in files. */
   readonly refs: ReadonlyMap<string, string> | null;
-  /** By path from the top; null when the index cannot be read. */
+  /** The entries of the index, by path from the top; null when the index cannot be read. */
   readonly index: ReadonlyMap<string, IndexEntry> | null;
   readonly indexModified: number;
-  /** What HEAD says. */
+  /** The content of HEAD. */
   readonly head: string;
   /** The ids of the stashes. */
   readonly stashes: readonly string[];
@@ -85,7 +88,7 @@ const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 const MAX_TEXT_BYTES = 1024 * 1024;
 const STASH_LOG = "logs/refs/stash";
 const MAX_LOOSE_REFS = 20_000;
-/** Folders in `refs` and in the state of a rebase. */
+/** The deepest folders in `refs` and in the state of a rebase. */
 const MAX_DEPTH = 12;
 
 /** Reads the state of a repository. Caches what it has parsed as long as the files are unchanged. */
@@ -128,7 +131,7 @@ export class RepositoryReader {
     return this.#index.entries;
   }
 
-  /** A symbolic ref is among the small files. */
+  /** Reads what each ref points to. Symbolic refs are among the small files instead. */
   #readRefs(stamps: Map<string, string>): Map<string, string> | null {
     const { commonDir } = this.repository;
     if (tryLstat(join(commonDir, "reftable")) !== null) return null;
@@ -188,7 +191,10 @@ function listFiles(folder: string, depth: number): string[] {
 
 const MOST_COMMIT_BYTES = 1024 * 1024;
 
-/** The parents of a commit that has a file of its own, as new ones have; null for any other object, and a forged one. */
+/**
+ * Returns the parents of a commit that is stored in its own file, as new commits are; null for any other object, and
+ * for a forged one.
+ */
 export function readNewParents({ commonDir, idBytes }: Repository, id: string): readonly string[] | null {
   const { inflateSync } = process.getBuiltinModule("node:zlib");
   const packed = tryReadBytes(join(commonDir, "objects", id.slice(0, 2), id.slice(2)), MOST_COMMIT_BYTES);

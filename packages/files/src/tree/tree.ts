@@ -1,4 +1,4 @@
-/** The door of this room. */
+/** What other folders and packages may use of `tree`. */
 export { findChangedPaths, snapshotTree, type TreeRequest, type TreeSnapshot } from "../ignore/tree-look.ts";
 export { matchesIndexEntry, parseIndex } from "./git-index.ts";
 export {

@@ -6,17 +6,17 @@ import { formatStamp, snapshotTree, type TreeRequest } from "../ignore/tree-look
 
 /** A snapshot of files, links and folders, including ignored files that may hold the user's work. */
 export interface WorkSnapshot {
-  /** Stamps by path. Those of folders have no times. */
+  /** Stamps by path. The stamps of folders contain no times. */
   readonly stamps: Map<string, string>;
-  /** The `.git` of folders below the roots. */
+  /** The `.git` entries of folders below the roots. */
   readonly repositories: ReadonlySet<string>;
   /** The stamps of the ignored files. */
   readonly ignored: ReadonlyMap<string, string>;
   /** false when there was too much to look at, or a folder could not be read. */
   readonly isComplete: boolean;
-  /** There was too much to look at. */
+  /** true if there was too much to look at. */
   readonly isTruncated: boolean;
-  /** There are more ignored files than were looked at. */
+  /** true if there are more ignored files than were looked at. */
   readonly hasMoreIgnored: boolean;
   /** Ignored files and folders that may hold work but are too large or too deep to look at. */
   readonly missed: readonly string[];
@@ -39,7 +39,7 @@ const MAX_IGNORED = 2000;
 const MAX_IGNORED_BYTES = 1024 * 1024;
 const MAX_IGNORED_DEPTH = 6;
 
-/** Looks at everything that undo can take back, without reading any file. */
+/** Takes a snapshot of everything that undo can restore, without reading any file. */
 export async function snapshotWork(request: TreeRequest, signal: AbortSignal): Promise<WorkSnapshot> {
   const folders = new Map<string, string>();
   const repositories = new Set<string>();
@@ -70,7 +70,7 @@ export async function snapshotWork(request: TreeRequest, signal: AbortSignal): P
   return { stamps, ignored: ignored.stamps, repositories, isComplete, isTruncated, hasMoreIgnored, missed };
 }
 
-/** Leaves the times out: they change with the folder's content. */
+/** Formats the stamp of a folder without its times, which change with its content. */
 function formatFolderStamp({ mode, ino }: Stats): string {
   return `${mode} ${ino} 0 0 0`;
 }
@@ -89,7 +89,7 @@ export function parseStamp(stamp: string): FileStamp {
   return { mode, inode, bytes, modified, changed };
 }
 
-/** The stamp of what is at a path now; null when nothing is there, as far as can be seen. */
+/** Returns the stamp of what is at a path now; null when nothing is there, as far as can be seen. */
 export function readStamp(path: string): string | null {
   const stats = tryLstat(path);
   if (stats === null) return null;

@@ -32,7 +32,7 @@ const MAX_CHANGED_BYTES = 256 * 1024 * 1024;
 const LARGE_BYTES = 10 * 1024 * 1024;
 
 const MAX_KNOWN = 50;
-/** Of what was just written. */
+/** The hash and text of what was just written. */
 const MAX_KEPT_CHARACTERS = 2 * 1024 * 1024;
 
 /**
@@ -76,7 +76,7 @@ export class FileChanges {
     return { realPath: current.realPath, before: this.#toSnapshot(current), after };
   }
 
-  /** One at a time for each file, from reading it to renaming the new one. */
+  /** Changes a file while no other change of it runs, from reading it to renaming the new one. */
   async write(change: FileWrite, signal: AbortSignal): Promise<WriteResult> {
     const { roots } = this.#access;
     const real = resolveTarget(change.file, await locatePath(change.file, roots), roots);
@@ -90,10 +90,10 @@ export class FileChanges {
   async #write(change: FileWrite, real: string, signal: AbortSignal): Promise<WriteResult> {
     const { file, content, isBasisAgreed } = change;
     signal.throwIfAborted();
-    // After a failure, nothing counts as known.
+    // After a failure, forget what was known about the file.
     this.#last = null;
     const now = await this.#readIfChanged(file, { real, known: this.#held.get(change.basis)?.deref() });
-    // The user and the rules have judged the file that this version belongs to.
+    // The basis must be of this file, because the user and the rules have judged this file.
     if (!now.isFileOf(change.basis) || !isSamePath(real, now.realPath)) throw createChangedError(file);
     const basis = now.matchVersion(change.basis);
     const current = basis ?? now;
@@ -190,7 +190,7 @@ export class FileChanges {
           `${file} has ${size} bytes; at most ${MAX_CHANGED_BYTES} can be changed here.`,
         );
       }
-      // Taken before the read, so that a write during it shows later.
+      // Read the stats before the content, so that a write in between is noticed later.
       const stats = fstatSync(opened.descriptor, { bigint: true });
       return new HeldFile({ realPath, bytes: await readAll(opened.descriptor, size), stats });
     } catch (error) {

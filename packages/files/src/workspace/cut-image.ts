@@ -18,13 +18,13 @@ function closeJpeg(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, end), Buffer.of(0xff, 0xd9)]);
 }
 
-/** Keeps the frames that are complete. */
+/** Returns the image with only its complete frames. */
 function closeGif(bytes: Buffer): Buffer | null {
   const { picturesEnd } = readGif(bytes);
   return picturesEnd === 0 ? null : Buffer.concat([bytes.subarray(0, picturesEnd), Buffer.of(0x3b)]);
 }
 
-/** Keeps the rows that are there, and fills the others with zeros. */
+/** Returns the image with the rows that are there; zeros fill the others. */
 function closePng(bytes: Buffer): Buffer | null {
   const firstAt = bytes.indexOf("IDAT", 33, "latin1") - 4;
   if (firstAt < 33) return null;

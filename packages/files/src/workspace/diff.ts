@@ -4,7 +4,7 @@ import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, s
 
 /** The diff algorithm has no limit of its own; after this time the change is described in one sentence. */
 const MAX_MILLISECONDS = 200;
-/** So few lines take less time than that, however different they are, so the clock is not needed. */
+/** So few lines never reach the time limit, however different they are, so the clock is not needed. */
 const MAX_UNTIMED_LINES = 1000;
 const MAX_COMPARED = 2_000_000;
 const CONTEXT_LINES = 3;
@@ -116,7 +116,10 @@ function findChangedPart(before: string, after: string): ChangedPart {
   return { start, endBefore, startAfter: start, endAfter: after.length - (before.length - endBefore) };
 }
 
-/** The same for each change, or for groups of nearby changes. Empty if that would compare just as much. */
+/**
+ * Returns the whole lines around each change, or around each group of nearby changes. Empty if that would compare just
+ * as much.
+ */
 function findChangedParts(before: string, after: string, changes: readonly Change[]): ChangedPart[] {
   const parts: ChangedPart[] = [];
   let shift = 0;

@@ -4,7 +4,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { describeError } from "@burin/contract/text/error-message";
 import type { TargetFolder } from "../paths/target-folder.ts";
 
-/** A file that another file next to it replaces. */
+/** A file that a new file next to it will replace. */
 export interface ReplacedFile {
   readonly folder: TargetFolder;
   /** The path as it was requested; only for messages. */
@@ -53,17 +53,20 @@ export class PreservedAttributes {
   readonly #asked: Promise<Attributes>;
   #hasSome = false;
 
-  /** Create this before anything is created in the folder. tar runs while the new content is written to disk. */
+  /**
+   * Starts to read the attributes. Create it before anything is created in the folder. tar runs while the new content
+   * is written to disk.
+   */
   constructor(replaced: ReplacedFile) {
     this.#replaced = replaced;
     const isPlain = [replaced.stats, statDescriptor(replaced.folder.descriptor)].every(isKnownPlain);
     this.#asked =
       isPlain || process.platform !== "linux" ? Promise.resolve(NO_ATTRIBUTES) : readAttributes(replaced);
-    // A failure is reported where the answer is needed.
+    // A failure is reported later, where the attributes are needed.
     this.#asked.catch(() => {});
   }
 
-  /** Sets them on the new file; throws when that fails. Returns whether there were any. */
+  /** Sets the attributes on the new file; throws when that fails. Returns whether there were any. */
   async copyTo(name: string): Promise<boolean> {
     const { hasAttributes, context } = await this.#asked;
     this.#hasSome = hasAttributes || context;

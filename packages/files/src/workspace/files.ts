@@ -24,7 +24,7 @@ import { readFileSize } from "./read-opened.ts";
 import { ReadRecord } from "./read-record.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
-/** For searching and for finding files. */
+/** How searching and finding files work here. */
 const TIME_LIMIT_MS = 30_000;
 
 /**

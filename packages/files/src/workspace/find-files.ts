@@ -57,7 +57,7 @@ export async function findFiles(
   return { files, total: newest.total, isPartial, unreadableFolders, hasIgnored };
 }
 
-/** A link counts if its target is inside the roots and not hidden from all tools. */
+/** Returns the match. A link counts if its target is inside the roots and not hidden from all tools. */
 function findMatch(path: string, isLink: boolean, access: Access): Match | null {
   const real = isLink ? tryRealPath(path) : path;
   const found = real === null ? null : tryLstat(real);
@@ -98,7 +98,7 @@ class NewestMatches {
   #oldest = Number.NEGATIVE_INFINITY;
 
   constructor(most: number) {
-    // Keeps a few more: some may turn out to be outside at the end.
+    // Keep a few more, because some may turn out to be outside at the end.
     this.#most = most * 2;
   }
 
@@ -117,7 +117,7 @@ class NewestMatches {
   }
 }
 
-/** A glob for paths in a folder. Brackets and braces that are part of existing names are taken literally. */
+/** Compiles a glob for paths in a folder. Brackets and braces that are part of existing names are taken literally. */
 function compilePathGlob(folder: string, request: FindRequest) {
   const { caseSensitive } = request;
   const pattern = relativizePattern(request.pattern, folder);

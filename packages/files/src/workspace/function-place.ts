@@ -3,38 +3,42 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
 import { createOutsideError } from "../paths/paths.ts";
 
-/** What a machine says of a path where nothing is. */
+/** The error codes of a machine for a path that does not exist. */
 const NOTHING_THERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "not_found"]);
 
-/** What `stat` says of a path; the `Stats` of Node fit. */
+/** The result of `stat`; Node's `Stats` fit. */
 export interface PathStat {
   readonly isDirectory: boolean | (() => boolean);
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size?: number;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly mtimeMs?: number;
 }
 
-/** What `readdir` says of a name; the `Dirent` of Node fits. */
+/** An entry in the result of `readdir`; Node's `Dirent` fits. */
 export interface NamedEntry {
   readonly name: string;
   readonly isDirectory: boolean | (() => boolean);
 }
 
 /**
- * How to reach the files of a machine. Paths are absolute, with `/`. Where nothing is, `stat` gives null, or any of them
- * rejects with the code ENOENT or a WorkspaceError `not_found`: the functions of `node:fs/promises` fit.
+ * The functions that reach the files of a machine. Paths are absolute, with `/`. For a path that does not exist, `stat`
+ * returns null, or any function rejects with the code ENOENT or a WorkspaceError `not_found`. The functions of
+ * `node:fs/promises` fit.
  */
 export interface FileFunctions {
-  /** The content of a file. */
+  /** Returns the content of a file. */
   readFile(path: string): Promise<Uint8Array | string>;
-  /** Replaces a file, or creates it with the folders above it. */
+  /** Replaces a file, or creates it and its missing folders. */
   writeFile(path: string, content: Uint8Array): Promise<unknown>;
-  /** What is at a path, behind a link too; null when nothing is. */
+  /** Returns the stats of a path, with links followed; null when nothing is there. */
   stat(path: string): Promise<PathStat | null | undefined>;
-  /** What is directly in a folder: names, or names with their kind, which saves a `stat` for each. */
+  /** Lists a folder: names, or names with their kind, which saves a `stat` for each. */
   readdir(path: string): Promise<readonly (string | NamedEntry)[]>;
-  /** Only for a machine with links: the path without any. Then nothing outside the root is reached through a link. */
+  /**
+   * Resolves the links in a path. Only needed for a machine with links: then nothing outside the root is reached
+   * through a link.
+   */
   realpath?(path: string): Promise<string>;
 }
 
@@ -43,13 +47,13 @@ export interface FoundEntry {
   readonly isDirectory: boolean;
 }
 
-/** A path inside the roots, as it was named and as it really is. */
+/** A path inside the roots: as it was given, and with links resolved. */
 export interface RealPlace {
   readonly path: string;
   readonly real: string;
 }
 
-/** Reaches files through the functions, and keeps to the roots. */
+/** Reaches files through the machine's functions, and only inside the roots. */
 export class FunctionPlaces {
   readonly roots: readonly string[];
   readonly #functions: FileFunctions;
@@ -72,12 +76,12 @@ export class FunctionPlaces {
     return { path: absolute, real: await this.#findInRoots(absolute) };
   }
 
-  /** Whether no link leads to this path, as far as the machine says. */
+  /** Whether the path contains no link, as far as the machine says. */
   async isPlain(path: string): Promise<boolean> {
     return (await this.#findInRoots(path).catch(() => null)) === path;
   }
 
-  /** The same path without links. A root keeps its name, wherever it is really. */
+  /** Resolves the links in the path. A root keeps its name, even if that is a link. */
   async #findInRoots(path: string): Promise<string> {
     if (this.#functions.realpath === undefined) return path;
     this.#realRoots ??= Promise.all(this.roots.map((root) => this.#findReal(root)));
@@ -91,7 +95,7 @@ export class FunctionPlaces {
     return (await this.#askOrNull(path, () => this.#functions.stat(path))) ?? null;
   }
 
-  /** The content; null when there is no such file. */
+  /** Returns the content; null when there is no such file. */
   async read(path: string): Promise<Buffer | null> {
     const content = await this.#askOrNull(path, () => this.#functions.readFile(path));
     if (content === null || content === undefined) return null;
@@ -103,7 +107,7 @@ export class FunctionPlaces {
     await this.#callSafely(path, () => this.#functions.writeFile(path, content));
   }
 
-  /** What is in a folder, in the order of the names; throws when there is none. */
+  /** Lists a folder in the order of the names; throws when there is none. */
   async listEntries(folder: string): Promise<FoundEntry[]> {
     const given = await this.#callSafely(folder, () => this.#functions.readdir(folder));
     const entries = await Promise.all(
@@ -115,11 +119,11 @@ export class FunctionPlaces {
         return { name, isDirectory: found !== null && isFolder(found) };
       }),
     );
-    // A name is one segment: others would lead elsewhere.
+    // Accept only names of one segment: others would lead elsewhere.
     return entries.filter(({ name }) => name !== "" && name !== "." && name !== ".." && !name.includes("/"));
   }
 
-  /** A link that leads nowhere would be written through. */
+  /** Throws for a link whose target does not exist, because writing would create the target. */
   async assertNoLink({ path, real }: RealPlace): Promise<void> {
     if (this.#functions.realpath === undefined) return;
     const entries = await this.listEntries(posix.dirname(real)).catch(() => []);
@@ -127,7 +131,7 @@ export class FunctionPlaces {
       throw new WorkspaceError("not_a_regular_file", `${path} is a link that leads nowhere.`);
   }
 
-  /** Without links; of what does not exist yet, as far as it exists. */
+  /** Resolves the links in the part of the path that exists. */
   async #findReal(path: string): Promise<string> {
     const real = await this.#askOrNull(path, () => this.#functions.realpath?.(path) ?? Promise.resolve(path));
     if (typeof real === "string") return posix.normalize(real);
@@ -159,12 +163,12 @@ export function isInside(path: string, folders: readonly string[]): boolean {
   );
 }
 
-/** `isDirectory` as a value, or as Node has it. */
+/** Reads `isDirectory` as a value or, as in Node, as a method. */
 export function isFolder(entry: PathStat | NamedEntry): boolean {
   return typeof entry.isDirectory === "function" ? entry.isDirectory() : entry.isDirectory;
 }
 
-/** A link of Node's `Dirent` does not say what it leads to. */
+/** Whether the entry is a link: Node's `Dirent` does not say what it leads to. */
 function isLink(entry: NamedEntry): boolean {
   const { isSymbolicLink } = entry as { isSymbolicLink?: unknown };
   return typeof isSymbolicLink === "function" && isSymbolicLink.call(entry) === true;

@@ -24,7 +24,7 @@ export class FunctionAccess {
     }));
   }
 
-  /** The rules for what is in a folder, with those of all folders above it. */
+  /** Returns the rules for what is in a folder, including those of all folders above it. */
   async readRules(folder: string): Promise<FolderRules> {
     const root = this.#findRoot(folder);
     let rules = await this.#withFiles(settingsRules(this.#settings), root);
@@ -39,14 +39,14 @@ export class FunctionAccess {
     return rules;
   }
 
-  /** The same for a folder that was named, which is opened even if git ignores it. */
+  /** Returns the rules for what is in a folder that was named, which is opened even if git ignores it. */
   async readNamedRules(folder: string): Promise<FolderRules> {
     const rules = await this.readRules(folder);
     if (rules.visibility === "own") throw makeHiddenError(folder);
     return rules.visibility === "git" ? rules.withoutOuterGitRules() : rules;
   }
 
-  /** The rules of a folder in one whose rules are known. */
+  /** Returns the rules of a subfolder of a folder whose rules are known. */
   async readRulesBelow(
     above: FolderRules,
     folder: string,
@@ -69,7 +69,7 @@ export class FunctionAccess {
     if (rules.findVisibility(posix.basename(path), false) === "own") throw makeHiddenError(path);
   }
 
-  /** The deny rule that covers the path or a folder above it. */
+  /** Returns the deny rule that covers the path or a folder above it. */
   findDenial(path: string): string | null {
     if (this.#denials.length === 0) return null;
     const segments = posix.relative(this.#findRoot(path), path).split("/");
@@ -97,7 +97,9 @@ export class FunctionAccess {
   }
 }
 
-/** A folder may have the name of an ignore file; any other failure may hide rules. */
+/**
+ * Returns null for a folder that has the name of an ignore file. Throws any other failure, because it might hide rules.
+ */
 function ignoreFolder(error: unknown): null {
   if (error instanceof WorkspaceError && error.code === "is_a_directory") return null;
   throw error;
@@ -110,7 +112,7 @@ function makeHiddenError(path: string): WorkspaceError {
   );
 }
 
-/** A walk that a time limit or the signal ends. */
+/** How a walk can end early: by a time limit or the signal. */
 export interface WalkMeans {
   readonly respectGitIgnore: boolean;
   readonly signal: AbortSignal;
@@ -118,12 +120,12 @@ export interface WalkMeans {
   readonly stopAt: number;
 }
 
-/** Deeper folders are those of a loop. */
+/** Folders deeper than this can only come from a loop. */
 const MOST_DEPTH = 100;
-/** How many folders are asked for at the same time. */
+/** How many folders are read at the same time. */
 const AT_ONCE = 8;
 
-/** Walks through a folder; gives the files folder by folder, each with its names in order. */
+/** Walks through a folder and yields the files folder by folder, each with its names in order. */
 export class FunctionWalk {
   unreadable = 0;
   hasIgnored = false;
@@ -136,7 +138,7 @@ export class FunctionWalk {
     this.#means = means;
   }
 
-  /** Paths relative to the folder, in the order of their names. */
+  /** Returns the files' paths relative to the folder, in the order of their names. */
   async files(folder: string): Promise<string[]> {
     const found: string[] = [];
     let level = [{ below: "", rules: await this.#access.readNamedRules(folder) }];
@@ -168,7 +170,7 @@ export class FunctionWalk {
   ) {
     const place = posix.resolve(folder, below);
     const { places } = this.#access;
-    // A link is not followed: it may lead out, or round in a circle.
+    // Do not follow a link: it may lead out of the folder, or in a circle.
     if (below !== "" && !(await places.isPlain(place))) return { files: [], folders: [] };
     const entries = await places.listEntries(place).catch(() => null);
     if (entries === null) this.unreadable += 1;

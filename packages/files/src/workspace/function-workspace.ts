@@ -45,12 +45,12 @@ const AT_ONCE = 8;
 const MOST_KNOWN = 50;
 const CASE = { caseSensitive: true };
 
-/** The files of a machine that is reached by a few functions, and what the model has seen of them. */
+/** The files of a machine that a few functions reach, and what the model has seen of them. */
 export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "relative"> {
   readonly #places: FunctionPlaces;
   readonly #access: FunctionAccess;
   readonly #record: ReadRecord;
-  /** The content of the last versions. */
+  /** The content of the latest versions of files. */
   readonly #held = new Map<string, HeldFile>();
 
   constructor(functions: FileFunctions, roots: readonly string[], settings: WorkspaceSettings) {
@@ -152,7 +152,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     return { realPath: current.realPath, before: this.#makeSnapshot(current), after };
   }
 
-  /** One at a time for each file, in all sessions on this computer. */
+  /** Changes a file while no other session on this computer changes it. */
   async write(change: FileWrite, signal: AbortSignal): Promise<WriteResult> {
     const { real } = await this.#places.locate(change.file);
     return lockPath(`function-workspace:${real}`, () => this.#write(change), { signal });
@@ -184,7 +184,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     return { exists: bytes !== null, version, text, seen, bytes: bytes?.length ?? 0 };
   }
 
-  /** The file as it is now; `bytes` is null when there is none. */
+  /** Reads the file as it is now; `bytes` is null when there is none. */
   async #readCurrent(file: string): Promise<HeldFile> {
     const { path, real } = await this.#places.locate(file);
     await this.#access.assertAllowed(path);
@@ -219,7 +219,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     takeHits(name, text, search);
   }
 
-  /** null where it is not text, or leads out of the roots. */
+  /** Returns the file's text; null where it is not text or outside the roots. */
   async #readSearchText(path: string, { collector, request }: Search): Promise<string | null> {
     const unsaved = request.unsaved?.get(path);
     if (unsaved !== undefined) return unsaved;

@@ -57,7 +57,7 @@ export class HeldFile {
     return held;
   }
 
-  /** The same file with only the surroundings of the changes decoded. */
+  /** Returns the same file with only the surroundings of the changes decoded. */
   narrowToChanges(changes: readonly TextChange[]): HeldFile {
     const format = this.#formatHere();
     if (this.bytes === null || format === null) return this;
@@ -77,7 +77,7 @@ export class HeldFile {
     return `${this.bytes === null ? "none" : this.hash} ${part} ${this.realPath}`;
   }
 
-  /** Whether that version is of this file, with whatever content. */
+  /** Whether the version belongs to this file, whatever its content was. */
   isFileOf(version: string): boolean {
     return version.replace(/^\S+ \S* /, "") === this.realPath;
   }
@@ -131,7 +131,7 @@ export class HeldFile {
     return this.#format;
   }
 
-  /** Decoded as when the file is read; an empty or new file is UTF-8. */
+  /** Decodes bytes in the file's format, as when it is read; an empty or new file is UTF-8. */
   #decodeBody(bytes: Buffer): string | null {
     if (this.bytes?.length === 0) return bytes.toString("utf8");
     const format = this.#formatHere();
@@ -139,7 +139,7 @@ export class HeldFile {
   }
 }
 
-/** The text has a character that cannot be written in the file's encoding. */
+/** Creates the error for a character that cannot be written in the file's encoding. */
 function createEncodingError(
   file: string,
   content: string,
@@ -180,9 +180,9 @@ interface FilePart {
 const CONTEXT_BYTES = 8 * 1024;
 
 /**
- * From before the first occurrence of any old text to after the last, so that a search in this part finds everything
- * that a search of the whole file would. Empty if, for one of the changes, the file contains neither the old text, with
- * either kind of line end, nor the new text.
+ * Returns the part from before the first occurrence of any old text to after the last, so that a search in it finds
+ * everything that a search of the whole file would. Empty if, for one of the changes, the file contains neither the old
+ * text, with either kind of line end, nor the new text.
  */
 function findPart(bytes: Buffer, format: TextFormat, changes: readonly TextChange[]): FilePart {
   let [first, last] = [bytes.length, 0];
@@ -223,7 +223,7 @@ function findOccurrences(text: string, bytes: Buffer, { encoding, markBytes }: T
   return { first, last: last + needle.length };
 }
 
-/** The start of a line, or of a character in a very long line. */
+/** Returns the start of a line, or of a character in a very long line. */
 function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
   const from = Math.max(markBytes, first - CONTEXT_BYTES);
   if (from === markBytes) return from;

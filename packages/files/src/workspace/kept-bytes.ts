@@ -17,7 +17,7 @@ interface NewLine {
 }
 
 interface OldLine extends NewLine {
-  /** Including the line's end. */
+  /** The line's end, with its line break. */
   readonly bytes: Uint8Array;
 }
 
@@ -55,7 +55,7 @@ function encodeBody(
   return encodeText(lineEnds === "\r\n" ? text.replace(/\r?\n/g, "\r\n") : text, encoding);
 }
 
-/** true in the usual case: equal lines have equal bytes, so the old text need not be consulted. */
+/** true in the usual case that equal lines have equal bytes, so that the old text need not be consulted. */
 export function hasPlainLines(
   body: Uint8Array,
   { encoding, markBytes }: TextFormat,
@@ -76,7 +76,7 @@ const MIN_KEPT_BYTES = 64 * 1024;
  * other texts.
  */
 export function splitAroundChange(body: Buffer, oldText: string | null, newText: string): Buffer[] | null {
-  // Only if each character is one byte do text and bytes have the same positions.
+  // Positions in text and bytes are the same only if each character is one byte.
   if (body.length < MIN_KEPT_BYTES || oldText?.length !== body.length) return null;
   const shorter = Math.min(oldText.length, newText.length);
   const head = countEqualStart(oldText, newText, shorter);
@@ -90,7 +90,7 @@ export function splitAroundChange(body: Buffer, oldText: string | null, newText:
 interface EncodingStyle {
   readonly encoding: string;
   readonly lineEnds: LineEnds;
-  /** false when some of the old bytes are not valid characters. */
+  /** Whether all old bytes are valid characters. */
   readonly isReadable: boolean;
 }
 
@@ -129,7 +129,7 @@ function splitOldLines(body: Uint8Array, encoding: string): OldLine[] {
   return lines;
 }
 
-/** The position after the newline that ends the line; in UTF-16 and UTF-32 a newline must be aligned. */
+/** Returns the position after the newline that ends the line. In UTF-16 and UTF-32, a newline must be aligned. */
 export function findLineEnd(body: Uint8Array, start: number, encoding: string): number {
   const unit = bytesPerUnit(encoding);
   if (unit === 1) return body.indexOf(0x0a, start) + 1 || body.length;
@@ -210,7 +210,7 @@ function encodeLineEnd(lineEnd: string, encoding: string): Buffer {
 /** Longer lines are encoded as a whole; their bytes stay the same if the encoding is unambiguous. */
 const MAX_COMPARED_BYTES = 256 * 1024;
 
-/** Keeps the line's own bytes before and after the change, and encodes the rest. */
+/** Encodes a change inside a line, and keeps the line's own bytes before and after it. */
 function encodeChangedLine(
   line: NewLine,
   near: OldLine | undefined,

@@ -8,7 +8,7 @@ export interface MediaKind {
   readonly findFault: (bytes: Buffer) => string | null;
 }
 
-/** The fault of a file that is cut off at its end. */
+/** What is wrong with a file whose end is missing. */
 export const TRUNCATED_FAULT = "it ends too early";
 
 interface KnownKind extends MediaKind {

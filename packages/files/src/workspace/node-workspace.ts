@@ -69,7 +69,7 @@ export function resolveDirectory(path: string): string {
 
 const FILE_METHODS = ["resolve", "list", "find", "search", "read", "snapshot", "preview", "write"] as const;
 
-/** Opens folders of a machine that is reached by a few functions; the first is the root. Reads nothing yet. */
+/** Opens folders of a machine that a few functions reach; the first folder is the root. Reads nothing yet. */
 export function openFunctionFiles(
   functions: FileFunctions,
   [given, ...more]: readonly [string, ...string[]],

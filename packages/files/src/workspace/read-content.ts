@@ -44,7 +44,7 @@ export async function readContent(request: ContentRequest): Promise<ReadContent>
   return readStarted(await startFile(request), request);
 }
 
-/** The same for bytes that are in memory. */
+/** Returns the content of bytes that are in memory, as `readContent` does for a file. */
 export function readBytesContent(
   bytes: Buffer,
   request: Pick<ContentRequest, "path" | "range" | "signal">,
@@ -77,7 +77,7 @@ async function startFile({ descriptor, size }: ContentRequest): Promise<StartedF
   return { descriptor, head, isWhole: head.length < room.length };
 }
 
-/** The first bytes and the rest. A file that is larger than the limit is not read. */
+/** Returns the first bytes and the rest. A file that is larger than the limit is not read. */
 async function readWholeFile(
   { descriptor, head, isWhole }: StartedFile,
   { size }: ContentRequest,

@@ -49,7 +49,7 @@ export async function readFileInFolder(
   }
 }
 
-/** Throws when it is not a file. */
+/** Returns the stats of an open file; throws when it is not a regular file. */
 export function readFileSize(descriptor: number, file: string): number {
   const found = fstatSync(descriptor);
   if (found.isDirectory()) {

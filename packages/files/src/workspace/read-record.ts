@@ -21,7 +21,7 @@ export interface SeenFile {
   readonly lines?: ShownLines;
 }
 
-/** Outlives the workspace that uses it. */
+/** What the model has seen, kept longer than a single workspace. */
 export interface ReadMemory {
   /** Returns the earlier notes in order. */
   recall(): Iterable<SeenFile>;
@@ -49,8 +49,8 @@ export class ReadRecord {
   }
 
   /**
-   * The whole file was shown. It is hashed after the response, because loading the hash would take a fifth of the first
-   * call.
+   * Notes that the whole file was shown. It is hashed after the response, because loading the hash would take a fifth
+   * of the first call.
    */
   noteWhole(file: string, bytes: Uint8Array): void {
     let left: Uint8Array | null = bytes;

@@ -43,7 +43,7 @@ export async function removeFile(removal: Removal): Promise<void> {
   }
 }
 
-/** Does something at a path in the folder that the path names now, even if it is swapped a moment later. */
+/** Does work at a path in the folder that the path names now, even if that folder is swapped a moment later. */
 export async function withTargetFolder(
   { real, roots }: Pick<Removal, "real" | "roots">,
   work: (path: string) => void,

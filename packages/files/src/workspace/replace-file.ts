@@ -36,7 +36,7 @@ import { CHUNK_BYTES, waitForNextTurn } from "./read-opened.ts";
 
 /** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {
-  /** Writes to an empty file, which stays open. */
+  /** Writes the content to an empty file, which stays open. */
   writeTo(descriptor: number): Promise<void>;
   /** Whether the file to be replaced, open at its beginning, still has exactly the content that is replaced. */
   isOf(descriptor: number): Promise<boolean>;
@@ -69,11 +69,11 @@ export type OnChange = (change: PendingChange) => { readonly note: string | null
 /** A file that is being written, next to the file that it will replace. */
 export interface PendingWrite {
   readonly name: string;
-  /** Call when it has its own name, or is gone. */
+  /** Call this when the file has its final name or is gone. */
   end(): void;
 }
 
-/** Returns undefined where nobody cleans up after a crash. */
+/** Announces a new file, so that it is removed after a crash. Returns undefined where nobody cleans up. */
 export type BeginWrite = (folder: string) => Promise<PendingWrite> | undefined;
 
 export interface Replacement {
@@ -126,7 +126,7 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
   }
 }
 
-/** Commands may not create protected files, but the user asked for this one. null for other files. */
+/** Allows the user's own write of a protected file, which commands may not create; null for other files. */
 async function beginAllowedWrite({ real, home, helpers }: Replacement): Promise<AllowedWrite | null> {
   return home === undefined || explainProtectedFile(real) === null ? null : helpers.allowWrite(real, home);
 }
@@ -248,7 +248,7 @@ async function checkOldFile(
   return now;
 }
 
-/** Sets owner and mode of the old file; returns what could not be kept. */
+/** Gives the new file the owner and mode of the old file. Returns what could not be kept. */
 function copyOwnership(descriptor: number, old: BigIntStats): string[] {
   const notes: string[] = [];
   const [uid, gid, mode] = [old.uid, old.gid, old.mode & 0o7777n].map(Number) as [number, number, number];
@@ -303,7 +303,7 @@ async function assertUnchanged(target: string, { file, content }: Replacement): 
   }
 }
 
-/** New content in memory that replaces old content in memory. */
+/** Replaces old content in memory with new content in memory. */
 export function createHeldContent(
   before: Buffer | null,
   after: Iterable<Buffer>,
@@ -334,7 +334,7 @@ async function hasBytes(descriptor: number, expected: Buffer): Promise<boolean> 
   }
 }
 
-/** A permission error that a missing permission bit does not explain. */
+/** Explains a permission error that no missing permission bit explains. */
 function createForbiddenError(file: string): WorkspaceError {
   return new WorkspaceError(
     "permission_denied",
@@ -342,7 +342,7 @@ function createForbiddenError(file: string): WorkspaceError {
   );
 }
 
-/** The file is no longer the one that the change is based on. */
+/** Creates the error for a file that is no longer the one that the change is based on. */
 export function createChangedError(file: string): WorkspaceError {
   return new WorkspaceError(
     "changed_on_disk",

@@ -1,10 +1,10 @@
 import { detectMediaKind, TRUNCATED_FAULT } from "./media-kind.ts";
 
-/** What can be shown of an image or a document. */
+/** The part of an image or document that can be shown. */
 export interface DisplayableMedia {
   readonly mimeType: string;
   readonly bytes: Buffer;
-  /** What is missing. */
+  /** What is missing of it, in words. */
   readonly note?: string;
 }
 

@@ -39,7 +39,7 @@ export async function readLines(
   return window.finishReading();
 }
 
-/** It stays in the processor's cache while it is read and counted. */
+/** The size of a chunk: it stays in the processor's cache while it is read and counted. */
 const CHUNK_BYTES = 512 * 1024;
 
 /** How long other work may be held up. */
@@ -216,7 +216,7 @@ class LineWindow {
     return { text: texts.join(""), count: texts.length, linesCut };
   }
 
-  /** Without a byte order mark before the first line. */
+  /** Removes a byte order mark before the first line. */
   #dropByteOrderMark(text: string): string {
     return this.#range.offset === 0 ? text.replace(BYTE_ORDER_MARK, "") : text;
   }

@@ -8,7 +8,7 @@ import {
 
 interface ArgumentsEnding {
   readonly damaged: boolean;
-  /** How the reply ended within or directly after this call. */
+  /** How the reply ended in this call or directly after it. */
   readonly ending: "complete" | "limit" | "open";
   /** Whether the output limit cut the reply anywhere. */
   readonly limited: boolean;

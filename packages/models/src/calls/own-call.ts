@@ -5,7 +5,7 @@ import { fromWireArguments } from "../request/wire.ts";
 import { findUnreadArguments } from "./call-arguments.ts";
 import { repairArguments } from "./repair-arguments.ts";
 
-/** Returns a call as our tools know it: with the name that the model meant, and with valid arguments. */
+/** Returns a call in terms of our tools: with the name of the tool that the model meant, and with valid arguments. */
 export function resolveCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
   const offered = tools.map(({ name }) => name);
   const wireName = offered.includes(call.name) ? call.name : findMeantTool(call.name, offered);

@@ -160,7 +160,9 @@ const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}(?:${CALL}[_▁]begi
  * even if nothing has arrived after it yet.
  */
 const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
-/** What separates the name from the arguments: `functions.name:0` (Kimi), or `name` and `function` (DeepSeek). */
+/**
+ * Matches what separates the name from the arguments: `functions.name:0` (Kimi), or `name` and `function` (DeepSeek).
+ */
 const SEPARATED = `(?::\\d+)?\\s*(?:<${BAR}(?:tool[_▁]sep|tool_call_argument_begin)${BAR}>|\`\`\`json)\\s*(?=\\{)`;
 /**
  * Matches `to=functions.name` of gpt-oss, with its channel before or after it. The number of spaces is limited, because

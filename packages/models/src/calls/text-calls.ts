@@ -14,7 +14,7 @@ const MINIMAX = "]<]minimax[>[";
 /** Text that follows the first written call. It is held back until the end shows whether the call counts. */
 type Held = { readonly text: string; readonly calls?: readonly WrittenCall[] };
 
-/** Whether the model may, in a call as written, only be repeating something that it was sent. */
+/** Whether the model, with a call as it was written, may only be repeating something that it was sent. */
 type IsRepeated = (call: WrittenCall, written: string) => boolean;
 
 /** Tags and quotes that stay open until they are closed. A call inside one is an example and does not count. */
@@ -64,7 +64,7 @@ export class TextCalls {
     takenIds: ReadonlySet<string>,
   ): { readonly text: string; readonly calls: readonly FunctionCall[] } {
     let text = this.#scan(isWhole);
-    // Put undecided text after the held text.
+    // Add the text that is still undecided to the text that was held back.
     if (this.#held.length > 0) this.#held.push({ text: this.#pending });
     else text += this.#pending;
     this.#pending = "";

@@ -5,7 +5,7 @@ import { JsonNesting, parseCallArguments } from "./call-arguments.ts";
 export interface ReplyEnd {
   /** `limit`: the output limit cut the reply. `open`: the reply stopped with no sign that it was complete. */
   readonly ending: "complete" | "limit" | "open";
-  /** The same for a call without arguments. */
+  /** How a reply ended directly after a call without arguments. */
   readonly bareEnding?: ReplyEnd["ending"];
   readonly takenIds: ReadonlySet<string>;
 }
@@ -16,7 +16,7 @@ export interface SignedCall {
   readonly signature?: string | undefined;
 }
 
-/** What a call counts for in addition to its arguments. */
+/** The characters that each call counts for, in addition to its arguments. */
 const CHARACTERS_OF_CALL = 500;
 
 type Fragment = ReturnType<typeof readFragment>;
@@ -72,7 +72,7 @@ export class ToolCallAssembly {
   add(toolCalls: unknown, signatureOf: (item: JsonRecord) => string | undefined = () => undefined): void {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
-    // If nothing else tells the pieces of a list apart, their order does.
+    // If nothing else distinguishes the pieces in a list, their order does.
     const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
     for (const [place, item] of list.entries()) {
       if (!isRecord(item) || this.#isHosted(item)) continue;

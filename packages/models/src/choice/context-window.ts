@@ -1,4 +1,4 @@
-/** The window that is assumed for an unknown model: smaller than that of most models that can use tools. */
+/** The window, in tokens, that is assumed for an unknown model: smaller than that of most models that can use tools. */
 const UNKNOWN_WINDOW = 32_768;
 
 /** Windows in tokens by the start of the name; the first match counts. Settings and the service take precedence. */

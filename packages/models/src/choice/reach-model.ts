@@ -54,7 +54,10 @@ export async function reachModel(
   }
 }
 
-/** Words a failure as for a prompt. An error without a code is not from the network, and says what to do. */
+/**
+ * Describes a failure in the same words as after a prompt. An error without a code is not from the network, and says
+ * what to do.
+ */
 async function describeReachFault(error: unknown, baseUrl: string): Promise<string> {
   const { code, message } = findInnermostError(error);
   if (code === "" || !URL.canParse(baseUrl)) return message;

@@ -2,7 +2,10 @@ export interface TooLongDetails {
   readonly contextWindow?: number;
 }
 
-/** What was sent, that it was too much, and the unit. Each service words these three parts differently. */
+/**
+ * The three parts of a message about a request that is too long: what was sent, that it was too much, and the unit.
+ * Each service words them differently.
+ */
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
 const TOO_MUCH =
   "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|only supports|cannot exceed|is not possible)";
@@ -36,7 +39,7 @@ const OUTPUT_ALONE =
 const INPUT = /\b(?:prompt|input|messages)\b/i;
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|throttl|\b(?:id|name)'?: string|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
-/** With these statuses a service means the key, money or the rate. */
+/** Statuses that are about the key, money or the rate, never about the length. */
 const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 /** If this matches, a number in the message does not count tokens. */
 const NO_TOKENS = /\bstring too long|\b(?:characters|bytes|message size)\b/i;
@@ -69,7 +72,7 @@ export function readTooLong(status: number, answer: string): TooLongDetails | un
 }
 
 function isAboutLength(said: string): boolean {
-  // A field's name is as good as words. A link is only a pointer to documentation.
+  // Compare field names too, because they may name the limit. A link only points to documentation.
   const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens").replace(/https?:\S+/g, "");
   if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (

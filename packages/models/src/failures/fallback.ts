@@ -2,7 +2,10 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 
 const STAY_MS = 300_000;
 
-/** Builds a model that asks the next one if one fails before it has said anything. That one stays first for a while. */
+/**
+ * Builds a model that asks the next model if one fails before its first text or call. The model that answers is asked
+ * first for a while.
+ */
 export function createFallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
   now = () => performance.now(),

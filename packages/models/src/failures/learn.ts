@@ -70,7 +70,7 @@ const NO_IMAGES = new RegExp(
   ].join("|"),
   "i",
 );
-/** Then only this image is at fault, and others may be accepted. */
+/** In that case only this image is at fault, and others may be accepted. */
 const ONE_PICTURE =
   /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
 
@@ -84,7 +84,10 @@ function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
 const FOREIGN_SIGNATURE =
   /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|decode the compaction blob|item with id 'rs_/i;
 
-/** The service rejects another one's signatures. The model keeps thinking, and new thoughts are sent back. */
+/**
+ * Learns that the service rejects signatures of another service. The model keeps thinking, and new thoughts are sent
+ * back.
+ */
 function learnSignatures({ lessons, sent }: LessonContext, reason: string) {
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
@@ -99,7 +102,7 @@ function readOutputLimit(reason: string): number {
   return Number(most) - (isBeyond ? 1 : 0);
 }
 
-/** Learns a lower limit for the reply than the one requested. */
+/** Lowers the limit of a reply to the one that the refusal names. */
 function learnOutputLimit(
   { lessons, sent, model, protocol }: LessonContext,
   most: number,
@@ -165,7 +168,10 @@ function learnTool({ lessons, sent }: LessonContext, reason: string) {
 
 type Tool = PreparedRequest["tools"][number];
 
-/** Whether tools lose keywords: what a refusal names; else what only narrows one tool's arguments, then all but the core. */
+/**
+ * Removes keywords from the tools' schemas: those that the refusal names; else those that only narrow one tool's
+ * arguments; then all but the core. Returns whether any was removed.
+ */
 function keywordLesson(
   { lessons, sent }: Pick<LessonContext, "lessons" | "sent">,
   reason: string,
@@ -189,7 +195,7 @@ function keywordLesson(
   );
 }
 
-/** That a refusal is about the form of what a tool takes, not about the tool. */
+/** Matches a refusal of the form of a tool's parameters, rather than of the tool. */
 const OF_SCHEMA = /schema|grammar|keyword|format\b|parameters|properties|\bcontext=/i;
 
 function findRefusedTool({ tools }: PreparedRequest, reason: string) {
@@ -223,7 +229,7 @@ const NARROWING = createWordSet(
 
 /** Without these keywords a schema no longer describes the arguments; all others only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
-/** They narrow most, so they go last. */
+/** These keywords narrow a schema most, so they are removed last. */
 const CHOICES = createWordSet("enum const anyOf oneOf allOf");
 
 function listKeywords(schema: JsonSchema): string[] {

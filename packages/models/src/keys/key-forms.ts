@@ -1,13 +1,13 @@
 import type { ServiceName } from "@burin/contract/settings/settings";
 
-/** Keys that a service gives out; several services may give out keys of one form. An example is not a real key. */
+/** A form of keys that one or several services give out. The example is not a real key. */
 export interface KeyForm {
   readonly form: RegExp;
   readonly services: readonly ServiceName[];
   readonly example: string;
 }
 
-/** The more telling a form is, the earlier it stands: the first one counts. */
+/** The forms of keys, the most specific ones first: the first match counts. */
 export const KEY_FORMS: readonly KeyForm[] = [
   { form: /^sk-ant-[\w-]{16,}$/, services: ["anthropic"], example: "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA" },
   { form: /^sk-or-[\w-]{16,}$/, services: ["openrouter"], example: "sk-or-v1-0000000000000000000000" },
@@ -31,7 +31,7 @@ export const KEY_FORMS: readonly KeyForm[] = [
   { form: /^[A-Za-z0-9]{32}$/, services: ["mistral"], example: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" },
 ];
 
-/** The services that may have given out a key, the likeliest first; none when it looks like no key. */
+/** Returns the services that may have given out a key, the likeliest first; none when it looks like no key. */
 export function guessServices(key: string): readonly ServiceName[] {
   return KEY_FORMS.find(({ form }) => form.test(key.trim()))?.services ?? [];
 }

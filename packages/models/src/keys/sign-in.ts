@@ -7,19 +7,22 @@ import { readTextStart, sendHttpRequest } from "@burin/net/http-request";
 
 /** A sign-in that waits for the user, by PKCE: no secret of ours takes part in it. */
 export interface SignIn {
-  /** Leads a browser on this machine to the service. */
+  /** The URL of the service for a browser on this machine. */
   readonly shortAddress: string;
-  /** The same for a browser anywhere. */
+  /** The URL of the service for a browser on any machine. */
   readonly address: string;
-  /** The code, when a browser on this machine has come back. */
+  /** Resolves to the code when a browser on this machine has returned from the service. */
   readonly code: Promise<string>;
-  /** Gives the key for a code, or for the address that a browser on another machine ended at. Throws when it is refused. */
+  /**
+   * Exchanges a code, or the address that a browser on another machine ended at, for the key. Throws when the service
+   * refuses.
+   */
   keyFor(pasted: string): Promise<string>;
   close(): void;
 }
 
 const OPENROUTER = "https://openrouter.ai";
-/** Services that look at the port of a callback allow this one. */
+/** The port of the callback: services that check it allow this one. */
 const PORT = 3000;
 const METHOD = "S256";
 const MOST_WAIT_MS = 30_000;
@@ -56,7 +59,7 @@ export async function openLogin(service = OPENROUTER): Promise<SignIn> {
   };
 }
 
-/** Only programs of this machine can reach it. */
+/** Listens where only programs of this machine can connect. */
 async function listen(server: Server): Promise<AddressInfo> {
   try {
     server.listen(PORT, "127.0.0.1");

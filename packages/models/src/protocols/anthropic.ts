@@ -102,7 +102,7 @@ function moveAnswersFirst(content: readonly Block[]): Block[] {
 
 function formatUserBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
-  /** Where a file belongs that came with the last result. */
+  /** The position for a file that came with the last result. */
   let beside = blocks;
   for (const item of listUserItems(parts)) {
     if (item.type === "text") blocks.push(...formatTextBlocks(item.text));

@@ -17,7 +17,7 @@ const FAILED_CALLS = createWordSet(
 
 export class GeminiReply extends ReplyReader {
   #calls = 0;
-  /** What the service says in addition to its reason. */
+  /** The service's explanation of the reason. */
   #why: unknown;
   /** The arguments of calls that arrive in pieces, by the call's position. */
   readonly #growing = new Map<number, JsonRecord>();

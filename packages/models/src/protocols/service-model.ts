@@ -32,14 +32,14 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** The key, or a function that returns it, which is called again when the service has refused the last key. */
   readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
-  /** The variable that holds it, for messages. */
+  /** The variable that holds the key, for messages. */
   readonly keyFrom?: string | undefined;
   /** The header for the key if it is not the protocol's own; `authorization` means a bearer token. */
   readonly keyHeader?: string | undefined;
   /** Signs each request if no key is sent. */
   readonly signer?: (() => Promise<Signer>) | undefined;
   readonly certificate?: CertificateSource | undefined;
-  /** Sent with each request; they replace the protocol's own. */
+  /** Headers that are sent with each request; they replace the protocol's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False: the model accepts no images, and gets a description instead. */
   readonly images?: boolean | undefined;
@@ -48,9 +48,9 @@ export interface ServiceOptions {
   readonly tuning?: Tuning | undefined;
   /** The model's price, unless the service reports the cost itself. */
   readonly price?: ModelPrice | undefined;
-  /** Where a proxy is named. */
+  /** The environment, which may name a proxy. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** The longest silence of the service. */
+  /** How long the service may be silent, in milliseconds. */
   readonly silenceMs?: number | undefined;
   /** Whether calls in the model's text are run. */
   readonly callsInText?: CallsInText | undefined;
@@ -65,7 +65,10 @@ export interface Protocol extends MediaSupport {
   readonly query?: string;
   readonly keyHeader: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In pieces; a longer conversation begins with those of the shorter one, if the protocol allows it. */
+  /**
+   * Returns the body in pieces. The body of a longer conversation begins with the same pieces, if the protocol allows
+   * it.
+   */
   body(
     model: string,
     request: PreparedRequest,
@@ -73,7 +76,7 @@ export interface Protocol extends MediaSupport {
   ): readonly string[] | Promise<readonly string[]>;
   /** Called after the request was sent; the reader's code is loaded only then. */
   reply(to: ReplyTo): Promise<ReplyReader>;
-  /** What a model speaks that refuses this protocol. */
+  /** Returns the protocol for a model that refuses this one. */
   otherwise?(): Promise<Protocol>;
 }
 
@@ -101,11 +104,11 @@ interface OpenRequest {
   ending: ReplyEnding;
 }
 
-/** The requests for one reply: the latest, and what they have taught. */
+/** The requests for one reply: the latest one, and what the refusals of earlier ones have taught. */
 interface Tries {
   learned: number;
   isKeyRefused: boolean;
-  /** The last event was passed on. */
+  /** true when the last event was passed on. */
   isOver: boolean;
   asking?: OpenRequest;
   readonly limit: ReplyLimit;
@@ -126,7 +129,7 @@ class Service {
     this.#lessons.showsNoImages = options.images === false;
   }
 
-  /** Asks again, at once, without what the service has just refused, as long as no event was passed on. */
+  /** Repeats the request at once, without what the service has just refused, as long as no event was passed on. */
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
     const connection = new AbortController();
     const abort = (): void => connection.abort();
@@ -191,7 +194,7 @@ class Service {
     return tries.asking;
   }
 
-  /** What a refusal teaches, as a notice that may be empty; undefined when asking again is of no use. */
+  /** Learns from a refusal. Returns a notice, which may be empty; undefined when asking again is of no use. */
   async #takeLesson(asking: OpenRequest, tries: Tries): Promise<string | undefined> {
     const { ending } = asking;
     const mayLearn = tries.limit.isUntouched && tries.learned < MAX_LESSONS;
@@ -262,7 +265,7 @@ class Service {
     );
   }
 
-  /** What to pass on; the end is kept for later. */
+  /** Returns the events to pass on. The end of the reply is kept for later. */
   async #handleEvent(event: AnswerEvent, asking: OpenRequest, tries: Tries): Promise<readonly ModelEvent[]> {
     if (tries.signal.aborted) {
       tries.isOver = true;
@@ -277,7 +280,7 @@ class Service {
     return taken;
   }
 
-  /** The event for the session: a call with the tool's own name, a usage with its price. */
+  /** Completes an event for the session: a call gets the tool's own name, a usage its price. */
   async #finishEvent(
     event: Exclude<AnswerEvent, ReplyEnding>,
     prepared: PreparedRequest,
@@ -292,7 +295,10 @@ class Service {
     return { type: "function_call", call: resolveCall(event.call, prepared) };
   }
 
-  /** Whether calls in the model's text count: by default if it has never made one in the protocol's own way. */
+  /**
+   * Whether calls in the model's text count: by default only while the model has made no call in the protocol's own
+   * way.
+   */
   #mayWriteCalls({ history }: ModelRequest): boolean {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
@@ -361,7 +367,7 @@ export function normalizeOpenAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
-/** What opens a service. Throws a message for the user where something is missing. */
+/** Returns the headers that authorize a request. Throws a message for the user where something is missing. */
 export async function resolveAccess(protocol: Protocol, options: ServiceOptions, isRefused = false) {
   const { apiKey = "", certificate: place, environment = {}, signer } = options;
   const getKey = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));

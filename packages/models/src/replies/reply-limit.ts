@@ -11,7 +11,7 @@ export const REPLY_TOO_LONG: ModelFailure = {
 /** Ends a reply that would never end by itself. */
 export class ReplyLimit {
   #left = MAX_REPLY_CHARACTERS;
-  /** No event was passed on. */
+  /** true until an event was passed on. */
   isUntouched = true;
 
   get isReached(): boolean {

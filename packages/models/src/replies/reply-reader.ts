@@ -10,7 +10,7 @@ import type { PreparedRequest } from "../request/prepare-request.ts";
 import { MAX_REPLY_CHARACTERS, REPLY_TOO_LONG } from "./reply-limit.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 
-/** What a reply belongs to. */
+/** The context of a reply. */
 export interface ReplyTo {
   readonly request: PreparedRequest;
   /** The call ids in the history. No new call may have one of them. */
@@ -29,13 +29,13 @@ export abstract class ReplyReader {
   protected usage: Usage | undefined;
   /** The service's own word for why the reply ended; empty until it arrives. */
   protected finishReason = "";
-  /** The service has said that the reply is over. Anything after that means nothing. */
+  /** true when the service has said that the reply is over. Anything after that is ignored. */
   isOver = false;
   /** Whether the last data contained a part of the reply. */
   hadMore = false;
-  /** The service has said that the reply ended in order to make a call. */
+  /** true when the service has said that the reply ended in order to make a call. */
   protected isForCall = false;
-  /** A part of the reply has begun, and the service will report its end. */
+  /** true while a part of the reply has begun whose end the service will report. */
   protected isPartOpen = false;
   #textSeen = false;
   /** The characters of text and thoughts, including those that are held back. */
@@ -181,7 +181,7 @@ export abstract class ReplyReader {
         if (!takesText) return [{ type: "thought", text }];
         this.#textSeen = false;
         const { heldText } = this.#text;
-        // The text so far was not the answer.
+        // All text so far was reasoning, not the answer.
         this.#text = this.#textCalls();
         return [{ type: "thought", text: heldText + text, takesText }];
       }
@@ -209,7 +209,7 @@ export abstract class ReplyReader {
     this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
       this.unreadable ??= data;
-      // Mere words, such as "ping", are not a part of the reply.
+      // Plain words, such as "ping", are not a part of the reply.
       if (chunk !== undefined || !/["{}]/.test(data)) return [];
       this.#lostPiece ??= data;
       this.loseChunk();

@@ -8,9 +8,9 @@ const MAX_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
 const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 
 /**
- * The data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
- * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is returned whole,
- * as one string.
+ * Yields the data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
+ * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is returned whole, as
+ * one string.
  */
 export class EventSplitter {
   readonly #decoder = new TextDecoder();
@@ -38,13 +38,13 @@ export class EventSplitter {
     },
   });
 
-  /** The events that this piece completes. */
+  /** Returns the events that this piece completes. */
   read(piece: Uint8Array): string[] {
     this.#add(this.#decoder.decode(piece, { stream: true }));
     return this.#take();
   }
 
-  /** What is left: a body may end without the empty line that closes its last event. */
+  /** Returns the rest: a body may end without the empty line that closes its last event. */
   end(): string[] {
     this.#add(this.#decoder.decode());
     if (this.#kind === "whole") this.#ready.push(this.#rest);

@@ -1,4 +1,4 @@
-/** Large enough that storing a segment is worthwhile, and that one write to the socket has few pieces. */
+/** The size of a segment: large enough to be worth storing, and for few pieces in one write to the socket. */
 const SEGMENT_CHARACTERS = 64 * 1024;
 
 interface Segment {

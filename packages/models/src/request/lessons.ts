@@ -95,13 +95,13 @@ function collectMedia(history: readonly Message[]): InlineData[] {
   return found;
 }
 
-/** What some services want from the first request on, by the service's host and the model's name. */
+/** Quirks of some services from the first request on, by the service's host and the model's name. */
 const KNOWN: readonly (readonly [quirk: Quirk, host: RegExp, model: RegExp])[] = [
   ["nine-ids", /(?:^|\.)mistral\.ai$/, /^/],
   ["nine-ids", /^/, /(?:^|\/)(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)\b/i],
 ];
 
-/** Their models make all calls in the protocol's own way, so a call in a text is an example. */
+/** Services whose models make all calls in the protocol's own way, so that a call in a text is an example. */
 const FIRST_PARTIES =
   /(?:^|\.)(?:openai\.com|openai\.azure\.com|anthropic\.com|generativelanguage\.googleapis\.com)$/;
 

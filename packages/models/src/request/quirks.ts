@@ -14,7 +14,10 @@ const OPTION = [
   /\b(temperature|top_?p|reasoning(?:[_.]?effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/i,
 ] as const;
 
-/** What refusals teach, in the order in which each protocol checks them. `$1` stands for the pattern's first group. */
+/**
+ * The patterns of refusals and what each teaches, in the order in which each protocol checks them. `$1` stands for the
+ * pattern's first group.
+ */
 const ROWS = {
   openai: [
     ["no-stream-options", /stream_options|include_usage/i],
@@ -43,7 +46,7 @@ const ROWS = {
       "nine-ids",
       /tool.?(?:call|use)(?:s?\[\d+\])?\W?_?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i,
     ],
-    // Add the tool's name to its result.
+    // Send the tool's name with its result.
     ["named-answers", /function_response\.name\b|resolvable tool name/i],
     // Send no text in a message that makes calls.
     ["calls-alone", /content or tool_calls, but not both/i],
@@ -51,7 +54,7 @@ const ROWS = {
       "content-wanted",
       /content\b[\s\S]{0,90}input_value=None|content[^\n]{0,60}(?:不能为空|(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|must be non-?empty|must contain at least one|non-?empty content|empty (?:message|content)/i,
     ],
-    // Some services require that reasoning is sent back, others reject a request that contains it.
+    // Some services require that reasoning is sent back; others reject a request that contains it.
     ["reasoning-wanted", REASONING],
     ["reasoning-refused", REASONING],
     ["without:reasoning_effort", /not support thinking/i],

@@ -29,7 +29,7 @@ export interface ShellRedirection {
   readonly kind: "read" | "write" | "copy" | "data";
   /** The file, or for `data` the text; null when it is known only at run time. */
   readonly target: string | null;
-  /** The pattern that matches the file. */
+  /** true if the target is a pattern, and the file is one that it matches. */
   readonly isGlob?: boolean;
   /** For `data` without a target: true if the text may be shown, whatever it is. */
   readonly isAnyText?: boolean;

@@ -30,7 +30,7 @@ export interface WordContext {
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
-/** Variables that contain the user's name or folders, and no secret. */
+/** Variables that may be printed: they contain names, folders and locale, and no secret. */
 export const PRINTABLE_VARIABLES: ReadonlySet<string> = createSet(
   "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
 );
@@ -215,7 +215,7 @@ function createFindCommand({
   return { ...EMPTY_COMMAND, text: value, words: ["find", folder].map(createWord), isApart: true };
 }
 
-/** Expands `$x`, `${#x}` (its length), and `${x#...}` or `${x%...}` with a literal prefix or suffix. */
+/** Whether the expansion is `$x`, `${#x}` (its length), or `${x#...}` or `${x%...}` with a literal prefix or suffix. */
 function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }>): boolean {
   const { prefix, index, operation } = part;
   const isStatus = part.parameter === "PIPESTATUS" && /^(?:\d+|@)$/.test(index?.text ?? "");

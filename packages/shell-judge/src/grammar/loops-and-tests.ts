@@ -47,8 +47,7 @@ export function expandBraces({ text }: Word): ShellWord[] | null {
 }
 
 /**
- * Returns the script of a word that is one `$(...)`, quoted or not, or one `<(...)`, if that contains only a pipeline
- * of plain commands.
+ * Whether the word is one `$(...)`, quoted or not, or one `<(...)`, that contains only a pipeline of plain commands.
  */
 export function isOnePipeline({ parts, text }: Pick<Word, "parts" | "text">): boolean {
   const [only, ...more] = parts ?? [];
@@ -226,7 +225,7 @@ interface Comparison {
   readonly text: string;
   readonly operator: string;
   readonly operands: readonly Word[];
-  /** Returns why the test may do more than compare, or null. */
+  /** Why the test may do more than compare, or null. */
   readonly problem: string | null;
 }
 

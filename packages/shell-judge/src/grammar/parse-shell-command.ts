@@ -213,7 +213,7 @@ class Reader {
     return { value, isGlob };
   }
 
-  /** Only a loop that reads the lines of its input is sure to end. */
+  /** Reads a `while` loop. Only one that reads the lines of its input is sure to end. */
   #readWhile(node: While, position: Position): void {
     const read = readNames(node);
     if (read === null || this.mayAssign()) {
@@ -343,7 +343,7 @@ class Reader {
     return { text, value: null, isGlob: false, ...(lineOf && { isMany: true, lineOf }) };
   }
 
-  /** As long as no `cd` came in between, it is the top of the work tree in which the command runs. */
+  /** Whether the word is the top of the work tree in which the command runs: no `cd` may come in between. */
   #isTop(name: string): boolean {
     const later = this.commands.slice(this.#tops.get(this.#variables.get(name)));
     return later.length < this.commands.length && later.every(({ words: [first] }) => first?.value !== "cd");

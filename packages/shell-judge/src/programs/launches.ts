@@ -186,7 +186,7 @@ function findPlaceholder(own: readonly (string | null)[]): string | undefined {
   return undefined;
 }
 
-/** A variable that env sets, or the architecture, which setarch takes before its options. */
+/** Whether the word is a variable that env sets, or the architecture, which setarch takes before its options. */
 function isOwnWord(name: string, word: string, at: number): boolean {
   if (/^(?:env|sudo|cross-env)$/.test(name)) return /^(?:\w+=|-$)/.test(word);
   return name === "setarch" && at === 1;
@@ -220,7 +220,7 @@ function readShellLaunch(words: readonly (string | null)[]): Launch[] {
   return isInput || words[at] === undefined || isPipe(words[at]) ? [{ kind: "unseen" }] : [];
 }
 
-/** A word that it names as a file is its input, or the output of another command. */
+/** Whether a word that it names as a file is its input, or the output of another command. */
 function isPipe(word: string | null | undefined): boolean {
   return /^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(word ?? "");
 }

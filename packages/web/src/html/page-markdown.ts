@@ -124,7 +124,7 @@ class PageWriter {
     this.#lines.endBlock();
   }
 
-  /** Writes the element's content with these marks before its lines. */
+  /** Writes the element's content with these marks at the beginning of its lines. */
   #writeMarked(element: PageElement, first: string, rest: string): void {
     this.#lines.beginPrefix(first, rest);
     this.writeChildren(element);

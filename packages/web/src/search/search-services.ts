@@ -4,7 +4,7 @@ export interface SearchQuestion {
 }
 
 export interface SearchService {
-  /** Absent if each user has an instance of their own. */
+  /** The URL of the service. Absent if each user has an own instance. */
   readonly baseUrl?: string;
   readonly path: string;
   /** The environment variable that usually contains the key. */

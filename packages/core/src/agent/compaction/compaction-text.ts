@@ -62,7 +62,7 @@ interface DetailLevel {
   readonly answer: number;
 }
 
-/** From the finest to the coarsest. The first one whose transcript fits is used. */
+/** The limits from the finest to the coarsest: the first with which the transcript fits is used. */
 const GRAINS: readonly DetailLevel[] = [
   { text: 8000, args: 1500, answer: 2000 },
   { text: 2000, args: 400, answer: 400 },

@@ -4,7 +4,10 @@ import { type LogRecord, readRecordLine } from "./record-line.ts";
 import { toSessionError } from "./session-error.ts";
 
 const LINE_END = 0x0a;
-/** Small, for readers that need only the start of a log. Each further chunk is twice as large. */
+/**
+ * The size of the first chunk: small, for readers that need only the start of a log. Each further chunk is twice as
+ * large.
+ */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 128 * 1024 * 1024;

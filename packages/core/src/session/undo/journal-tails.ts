@@ -7,7 +7,7 @@ import { openRegularFile } from "@burin/files/disk/regular-file";
 import type { Content } from "./content.ts";
 import type { FileChange, JournalLine } from "./journal-line.ts";
 
-/** What others recorded while a call ran: other calls, other sessions, and the file tools. */
+/** Changes that others recorded while a call ran: other calls, other sessions, and the file tools. */
 export interface ForeignChanges {
   /** The content that they left at each path. */
   readonly files: ReadonlyMap<string, Content | null>;

@@ -18,7 +18,7 @@ const MOST_NAMED = 5;
 /** Where package managers of projects put programs that people start by name. */
 const PROGRAM_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 
-/** By path: what differs when the program behind it was written. */
+/** A stamp for each program, by its path, which changes when the program is written. */
 type InstalledPrograms = ReadonlyMap<string, string>;
 
 export interface TreeJournalOptions {
@@ -151,7 +151,7 @@ export class TreeJournal {
   }
 }
 
-/** Whether its bytes are stored nowhere. */
+/** Whether the bytes of a content are stored nowhere. */
 function isLost({ kind, kept, git }: Content): boolean {
   return kind === undefined && kept === undefined && git === undefined;
 }
@@ -160,14 +160,17 @@ function readPrograms(roots: readonly string[]): InstalledPrograms {
   const folders = roots.flatMap((root) => PROGRAM_FOLDERS.map((name) => join(root, name)));
   const paths = folders.flatMap((folder) => tryReadEntries(folder).map(({ name }) => join(folder, name)));
   const found = paths.flatMap((path): [string, string][] => {
-    // Many are links to files of packages.
+    // Many entries are links to files of packages.
     const stats = withFallback(null, () => statSync(path));
     return stats?.isFile() ? [[path, `${stats.ino} ${stats.size} ${stats.ctimeMs}`]] : [];
   });
   return new Map(found);
 }
 
-/** For the user, who may start them outside of the sandbox; null when none is new or has changed. */
+/**
+ * Returns a warning for the user, who may start these programs outside the sandbox; null when none is new or has
+ * changed.
+ */
 function describeNewPrograms(
   before: InstalledPrograms,
   after: InstalledPrograms,

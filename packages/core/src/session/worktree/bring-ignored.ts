@@ -13,7 +13,7 @@ import type { OwnGit } from "@burin/commands/git/git-work";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 
-/** Installed by package managers from what is committed. */
+/** Folders that package managers install from committed files. */
 const DEPENDENCIES = new Set(["node_modules", "vendor", ".venv", "venv", "Pods", "bower_components"]);
 const MAX_COPIED_BYTES = 1024 * 1024;
 const EXACT = { caseSensitive: true };
@@ -24,7 +24,7 @@ interface CopyOptions {
   readonly copies: readonly string[];
 }
 
-/** Brings what git ignores and work needs into a work tree: small files as copies, installed packages as links. */
+/** Brings ignored files that the work needs into a work tree: small files as copies, installed packages as links. */
 export async function copyIgnoredFiles(git: OwnGit, { from, to, copies }: CopyOptions): Promise<void> {
   const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const names = git.must(words).toString("utf8").split("\0");
@@ -42,7 +42,10 @@ export async function copyIgnoredFiles(git: OwnGit, { from, to, copies }: CopyOp
   }
 }
 
-/** Shares blocks where the disk can. Else a folder of links: git would not take a link for an ignored folder. */
+/**
+ * Copies a folder by sharing blocks where the disk can do that. Otherwise makes a folder of links, because git would
+ * not treat a link as an ignored folder.
+ */
 function bringFolder(source: string, target: string): void {
   if (lstatSync(source).isSymbolicLink()) return;
   try {
@@ -54,7 +57,7 @@ function bringFolder(source: string, target: string): void {
   }
 }
 
-/** Throws where the disk cannot share blocks of files. */
+/** Copies a file by sharing its blocks. Throws where the disk cannot do that. */
 function shareBlocks(source: string, target: string): void {
   mkdirSync(target, { recursive: true });
   for (const entry of tryReadEntries(source)) {

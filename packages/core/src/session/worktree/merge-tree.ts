@@ -27,31 +27,34 @@ import { mergeTexts } from "../undo/merge-texts.ts";
 import { TreeJournal } from "../undo/tree-journal.ts";
 import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
 
-/** What is at a path: a file, or a link. */
+/** The content of a path: a file, or a link. */
 interface Entry {
   readonly bytes: Buffer;
   readonly mode: number;
   readonly isLink: boolean;
 }
 
-/** A file that the work tree has changed, and what taking it would make of it. */
+/** A file that the work tree has changed, and what it becomes in the user's work tree if the change is accepted. */
 export interface TreeChange {
-  /** Relative to the top of both work trees. */
+  /** The path relative to the top of both work trees. */
   readonly file: string;
-  /** What the user has there now. */
+  /** What the user's work tree has there now. */
   readonly present: Entry | null;
-  /** What it becomes; null removes it. */
+  /** What the file becomes; null removes it. */
   readonly merged: Entry | null;
-  /** Set where both have changed the same: then `merged` is what the work tree has, or has conflict markers. */
+  /**
+   * Set where both work trees have changed the same place: `merged` is then the file of the work tree, or has conflict
+   * markers.
+   */
   readonly conflict?: "lines" | "whole";
-  /** For a text, to be taken in parts. */
+  /** The diff of a text, whose parts can be accepted one by one. */
   readonly diff?: FileDiff;
 }
 
-/** What the user takes of a file: what it becomes. */
+/** A change that the user has accepted, and what the file becomes. */
 export interface TakenChange {
   readonly change: TreeChange;
-  /** Other content than `merged`, where only parts are taken. */
+  /** The content to write instead of `merged`, when only parts were accepted. */
   readonly text?: string;
 }
 
@@ -60,7 +63,7 @@ const MOST_TEXT_BYTES = 2 * 1024 * 1024;
 const MERGED_FILE = "burin-merged";
 const MOST_NOTE_BYTES = 4096;
 
-/** What the work tree has changed since it began and the user's own does not have, by path. */
+/** Lists, by path, what the work tree has changed since it began and the user's work tree does not have. */
 export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv): TreeChange[] {
   const git = openOwnGit(tree.folder, environment);
   return listChangedNames(git, tree).flatMap((file): TreeChange[] => {
@@ -80,7 +83,10 @@ function listChangedNames(git: OwnGit, { base }: WorkTree): string[] {
   return [...new Set(names)].filter((name) => name !== "" && !name.endsWith("/")).sort();
 }
 
-/** undefined for a folder, such as a submodule, and behind a link that leads out: these are left alone. */
+/**
+ * Returns the content of a path; undefined for a folder, such as a submodule, and behind a link that leads out: these
+ * are left alone.
+ */
 function readEntry(path: string, top: string): Entry | null | undefined {
   if (!isWithin(resolveExisting(dirname(path)), top)) return undefined;
   const stats = tryLstat(path);
@@ -126,7 +132,7 @@ function mergedChange(git: OwnGit, { file, present, theirs, base }: Sides): Tree
   return withDiff({ file, present, merged: marked, conflict: "lines" });
 }
 
-/** Git's own markers, which editors know. */
+/** Merges with git's own conflict markers, which editors know. */
 function mergeWithMarkers(git: OwnGit, sides: readonly (Entry | null)[]): Buffer {
   const folder = mkdtempSync(join(tmpdir(), "burin-merge-"));
   try {
@@ -135,7 +141,7 @@ function mergeWithMarkers(git: OwnGit, sides: readonly (Entry | null)[]): Buffer
       writeFileSync(join(folder, String(index)), entry?.bytes ?? "");
     });
     const labels = names.flatMap((name) => ["-L", name]);
-    // Its exit code is the number of conflicts.
+    // The exit code of `git merge-file` is the number of conflicts.
     return git.ask(["merge-file", "-p", ...labels, "0", "1", "2"], folder).output;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -150,7 +156,10 @@ function isUtf8(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString("utf8"), "utf8").equals(bytes);
 }
 
-/** Only where both are texts; a file that is new, gone or only has another mode is taken as a whole. */
+/**
+ * Adds the diff where both contents are texts. A file that is new, deleted or differs only in its mode is accepted as a
+ * whole.
+ */
 function withDiff(change: Omit<TreeChange, "diff">): TreeChange {
   const { file, present, merged } = change;
   if (merged === null || !isText(merged) || (present !== null && !isText(present))) return change;
@@ -164,7 +173,10 @@ export function chooseTreeVersion(tree: WorkTree, { file, present }: TreeChange)
   return withDiff({ file, present, merged: readEntry(join(tree.folder, file), tree.folder) ?? null });
 }
 
-/** Writes what was taken to the user's work tree, as one call that undo takes back. Throws when a file has changed since. */
+/**
+ * Writes the accepted changes to the user's work tree, as one call that undo can take back. Throws when a file has
+ * changed since.
+ */
 export async function takeTreeChanges(
   { home, environment }: WorkTreePlace,
   tree: WorkTree,
@@ -198,7 +210,7 @@ function buildEntry({ change, text }: TakenChange): Entry | null {
   return { ...change.merged, bytes: Buffer.from(text, "utf8") };
 }
 
-/** Whole, or not at all. */
+/** Writes the file completely, or not at all. */
 function writeEntry(path: string, entry: Entry | null): void {
   if (entry === null) {
     rmSync(path, { force: true });
@@ -221,7 +233,7 @@ function writeEntry(path: string, entry: Entry | null): void {
   }
 }
 
-/** As git does it. */
+/** Computes the file's mode as git does. */
 function removeEmpty(folder: string): void {
   withFallback(undefined, () => {
     rmdirSync(folder);
@@ -229,13 +241,16 @@ function removeEmpty(folder: string): void {
   });
 }
 
-/** Notes that the user has taken all that they want: as long as nothing changes in it, the work tree can go. */
+/**
+ * Notes that the user has accepted everything that they want. As long as nothing changes in the work tree, it can be
+ * removed.
+ */
 export function noteMerged(tree: WorkTree, environment: NodeJS.ProcessEnv): void {
   const own = findRepository(tree.folder)?.gitDir;
   if (own !== undefined) writeFileSync(join(own, MERGED_FILE), hashTree(tree, environment));
 }
 
-/** Whether nothing would be lost with it: it has changed nothing, or what it has was merged. */
+/** Whether nothing would be lost if the work tree were removed: it has changed nothing, or its changes were merged. */
 export function canRemoveTree(tree: WorkTree, environment: NodeJS.ProcessEnv): boolean {
   const git = openOwnGit(tree.folder, environment);
   const head = git.must(["rev-parse", "HEAD"]).toString("utf8").trim();
@@ -244,7 +259,7 @@ export function canRemoveTree(tree: WorkTree, environment: NodeJS.ProcessEnv): b
   return readText(join(own, MERGED_FILE), MOST_NOTE_BYTES) === hashTree(tree, environment);
 }
 
-/** What differs when anything in it has changed. */
+/** Returns a mark that differs when anything in the work tree has changed. */
 function hashTree(tree: WorkTree, environment: NodeJS.ProcessEnv): string {
   const git = openOwnGit(tree.folder, environment);
   const hash = createHash("sha256").update(git.must(["rev-parse", "HEAD"]));

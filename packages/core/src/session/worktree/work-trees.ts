@@ -24,12 +24,12 @@ export interface WorkTree {
   readonly name: string;
   /** Its top folder. */
   readonly folder: string;
-  /** The folder in it that is the project's. */
+  /** The project's folder in it. */
   readonly root: string;
   /** The project's folder in the work tree that the user works in. */
   readonly mainRoot: string;
   readonly mainTop: string;
-  /** The commit that it began with. */
+  /** The commit at which it began. */
   readonly base: string;
 }
 
@@ -39,7 +39,9 @@ const MOST_NOTE_BYTES = 4096;
 const ATTEMPT_FILE = "burin-attempt";
 const MOST_ATTEMPT_BYTES = 4 * 1024 * 1024;
 
-/** The work tree of this name, made if there is none. `copies` are globs of the ignored files that come along. */
+/**
+ * Returns the work tree with this name, and creates it if there is none. `copies` are globs of ignored files to copy.
+ */
 export async function openWorkTree(
   place: WorkTreePlace,
   name: string,
@@ -62,7 +64,7 @@ export function listWorkTrees(place: WorkTreePlace): WorkTree[] {
   return listTrees(git, main);
 }
 
-/** The work tree that a folder is in, if Burin has made it. */
+/** Returns the work tree that contains a folder, if Burin created it. */
 export function findWorkTree(place: WorkTreePlace): WorkTree | null {
   const repository = findRepository(place.root);
   if (repository === null || repository.gitDir === repository.commonDir) return null;
@@ -70,14 +72,14 @@ export function findWorkTree(place: WorkTreePlace): WorkTree | null {
   return listWorkTrees(place).find(({ folder }) => folder === top) ?? null;
 }
 
-/** Whether a session works in it. */
+/** Whether a session works in the work tree. */
 export async function isTreeInUse(home: string, { root }: WorkTree): Promise<boolean> {
   const sessions = await listSessions(home, root);
   const holders = await Promise.all(sessions.map(({ path }) => findLockHolder(path)));
   return holders.some((holder) => holder !== null);
 }
 
-/** Removes it with its branch, whatever it holds. */
+/** Removes the work tree and its branch, whatever they contain. */
 export function removeWorkTree(place: WorkTreePlace, { folder, name }: WorkTree): void {
   const { git } = openMain(place);
   git.ask(["worktree", "remove", "--force", "--force", folder]);
@@ -104,7 +106,7 @@ export function readAttempt({ folder }: WorkTree): unknown {
 
 interface Main {
   readonly top: string;
-  /** Where in it the project is. */
+  /** The path of the project's folder inside the work tree. */
   readonly inside: string;
 }
 
@@ -119,7 +121,10 @@ function openMain({ root, environment }: WorkTreePlace): Main & { readonly git: 
   return { top, inside, git: openOwnGit(top, environment) };
 }
 
-/** Beside the project: on its disk, so that files can share blocks, and where commands in the sandbox see it. */
+/**
+ * Returns a folder beside the project: on the same disk, so that files can share blocks, and where commands in the
+ * sandbox see it.
+ */
 function chooseFolder(top: string): string {
   return join(dirname(top), ".burin-worktrees", basename(top));
 }
@@ -132,7 +137,7 @@ function makeTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
   const parent = chooseFolder(top);
   makeFolders(parent);
   const folder = join(tryRealPath(parent) ?? parent, name);
-  // What a Burin that was killed had begun to make.
+  // Removes what a killed Burin had begun to create.
   git.ask(["worktree", "remove", "--force", "--force", folder]);
   rmSync(folder, { recursive: true, force: true });
   git.must(["worktree", "prune"]);
@@ -151,7 +156,7 @@ function makeTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
         .toString("utf8")
         .trim()
     : base;
-  // Written last: without it the work tree is not whole.
+  // Write this file last: without it, the work tree counts as incomplete.
   writeFileSync(join(own, BASE_FILE), `${start}\n`);
   return { name, folder, root: join(folder, inside), mainRoot: join(top, inside), mainTop: top, base: start };
 }
@@ -169,7 +174,7 @@ function listTrees(git: OwnGit, { top, inside }: Main): WorkTree[] {
   });
 }
 
-/** Also while a rebase has taken HEAD off the branch. */
+/** Returns the branch, even while a rebase has detached HEAD from it. */
 function parseTreeName(block: string, gitDir: string): string | null {
   const branch = /^branch refs\/heads\/burin\/(.+)$/m.exec(block)?.[1];
   return branch ?? (/^detached$/m.test(block) ? basename(gitDir) : null);

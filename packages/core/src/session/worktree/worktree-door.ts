@@ -2,7 +2,7 @@ import { createLazyMethods } from "@burin/contract/async/lazily";
 import type { TreeChange } from "./merge-tree.ts";
 import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
 
-/** Work trees to work in, and what of them is brought back; loaded at the first call. */
+/** Creates work trees, and merges their changes back. The code is loaded with the first call. */
 export const workTrees = createLazyMethods(async () => {
   const [trees, merge] = await Promise.all([import("./work-trees.ts"), import("./merge-tree.ts")]);
   return {
