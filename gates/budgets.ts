@@ -6,7 +6,7 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4330, // a third is the linear pattern matcher
   "edit-match": 2930,
-  "shell-judge": 7580, // two fifths are tables of programs
+  "shell-judge": 7590, // two fifths are tables of programs
   net: 810,
   files: 7640, // a fifth is search
   commands: 10340, // sandbox and git are the half
@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   core: 20620, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2440,
   fleet: 4900,
-  cli: 18320, // the app is more than half
+  cli: 18330, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

@@ -429,9 +429,9 @@ export interface ToolSource {
   /** Called when the first request is sent without the source's tools. */
   onLate?(): void;
   /** Resolves when tools that came from a cache are up to date. Should not take long. */
-  waitForListing?(): Promise<void>;
+  settle?(): Promise<void>;
   /** Replaces outdated tools with the ones that the source declares now. Never rejects. */
-  refreshIfStale?(): Promise<void>;
+  renew?(): Promise<void>;
   /** Ends everything that the source has started, such as processes and connections. */
   close?(): Promise<void>;
 }

@@ -160,7 +160,7 @@ describe("commands of one's own", () => {
     await define(join(home, "commands/none.md"), "---\ndescription: x\n---\n");
     const { notices } = await run("hi");
     expect(notices.join("\n")).toMatch(
-      /a b\.md cannot be used: the name of a command [\s\S]*none\.md cannot be used: it holds no prompt/,
+      /a b\.md cannot be used: the name of a command [\s\S]*none\.md cannot be used: it contains no prompt/,
     );
   });
 });

@@ -29,7 +29,7 @@ export interface AdmissionOptions {
   readonly worker: string;
   readonly concurrency: number;
   readonly limits: Limits;
-  /** Take only tasks that must run alone. */
+  /** true to take only tasks that must run alone. */
   readonly isLone: boolean;
 }
 

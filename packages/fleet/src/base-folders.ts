@@ -24,7 +24,7 @@ export interface BaseFolder {
   readonly commit?: string;
 }
 
-/** A base that exists or is being created. Creating it stops when the last task that waits for it is gone. */
+/** A base folder that exists or is being created. Creating it stops when no task waits for it any more. */
 interface PendingBase {
   readonly made: Promise<BaseFolder>;
   readonly stop: AbortController;

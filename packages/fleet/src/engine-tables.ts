@@ -165,7 +165,7 @@ export interface FleetSnapshot {
   readonly gone: readonly string[];
   /** Whether a task is waiting that must run alone. */
   readonly lone: boolean;
-  /** Those of the given tasks that are cancelled or no longer belong to the given worker. */
+  /** The given tasks that are cancelled or no longer belong to the given worker. */
   readonly lost: readonly string[];
 }
 

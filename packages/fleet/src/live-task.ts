@@ -192,7 +192,7 @@ export class LiveTask {
     if (!isParked) return;
     const asked = parseRecords(joinLines(past)).map(({ event }) => event);
     const event = asked.findLast((one) => one.type === "question");
-    if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
+    if (event === undefined) throw new Error("The session waits for an answer, but has asked no question.");
     const { type: _, ...question } = event;
     await this.#recordStep({ question });
   }

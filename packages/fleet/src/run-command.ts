@@ -26,7 +26,7 @@ export async function runCommand(
   }
 }
 
-/** Does the same for a command that Burin itself has written. */
+/** Returns the output of a command that Burin itself has written. */
 export function runOwn(
   folder: string,
   command: string,

@@ -15,7 +15,7 @@ export interface Submission extends Omit<Task, "source"> {
 export interface Step extends Partial<FolderChanges> {
   /** The worker that has started the task. */
   readonly worker?: string;
-  /** The worker runs no other task. */
+  /** true if the worker runs no other task. */
   readonly alone?: true;
   /** The commit that a branch pointed to. */
   readonly commit?: string;
@@ -23,7 +23,7 @@ export interface Step extends Partial<FolderChanges> {
   readonly lines?: string;
   /** Why the task is set aside here. After a retry, the workers before this step no longer count. */
   readonly aside?: string;
-  /** The session has stopped here until this question is answered. */
+  /** The question at which the session has stopped until it is answered. */
   readonly question?: Question;
   /** The answer to the previous question. */
   readonly answer?: Decision;
@@ -59,7 +59,7 @@ const LOST_ERRORS = ["may_have_run", "interrupted", "not_run"];
 /** Counts the workers that have started the task since its last finished call, and says what the last one was doing. */
 export function countTries(steps: readonly Step[]) {
   let tries = 0;
-  /** The last worker ran no other task. */
+  /** true if the last worker ran no other task. */
   let wasAlone = false;
   let doing = "";
   for (const { worker, alone = false, aside, lines } of steps) {

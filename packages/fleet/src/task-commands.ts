@@ -72,7 +72,7 @@ export function showKeptStatus(
   const [named] = request.words;
   if (kept === null || (kept.length === 0 && named !== undefined))
     throw new FleetError(
-      `the database is not running, and how the tasks stand is not known: burin fleet results starts it`,
+      `the database is not running, so the state of the tasks is not known: burin fleet results starts it`,
     );
   const last = kept.reduce<TaskState | undefined>(
     (found, one) => (found && found.createdAt > one.createdAt ? found : one),

@@ -318,10 +318,10 @@ function unwrapCause(error: unknown): unknown {
 function createToolChangedError(alias: string, { name }: OfferedTool, foreign: readonly string[]): McpError {
   const how =
     foreign.length === 0
-      ? `no longer offers its tool ${name} in a form that can be used`
-      : `describes its tool ${name} in another way than when this call was decided about`;
+      ? `no longer offers a tool ${name} that can be used`
+      : `describes its tool ${name} differently than when this call was judged`;
   const next =
-    foreign.length === 0 ? "" : " If the call still fits, repeat it: it is then decided about again.";
+    foreign.length === 0 ? "" : " If the call still makes sense, repeat it: it is then judged again.";
   return new McpError(
     "mcp_tool_changed",
     `The call was not made: the MCP server "${alias}" now ${how}.${next}`,

@@ -43,7 +43,7 @@ export interface McpLogin {
 /** What MCP servers offer to the user apart from the model's tools. */
 export interface McpDoor {
   /** Returns the user's prompt with each `/server:prompt` and `@server:uri` replaced by its content. */
-  expandNames(text: string, signal?: AbortSignal): Promise<string>;
+  resolved(text: string, signal?: AbortSignal): Promise<string>;
   /** Lists the prompts of all servers that are up or can be started. A server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
   /** Returns the text and media of a prompt with its arguments filled in. */
@@ -127,7 +127,7 @@ export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): M
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
   const door: McpDoor = {
-    async expandNames(text, signal = NEVER) {
+    async resolved(text, signal = NEVER) {
       const aliases = (await open()).map((server) => server.alias);
       return expandServerNames(text, { door, aliases }, signal);
     },

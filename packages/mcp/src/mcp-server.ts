@@ -127,7 +127,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  async waitForListing(): Promise<void> {
+  async settle(): Promise<void> {
     this.#hurry.abort();
     await this.#listing?.catch(() => {});
   }
@@ -150,8 +150,8 @@ export class McpServer implements ToolSource {
   }
 
   /** Asks the server again if its tools may have changed. A server that is not up is asked by the call itself. */
-  async refreshIfStale(): Promise<void> {
-    await this.waitForListing();
+  async renew(): Promise<void> {
+    await this.settle();
     if (this.connection.isUp && !this.connection.hasLiveList) await this.#refreshTools(true);
   }
 

@@ -12,7 +12,7 @@ export function formatErrorLine(code: number, message: string, sent?: unknown): 
   return `${JSON.stringify({ jsonrpc: "2.0", id: isAwaited ? id : null, error: { code, message } })}\n`;
 }
 
-/** Resolves when there is room for more. */
+/** Writes a message. Resolves when there is room for more. */
 export function writeLine(output: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write(text, (error) => (error ? reject(error) : resolve()));
@@ -46,7 +46,7 @@ export function createMessageStream<Message>(input: Readable, output: Writable, 
 
 interface MessageFormat<Message> {
   readonly mostBytes: number;
-  /** Throws for a line that is not a message. */
+  /** Parses a message. Throws for a line that is none. */
   readonly read: (line: string) => Message;
 }
 
@@ -90,7 +90,7 @@ async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<s
   }
 }
 
-/** The message in a line, or the error to answer with. */
+/** Returns the message in a line, or the error to answer with. */
 function parseMessage<Message>(line: string, read: (line: string) => Message): Message | string {
   try {
     return read(line);

@@ -48,7 +48,7 @@ export async function ask(
   const events = await readAll(openAiCompatible({ name: "m", baseUrl: "", ...options }), { history });
   const ends = events.filter((event) => event.type === "end");
   if (ends.length !== 1 || events.at(-1) !== ends[0])
-    throw new Error(`not one end: ${JSON.stringify(events)}`);
+    throw new Error(`not exactly one end event at the end: ${JSON.stringify(events)}`);
   return events;
 }
 
@@ -89,6 +89,7 @@ export async function readFailure(
 
 export function findFailure(events: readonly ModelEvent[]): ModelFailure {
   const end = events.at(-1);
-  if (end?.type !== "end" || end.reason !== "error") throw new Error(`no failure: ${JSON.stringify(end)}`);
+  if (end?.type !== "end" || end.reason !== "error")
+    throw new Error(`the reply did not fail: ${JSON.stringify(end)}`);
   return end.error;
 }

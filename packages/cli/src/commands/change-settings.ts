@@ -16,7 +16,7 @@ interface Setting {
 /** Stands for the default in the list of values. */
 const DEFAULT = "";
 
-/** Every setting with its value and its sentence; the chosen one is changed in place, in the user's own file. */
+/** Lists every setting with its value and description. The chosen one is changed in the user's own settings file. */
 export function showSettings(desk: CommandDesk, wanted = ""): void {
   const all = knownSettings();
   const choices = all.map((setting): Choice => {
@@ -41,7 +41,7 @@ export function showSettings(desk: CommandDesk, wanted = ""): void {
   });
 }
 
-/** All single values of the schema; of those that have an older name too, the first. */
+/** Returns all single values of the schema; of a setting with an older name, only the current one. */
 function knownSettings(): readonly Setting[] {
   const seen = new Set<unknown>();
   return listLeaves(SETTINGS_SCHEMA, []).filter(({ schema: { description }, path }) => {
@@ -78,7 +78,7 @@ function change(desk: CommandDesk, setting: Setting): void {
   openChoicePanel(desk, { title, choices, current: JSON.stringify(current), chosen, none: back });
 }
 
-/** A text, a number, or JSON for what has parts; nothing takes it back to the default. */
+/** Asks for a value: a text, a number, or JSON for a list or an object. An empty answer restores the default. */
 function ask(desk: CommandDesk, setting: Setting, words: string): void {
   const { path, schema } = setting;
   const title = formatName(setting);
@@ -100,7 +100,10 @@ function ask(desk: CommandDesk, setting: Setting, words: string): void {
   desk.show(createInputPanel({ title, hint, text, done }));
 }
 
-/** What is not JSON is a word, such as `high`; the schema says whether it may be one. */
+/**
+ * Parses a typed value. Text that is not JSON counts as a word, such as `high`; the schema decides whether that is
+ * allowed.
+ */
 function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -109,7 +112,7 @@ function parseValue(text: string): unknown {
   }
 }
 
-/** Returns why it could not be written. */
+/** Writes the value. Returns why it could not be written, or null. */
 async function write(desk: CommandDesk, setting: Setting, value: unknown): Promise<string | null> {
   const { path } = setting;
   try {

@@ -18,7 +18,7 @@ export interface CommandDesk {
   readonly keys: KeyBindings;
   /** Whether the model or a command of the user is running. */
   readonly isWorking: boolean;
-  /** The demo is running: scripted models answer. */
+  /** true while the demo is running, in which scripted models answer. */
   readonly isDemo: boolean;
   readonly work: {
     /** Whether the model works. */
@@ -58,7 +58,10 @@ export interface CommandDesk {
   showDemo(): Promise<void>;
   leave(): void;
   useLanguage(name: string): Promise<void>;
-  /** The user's own settings have another value here: reads them again, and uses what counts at once. */
+  /**
+   * Called when a value in the user's own settings has changed: reads them again, and applies what can take effect at
+   * once.
+   */
   settingsChanged(path: readonly string[]): Promise<void>;
   /** Stores a choice in the user's own settings. */
   keep(path: readonly string[], value: unknown): Promise<void>;
@@ -69,7 +72,7 @@ export interface ScreenCommand {
   readonly name: string;
   /** The words that may follow the name, as the list of commands shows them. */
   readonly words?: string;
-  /** The command can be used while the model works. */
+  /** true if the command can be used while the model works. */
   readonly isQuiet?: boolean;
   /** Without words, the command only opens a panel, which leaves nothing in the transcript. */
   readonly opensPanel?: boolean;

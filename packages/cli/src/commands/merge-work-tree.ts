@@ -12,7 +12,7 @@ import { openChoicePanel } from "../ui/choice-panel.ts";
 import { type FileChoice, MergePanel } from "../ui/merge-panel.ts";
 import type { CommandDesk } from "./command-desk.ts";
 
-/** Shows what a work tree has changed, to be taken into the user's own files in parts: this session's, or one named. */
+/** Shows the changes of this session's or a named work tree. The user can accept parts of them into their own files. */
 export async function mergeWorkTree(desk: CommandDesk, name: string): Promise<void> {
   const place = { home: resolveBurinHome(process.env), root: desk.options.root, environment: process.env };
   const own = name === "" ? await workTrees.find(place) : null;

@@ -224,7 +224,7 @@ async function formatPermissions(desk: CommandDesk, words: string): Promise<stri
     return `${stored === 0 ? "" : await listed}${joinLines(...rows)}`;
   }
   const rule = /^\d+$/.test(chosen) ? rules[Number(chosen) - stored - 1] : chosen;
-  if (rule !== undefined && own?.removeRule(rule)) return say("grants.revoked", { rule });
+  if (rule !== undefined && own?.revoke(rule)) return say("grants.revoked", { rule });
   return desk.outputOf("grants", ["revoke", chosen]);
 }
 

@@ -1,4 +1,4 @@
-/** The English texts of questions and their answers. */
+/** The English texts of questions and of the answers to them. */
 export const enQuestions = {
   "question.edit": "Make this change?",
   "question.exec": "Run this command?",

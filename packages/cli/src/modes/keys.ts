@@ -3,7 +3,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { formatLocalTime, joinLines, report } from "../terminal/output.ts";
 
-/** Lists the keys of services that are kept for all starts, never the keys themselves, and removes them. */
+/** Lists which services' keys are stored for all starts, without showing the keys, and removes them. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", chosen, tooMuch] = words;
   const store = new KeyStore(resolveBurinHome(process.env), process.env);

@@ -50,7 +50,7 @@ export function readCommonOptions(values: OptionValues) {
   if (budget !== undefined) rethrowAsUsage("--budget", () => parseBudget(budget));
   return {
     root: readFolder(readText(values.root) ?? "."),
-    /** The folder was named explicitly, instead of being the current folder. */
+    /** true if the folder was named explicitly, and is not just the current folder. */
     isRootNamed: values.root !== undefined,
     includeDirectories: splitDirectories(readTexts(values["include-directories"])),
     /** The name of the work tree to work in; "" for a new one. */
@@ -64,7 +64,7 @@ export function readCommonOptions(values: OptionValues) {
     /** Show only the answer, errors and notices. */
     isQuiet: values.quiet === true,
     session: readSessionChoice(values),
-    /** Store questions, so that they can be answered later. */
+    /** true if questions are stored, so that they can be answered later. */
     park: values.park === true,
     ...readInput(values),
     /** The schema that the final answer must match. */
@@ -91,9 +91,9 @@ function readInput(values: OptionValues) {
   }
   if (asksOnStdin && values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
   return {
-    /** Prompts arrive on stdin, one JSON object per line. */
+    /** true if prompts arrive on stdin, one JSON object per line. */
     isStreamInput,
-    /** Questions are sent to the program that sends the prompts. */
+    /** true if questions are sent to the program that sends the prompts. */
     asksOnStdin,
   };
 }

@@ -8,11 +8,11 @@ export interface Io {
   readonly output: Output;
   /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
-  /** Set by a start that reports also what no caller catches. */
+  /** The progress of a run, for the report of an error that no caller catches. */
   readonly progress?: Progress;
 }
 
-/** How far a run without a screen has come. */
+/** The progress of a run without a screen. */
 export interface Progress {
   run: PrintedRun | null;
 }
@@ -20,7 +20,7 @@ export interface Progress {
 export interface PrintedRun {
   readonly document: object;
   readonly session: { close(): Promise<void> };
-  /** Something else has reported the run; it says nothing more. */
+  /** true if something else has reported the run, so that no more is printed. */
   isOver: boolean;
 }
 

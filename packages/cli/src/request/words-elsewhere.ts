@@ -97,7 +97,7 @@ export const COMMANDS_WITH_ACTIONS =
 const ACTION =
   /^(?:add|create|delete|disable|edit|enable|export|get|import|info|install|link|list|login|logout|ls|new|open|remove|rename|rm|run|run-now|search|set|share|show|status|test|uninstall|unset|update|use|validate)$/;
 
-/** Whether these are probably another agent's command: it stands alone, with one word, or with an action. */
+/** Whether these words are probably another agent's command: it stands alone, with one word, or with an action. */
 export function isForeignCommand(word: string, more: readonly string[]): boolean {
   return more.length < 2 || (COMMANDS_WITH_ACTIONS.includes(word) && ACTION.test(more[0] ?? ""));
 }

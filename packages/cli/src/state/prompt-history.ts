@@ -19,7 +19,7 @@ export class PromptHistory {
     this.#file = join(home, "history.jsonl");
   }
 
-  get #known(): string[] {
+  get #prompts(): string[] {
     if (this.#entries === null) {
       this.#entries = readEntries(this.#file);
       this.#at = this.#entries.length;
@@ -33,7 +33,7 @@ export class PromptHistory {
 
   /** Adds a prompt that was not sent, so that the user can return to it during this run. */
   putAside(prompt: string): boolean {
-    const known = this.#known;
+    const known = this.#prompts;
     const isNew = prompt.trim() !== "" && known.at(-1) !== prompt;
     if (isNew) known.push(prompt);
     this.#at = known.length;
@@ -43,7 +43,7 @@ export class PromptHistory {
 
   /** Returns the prompt before or after the current one; null if there is none. */
   step(by: -1 | 1, current: string): string | null {
-    const known = this.#known;
+    const known = this.#prompts;
     this.#written.set(this.#at, current);
     const at = this.#at + by;
     if (at < 0 || at > known.length) return null;
@@ -54,7 +54,7 @@ export class PromptHistory {
   /** Returns the prompts that contain the text, latest first. */
   search(text: string): string[] {
     const wanted = text.toLowerCase();
-    const found = this.#known.filter((prompt) => prompt.toLowerCase().includes(wanted));
+    const found = this.#prompts.filter((prompt) => prompt.toLowerCase().includes(wanted));
     return [...new Set(found.reverse())];
   }
 }

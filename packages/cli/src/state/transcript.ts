@@ -99,7 +99,7 @@ export class Transcript {
     this.#add({ kind: "lines", draw, isOpen: true });
   }
 
-  /** Whether nothing has followed the lines that were printed at the start and may still change. */
+  /** Whether nothing has followed the lines that were printed at the start, so that they may still change. */
   get isAtStart(): boolean {
     const [first, ...others] = this.items;
     return others.length === 0 && first?.kind === "lines" && first.isOpen;
@@ -154,7 +154,7 @@ export class Transcript {
   }
 
   #heardNotice({ message, retry }: Extract<AgentEvent, { type: "notice" }>, now: number): void {
-    // What is not an answer of the service has words of its own.
+    // Failures without an answer of the service have texts of their own.
     if (retry?.status === undefined) this.note(message);
     if (retry === undefined) return;
     const { attempt, mostAttempts: most, seconds, status } = retry;

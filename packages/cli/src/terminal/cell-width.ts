@@ -11,7 +11,7 @@ export const terminalWidths = {
   joined: 2,
   /** The width of a character that only a variation selector turns into an emoji. */
   selected: 2,
-  /** A text with such characters was measured since the terminal was last asked. */
+  /** true when a text with such characters was measured since the terminal was last asked. */
   isDoubtful: false,
 };
 
@@ -35,7 +35,7 @@ const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
 /** The segmenter's input is cut into pieces of this length: its time grows with the square of the length. */
 const PIECE = 1000;
-/** It takes long to make. */
+/** The segmenter, which takes long to create. */
 const segmenter = once(() => new Intl.Segmenter());
 
 /** Splits the text into characters as users see them. */

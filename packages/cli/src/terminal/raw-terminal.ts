@@ -18,9 +18,9 @@ const STOP_MS = 50;
 interface Listener {
   readonly onKeys: (keys: readonly Key[]) => void;
   readonly onResize: () => void;
-  /** The terminal is gone, or its input has ended. */
+  /** Called when the terminal is gone or its input has ended. */
   readonly onEnd: () => void;
-  /** The program was stopped and continues, so the screen has been overwritten. */
+  /** Called when the program was stopped and continues, so that the screen was overwritten. */
   readonly onReturn: () => void;
 }
 
@@ -143,7 +143,7 @@ export class RawTerminal implements ScreenPort {
       process.stdin.setRawMode?.(false);
       if (!this.#isGone) writeSync(1, LEAVE);
     } catch {
-      // The terminal is gone; there is nothing to restore.
+      // Ignore this: the terminal is gone, so there is nothing to restore.
     }
   };
 

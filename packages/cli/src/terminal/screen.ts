@@ -12,7 +12,10 @@ export interface ScreenPort {
   size(): { readonly columns: number; readonly rows: number };
   /** The terminal itself wraps rows that no longer fit when the window becomes narrower. */
   readonly reflows: boolean;
-  /** Not the line with the caret. If the terminal wraps a row below that line, it moves the caret down with it. */
+  /**
+   * true if the terminal never wraps the row with the caret. If it wraps a row below that row, it moves the caret down
+   * with it.
+   */
   readonly sparesCaretLine: boolean;
 }
 
@@ -48,7 +51,10 @@ const ON_ITS_WAY_MS = 5;
  * these, the live rows form one line, each continuing the row above it, so none of them is ever wrapped.
  */
 export class Screen {
-  /** The window is being resized. Rows are not continued then, because their earlier part may have been wrapped. */
+  /**
+   * true while the window is being resized. Rows are not continued then, because their earlier part may have been
+   * wrapped.
+   */
   isMoving = false;
   readonly #port: ScreenPort;
   #drawn: readonly Row[] = [];
@@ -57,10 +63,10 @@ export class Screen {
   #size = { columns: 0, rows: 0 };
   #isHidden = false;
   #isJoined = false;
-  /** The live rows on the screen are no longer as they were drawn. */
+  /** true when the live rows on the screen are no longer as they were drawn. */
   #isStale = false;
   #writtenAt = 0;
-  /** It is not known whether the last output arrived before or after the window changed. */
+  /** true while it is unknown whether the last output arrived before or after the window changed. */
   #isDoubtful = false;
 
   constructor(port: ScreenPort) {

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 /** Shared by sessions: they have one terminal, and a signal ends the process with all that it runs. */
 const interruption = {
   received: null as NodeJS.Signals | null,
-  /** Another program has the terminal, and its keys mean that program. */
+  /** true while another program has the terminal, so that its keys are meant for that program. */
   isAway: false,
   controller: new AbortController(),
 };
@@ -45,7 +45,7 @@ function closeLostTerminals(): void {
     try {
       if (fstatSync(descriptor).isCharacterDevice() && !isatty(descriptor)) closeSync(descriptor);
     } catch {
-      // It was already closed.
+      // The terminal was closed already.
     }
   }
 }

@@ -65,7 +65,7 @@ function readServerName(hello: Reader): string | null {
   hello.readBlock(1);
   if (hello.isAtEnd) return null;
   const extensions = hello.readBlock(2);
-  if (!hello.isAtEnd) throw new RangeError("bytes behind the extensions");
+  if (!hello.isAtEnd) throw new RangeError("bytes after the extensions");
   let name: string | null = null;
   while (!extensions.isAtEnd) {
     const type = extensions.readNumber(2);

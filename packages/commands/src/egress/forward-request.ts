@@ -51,7 +51,7 @@ export async function forwardRequest(forwarded: ForwardedRequest, limits: Forwar
   };
   request.on("data", count).pipe(sending);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    sending.setTimeout(limits.idleMs, () => sending.destroy(new Error("nothing came for too long")));
+    sending.setTimeout(limits.idleMs, () => sending.destroy(new Error("no data arrived for too long")));
     sending.on("error", (error) =>
       reject(
         new RefusedConnectionError(

@@ -12,7 +12,9 @@ export function toJsonSchema(schema: StandardSchema): JsonSchema {
   if (jsonSchema !== undefined) return { ...jsonSchema.input({ target: "draft-07" }) };
   if (vendor === "valibot") return readValibot(schema);
   const wanted = vendor === "zod" ? "zod 4.2 or later offers it" : "convert it, and pass the result";
-  throw new TypeError(`The schema of ${vendor} says nothing of JSON Schema, which models need: ${wanted}.`);
+  throw new TypeError(
+    `The schema of ${vendor} cannot be converted to JSON Schema, which models need: ${wanted}.`,
+  );
 }
 
 /** Joins the issues into one text, each with the keys that lead to it. */

@@ -207,7 +207,7 @@ class Parser extends PatternText {
       if (next === "") throw this.#createFault('a "[" is never closed; write "\\[" for the character');
       sets.push(this.#bracketItem(next));
     }
-    if (sets.length === 0) throw this.#createFault('"[]" holds nothing; write "\\[\\]" for the characters');
+    if (sets.length === 0) throw this.#createFault('"[]" is empty; write "\\[\\]" for the characters');
     const set = union(sets);
     return isNegated ? complement(set) : set;
   }

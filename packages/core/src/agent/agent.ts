@@ -311,7 +311,7 @@ export class Agent {
 
   /** Gets the next reply. First shortens the history if the request does not fit the model's window. */
   async #askModel({ signal, unfinished }: Run): Promise<Reply> {
-    const warning = this.#needs.budget?.createWarning(this.#warned);
+    const warning = this.#needs.budget?.warning(this.#warned);
     if (warning !== undefined) {
       await this.#conversation.told.addAndWait(createNotice(warning));
       const text = `[${warning} When it is used up, the work stops: finish now.]`;
@@ -350,7 +350,7 @@ export class Agent {
     const reply = await readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
-      budget?.addUsage(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
+      budget?.spend(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
     }
     return reply;
   }

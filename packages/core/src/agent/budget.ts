@@ -64,7 +64,7 @@ export class Budget {
     this.#priceOf = priceOf;
   }
 
-  addUsage(usage: Usage, model: string): void {
+  spend(usage: Usage, model: string): void {
     this.#spent.tokens += usage.inputTokens + usage.outputTokens;
     this.#spent.money += computeCost(usage, this.#priceOf(model)) ?? 0;
   }
@@ -103,7 +103,7 @@ export class Budget {
   }
 
   /** Returns a warning when most of one kind is used up, once for each kind and each `told` set. */
-  createWarning(told: Set<string>): string | undefined {
+  warning(told: Set<string>): string | undefined {
     const kind = this.#listKinds().find((one) => !told.has(one) && this.#computeShare(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
     told.add(kind);

@@ -202,7 +202,7 @@ function readModeField(fields: DefinitionFile["fields"]): ApprovalMode | undefin
 
 function readCommand({ name, fields, body }: DefinitionFile): CustomCommand {
   if (!COMMAND_NAME.test(name)) throw new Error('the name of a command must be letters, digits, "_" or "-"');
-  if (body === "") throw new Error("it holds no prompt");
+  if (body === "") throw new Error("it contains no prompt");
   const description = typeof fields.description === "string" ? fields.description : "";
   return { name, description, prompt: body };
 }

@@ -170,12 +170,12 @@ export function trackModelUsage(
       if (event.type === "notice") tell(createNotice(event.message));
       if (event.type === "usage") {
         isCounted = true;
-        budget?.addUsage(event.usage, model.name);
+        budget?.spend(event.usage, model.name);
         tell({ ...event, purpose });
       }
       if (event.type === "end" && event.reason !== "error" && !isCounted) {
         const size = new ContextSize();
-        budget?.addUsage(estimateUsage(size.estimateRequest(request), { text, calls: [] }, size), model.name);
+        budget?.spend(estimateUsage(size.estimateRequest(request), { text, calls: [] }, size), model.name);
       }
       yield event;
     }

@@ -197,7 +197,7 @@ export class Grants implements SessionGrants {
     return this.session.map(({ text }) => text);
   }
 
-  removeRule(rule: string): boolean {
+  revoke(rule: string): boolean {
     const before = this.session.length;
     this.session = this.session.filter(({ text }) => text !== rule);
     return this.session.length < before;

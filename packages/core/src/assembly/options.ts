@@ -95,5 +95,5 @@ export interface SessionOptions extends ToolboxOptions {
 export interface SessionGrants {
   readonly rules: readonly string[];
   /** Returns whether there was such a rule. */
-  removeRule(rule: string): boolean;
+  revoke(rule: string): boolean;
 }

@@ -202,9 +202,9 @@ export class Session {
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
     this.#parts.subagents.add(subagents);
     if (prompt === null) return null;
-    if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.expandNames(prompt, signal);
+    if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.resolved(prompt, signal);
     const { expandCommand } = await import("../agent/definitions.ts");
-    return this.mcp.expandNames(expandCommand(prompt, commands) ?? prompt, signal);
+    return this.mcp.resolved(expandCommand(prompt, commands) ?? prompt, signal);
   }
 
   /** Returns the events that precede the first prompt of this process. */

@@ -100,7 +100,7 @@ export class ToolDiscovery {
     if (isOver) return this.failures;
     const why = signal?.aborted ? "when the wait was ended" : `within ${limit / 1000} s`;
     const message = `it has not answered ${why}; its tools are added when it does`;
-    const names = this.#unanswered.map(({ name }) => name);
+    const names = this.#silentSources.map(({ name }) => name);
     // Even the list of sources may still be unknown.
     const late = names.length > 0 ? names : ["tools"];
     return [...this.failures, ...late.map((source) => ({ source, message }))];
@@ -115,11 +115,11 @@ export class ToolDiscovery {
   /** Waits for a source to settle. One with tools from an earlier session counts as running until then. */
   async #waitForSource(source: ToolSource): Promise<void> {
     this.#unsettled.add(source);
-    await source.waitForListing?.();
+    await source.settle?.();
     this.#unsettled.delete(source);
   }
 
-  get #unanswered(): readonly ToolSource[] {
+  get #silentSources(): readonly ToolSource[] {
     return this.sources.filter((source) => this.#running.has(source) || this.#unsettled.has(source));
   }
 
@@ -157,7 +157,7 @@ export class ToolDiscovery {
     const tools = names.map((name) => this.#registry.getTool(name));
     const outdated = tools.map((tool) => (tool?.isOutdated ? this.#registry.sourceOf(tool.name) : undefined));
     const sources = this.sources.filter(({ name }) => outdated.includes(name));
-    const work = Promise.allSettled(sources.map((source) => source.refreshIfStale?.()));
+    const work = Promise.allSettled(sources.map((source) => source.renew?.()));
     if (sources.length > 0) await waitAtMost(work, SERVER_WAIT_MS, signal);
   }
 
@@ -178,7 +178,7 @@ export class ToolDiscovery {
     for (const source of this.sources) {
       // The source may have failed before the user logged in or fixed the problem.
       if (!this.#running.has(source) && isMeant(source)) this.#discoverSource(source);
-      void source.waitForListing?.();
+      void source.settle?.();
     }
     for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
       const isNamed = [...this.#running.keys()].some(isMeant);
@@ -196,7 +196,7 @@ export class ToolDiscovery {
   /** Waits a while for the remaining sources. Resolves to the names of those that still have not answered. */
   async waitForNewTools(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
-    for (const source of this.sources) void source.waitForListing?.();
+    for (const source of this.sources) void source.settle?.();
     await waitAtMost(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
     return [...this.#running.keys()].map(({ name }) => name);
   }
@@ -280,10 +280,10 @@ export function createLazyMcp(discovery: ToolDiscovery, guard: (tool: Tool) => T
   const names = ["prompts", "resources", "prompt", "readResource", "callTool", "test", "login"] as const;
   return {
     ...createLazyMethods(door, names),
-    expandNames: async (text, signal) => {
+    resolved: async (text, signal) => {
       // Most prompts mention no server, so avoid loading the code that resolves mentions.
       if (!/(?:^\/|(?:^|\s)@)[A-Za-z0-9_-]+:/.test(text)) return text;
-      return (await door()).expandNames(text, signal);
+      return (await door()).resolved(text, signal);
     },
   };
 }

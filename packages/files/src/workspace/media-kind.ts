@@ -91,7 +91,7 @@ function findPngFault(bytes: Buffer): string | null {
       return "it has no size";
     if (!isIntactChunk(type, bytes.subarray(at + 4, end + 4))) return `its part ${type} is damaged`;
     if (type === "IDAT") hasPixels = true;
-    if (type === "IEND") return hasPixels ? null : "it holds no pixels";
+    if (type === "IEND") return hasPixels ? null : "it has no pixels";
     at = end + 4;
   }
   return TRUNCATED_FAULT;
@@ -135,7 +135,7 @@ export function readGif(bytes: Buffer): { readonly fault: string | null; readonl
   let picturesEnd = 0;
   for (let at = 13 + tableBytes(bytes[10]); at < bytes.length; ) {
     const block = bytes[at];
-    if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it holds no picture", picturesEnd };
+    if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it has no picture", picturesEnd };
     if (block !== 0x2c && block !== 0x21) return { fault: "its parts are damaged", picturesEnd };
     at = skipSubBlocks(bytes, block === 0x2c ? at + 11 + tableBytes(bytes[at + 9]) : at + 2);
     if (block === 0x2c && at <= bytes.length) picturesEnd = at;
@@ -151,7 +151,7 @@ function skipSubBlocks(bytes: Buffer, start: number): number {
 
 function findWebpFault(bytes: Buffer): string | null {
   if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return TRUNCATED_FAULT;
-  return /^VP8[ LX]$/.test(readAscii(bytes, 12, 4)) ? null : "it holds no picture";
+  return /^VP8[ LX]$/.test(readAscii(bytes, 12, 4)) ? null : "it has no picture";
 }
 
 /** Many texts begin with "BM"; the sizes after it must also fit. */

@@ -67,7 +67,7 @@ class Table {
   }
 }
 
-const childOf = (cell, name, kind = "") =>
+const addChild = (cell, name, kind = "") =>
   cell.firstElementChild ?? cell.appendChild(make(name, { class: kind }));
 const textColumn = (title, text, name) => ({
   title,
@@ -151,7 +151,7 @@ export function runsView(query) {
   return new List({ title: "Runs", path: "/api/runs", table, keyOf: ({ name }) => name, query, onData });
 }
 
-const timeOf = ({ started, ended, kind }) => (kind === "queued" ? "" : duration(started, ended));
+const formatTime = ({ started, ended, kind }) => (kind === "queued" ? "" : duration(started, ended));
 
 export function runView(name, query) {
   const table = new Table(`Tasks of ${name}`, [
@@ -161,16 +161,16 @@ export function runView(name, query) {
       fill: (cell, { id, prompt }) =>
         fillName(cell, { href: `#/task/${url(id)}`, name: id.slice(name.length + 1), more: prompt }),
     },
-    { title: "State", fill: (cell, task) => fillState(childOf(cell, "span"), task) },
+    { title: "State", fill: (cell, task) => fillState(addChild(cell, "span"), task) },
     {
       title: "Result",
       class: "grow wide",
-      fill: (cell, { words }) => setText(childOf(cell, "div", "line"), words),
+      fill: (cell, { words }) => setText(addChild(cell, "div", "line"), words),
     },
     textColumn("Turns", ({ turns }) => number(turns), "number wide"),
     textColumn("Tokens", ({ tokens }) => number(tokens), "number wide"),
     textColumn("Cost", ({ cost }) => money(cost), "number wide"),
-    textColumn("Time", timeOf, "number wide"),
+    textColumn("Time", formatTime, "number wide"),
   ]);
   crumbs([]);
   const path = `/api/runs/${url(name)}`;

@@ -72,7 +72,7 @@ export class TaskView {
     fillState(this.state, task);
     this.cancel.hidden = !isOpen && task.kind !== "waiting";
     this.retry.hidden = !["failed", "cancelled"].includes(task.kind);
-    setText(this.facts, factsOf(task).join(" · "));
+    setText(this.facts, listFacts(task).join(" · "));
     this.fillQuestion(task.kind === "waiting" ? task.question : null);
     this.changes.hidden = !task.hasPatch;
     // The transcript contains neither errors outside of the session nor a prompt that was not started yet.
@@ -124,7 +124,7 @@ export class TaskView {
   }
 }
 
-function factsOf({ model, worker, turns, tokens, cost, started, ended, kind, created, check }) {
+function listFacts({ model, worker, turns, tokens, cost, started, ended, kind, created, check }) {
   const time = kind === "queued" ? `submitted ${moment(created)}` : duration(started, ended);
   const checked = check && `check ${check.passed ? "passed" : "failed"}: ${check.command}`;
   const words = `${number(turns)} ${turns === 1 ? "turn" : "turns"}`;

@@ -118,7 +118,7 @@ class LenientReader {
 
   #count(steps = 1): void {
     this.#steps += steps;
-    if (this.#steps > MAX_STEPS + this.#text.length) throw new Error("too many readings");
+    if (this.#steps > MAX_STEPS + this.#text.length) throw new Error("too many possible readings");
   }
 }
 

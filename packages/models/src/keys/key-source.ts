@@ -86,7 +86,7 @@ export async function fetchGoogleToken(environment: NodeJS.ProcessEnv, isRefused
   const credentials = parseJson(readUserText(file, MAX_BYTES) ?? "");
   if (!isRecord(credentials)) {
     throw new Error(
-      `${file} holds no credentials: run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS.`,
+      `${file} contains no credentials: run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS.`,
     );
   }
   const { key, seconds } = await exchangeCredentials(credentials);

@@ -112,7 +112,7 @@ export class GeminiReply extends ReplyReader {
     if (reason !== "" && !FINE_REASONS.has(reason)) return createWithheldFailure(reason, this.#why);
     // The service is known to end normally without any content.
     if (!isEmpty || reason === "MAX_TOKENS") return undefined;
-    const message = `The service ended its reply with nothing in it (${formatReason(reason, this.#why)}).`;
+    const message = `The service ended its reply without any content (${formatReason(reason, this.#why)}).`;
     return this.#why === undefined ? this.describeEmpty() : { type: "bad_reply", message, isPassing: true };
   }
 }

@@ -5,7 +5,7 @@ export const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
 export const REPLY_TOO_LONG: ModelFailure = {
   type: "reply_too_long",
-  message: `The reply had more than ${MAX_REPLY_CHARACTERS} characters without an end, so it was ended there. What came of it is kept.`,
+  message: `The reply had more than ${MAX_REPLY_CHARACTERS} characters without an end, so it was ended there. The part before that is kept.`,
 };
 
 /** Ends a reply that would never end by itself. */

@@ -11,7 +11,7 @@ import {
 
 /** Access to files as the editor has them, saved or not. */
 export interface EditorBuffers {
-  /** null when the editor does not have the file. */
+  /** Returns the editor's text of a file; null when the editor does not have the file. */
   readonly read: (path: string) => Promise<string | null>;
   readonly write: (path: string, text: string) => Promise<void>;
 }
@@ -90,7 +90,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
   };
 }
 
-/** The editor's contents, and what the model has seen of them. */
+/** Reads files with the editor's content, and records what the model has seen of them. */
 class UnsavedFiles {
   readonly #buffers: EditorBuffers;
   readonly #shown = new Map<string, string>();

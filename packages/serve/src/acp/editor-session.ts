@@ -75,7 +75,7 @@ export class EditorSession {
     void this.#followSession();
   }
 
-  /** What the editor displays beside the conversation and lets its user change. */
+  /** The options that the editor displays beside the conversation and lets its user change. */
   get describeState() {
     const availableModes = APPROVAL_MODES.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
     const modes: SessionModeState = { currentModeId: this.#session.approvalMode, availableModes };
@@ -100,7 +100,7 @@ export class EditorSession {
 
   setModel(name: string | boolean): void {
     if (typeof name !== "string" || name.trim() === "")
-      throw createInvalidError("a model is chosen by its name");
+      throw createInvalidError("a model must be chosen by its name");
     this.#session.useModel(name);
     this.#model = name;
   }

@@ -60,7 +60,7 @@ export function readDecision(choices: readonly Choice[], outcome: RequestPermiss
   return choices.find(({ optionId }) => optionId === chosen)?.decision ?? { outcome: "cancel" };
 }
 
-/** The call, as shown with the question. */
+/** Returns the call as the question shows it. */
 export function describeAskedCall({ id, callId, agent, confirmation, reason }: Question, root: string) {
   const { title, target, lines } = buildQuestionView(confirmation);
   const text = [...target, ...lines, ...describeEffects(confirmation)].join("\n");

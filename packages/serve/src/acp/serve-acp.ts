@@ -166,7 +166,7 @@ class EditorSessions {
     throw createWrongRootError(root);
   }
 
-  /** Through the editor's buffers, if it lets others read and write them. */
+  /** Creates a machine that reads and writes files through the editor's buffers, if the editor allows that. */
   #createMachine(sessionId: () => string, client: AgentContext): Pick<SessionOptions, "machine"> {
     const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
     if (!readTextFile || !writeTextFile) return {};

@@ -8,11 +8,11 @@ import { type ToolCall as Call, isAnswered } from "@burin/core/sessions";
 export interface UpdateContext {
   readonly root: string;
   readonly findTool: (name: string) => Tool | undefined;
-  /** The editor shows notices separately from the model's text. */
+  /** true if the editor shows notices separately from the model's text. */
   readonly showsNotices: boolean;
-  /** The editor shows a command's output in a terminal of its own. */
+  /** true if the editor shows a command's output in a terminal of its own. */
   readonly showsTerminals: boolean;
-  /** The editor understands context usage updates, which the first version of the protocol did not have. */
+  /** true if the editor understands context usage updates, which the first version of the protocol did not have. */
   readonly showsUsage: boolean;
 }
 

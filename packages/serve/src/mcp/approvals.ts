@@ -14,7 +14,7 @@ const MAX_OPEN = 1000;
 const APPROVAL_KEY = "approval";
 const WIDTHS = ["exact", "wide", "all"] as const;
 
-/** What came back when a client repeats a call after asking its user. */
+/** The answer that a client sends when it repeats a call after asking its user. */
 export interface ClientAnswers {
   readonly state: string | undefined;
   readonly responses: Readonly<Record<string, unknown>> | undefined;

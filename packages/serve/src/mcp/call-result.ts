@@ -29,7 +29,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
   },
 };
 
-/** A call's answer in the form of the protocol. */
+/** Converts a call's answer to the form of the protocol. */
 export function buildCallResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
   const content = buildContentBlocks(answer);
   if (answer.status !== "success") return { content, isError: true };

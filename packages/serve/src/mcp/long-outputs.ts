@@ -25,7 +25,7 @@ export class LongOutputs {
     return [...this.#known.values()];
   }
 
-  /** Links to the outputs that a text names. */
+  /** Returns links to the outputs that a text names. */
   findLinks(text: string): ResourceLink[] {
     return [...text.matchAll(this.#path)].map(([path, name = ""]) => {
       const uri = pathToFileURL(path).href;

@@ -17,7 +17,7 @@ export class ToolsHost {
   #opening: Promise<ServedTools> | null = null;
   /** Tools of folders that the client has left while calls were still running there. */
   readonly #left = new Set<ServedTools>();
-  /** Must finish before tools are opened. */
+  /** The move to other folders that must finish before tools are opened. */
   #before: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -40,13 +40,13 @@ export class ToolsHost {
     try {
       return await this.#opening;
     } catch (error) {
-      // Not cached: the user may fix the settings before the next call.
+      // Do not cache the failure: the user may fix the settings before the next call.
       this.#opening = null;
       throw error;
     }
   }
 
-  /** Tools are not opened before this is done; a failure is only reported. */
+  /** Asks the client for its folders. No tools are opened before that is done; a failure is only reported. */
   holdWhile(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
@@ -54,7 +54,7 @@ export class ToolsHost {
     });
   }
 
-  /** Rejects, and stays where it is, when the folders cannot be used. */
+  /** Changes the folders. Rejects, and keeps the old ones, when the new ones cannot be used. */
   async moveTo(folders: readonly string[]): Promise<void> {
     if (folders.join("\n") === this.#folders?.join("\n")) return;
     const opened = this.#open(folders);
@@ -67,7 +67,7 @@ export class ToolsHost {
     this.#tell("tools");
   }
 
-  /** Calls that are running there are still answered. */
+  /** Closes the tools of folders that the client has left, after the running calls have been answered. */
   async #closeWhenIdle(tools: ServedTools): Promise<void> {
     this.#left.add(tools);
     await tools.waitForAnswers();

@@ -47,7 +47,8 @@ export class PlainCalls {
     if ("method" in message && message.method === "notifications/cancelled")
       this.#running.get(message.params?.requestId as RequestId)?.abort();
     this.#wire.onmessage?.(message);
-    // What the client can do, and its folders, may be in it: the library has seen it before the next call.
+    // Messages that may say what the client can do, and name its folders: the library has seen such a message before
+    // the next call.
     await untilNextTurn();
   }
 

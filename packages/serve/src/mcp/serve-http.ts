@@ -39,7 +39,7 @@ const MAX_UNREAD_MS = 30_000;
 const CHECK_INTERVAL_MS = 100;
 
 export interface HttpOptions {
-  /** 0 for any free port. */
+  /** The port; 0 for any free one. */
   readonly port: number;
   /** The secret that clients need; default: a random one. */
   readonly token?: string;
@@ -129,11 +129,11 @@ function keepStreamOpen(response: Response, signal: AbortSignal): Response {
 }
 
 /**
- * A client of an older protocol revision. Two simultaneous requests with one id would share a stream, and the first
- * would wait forever.
+ * The connection of a client with an older protocol revision. Two simultaneous requests with one id would share a
+ * stream, and the first would wait forever.
  */
 class ClientTransport extends WebStandardStreamableHTTPServerTransport {
-  /** Ids of the requests that have no answer yet. */
+  /** The ids of requests that have no answer yet. */
   readonly #open = new Set<unknown>();
 
   override async handleRequest(request: Request, options: HandleRequestOptions = {}): Promise<Response> {
@@ -170,7 +170,7 @@ function isCancelled(sent: unknown): sent is CancelledNotification & { params: {
   return isSpecType.CancelledNotification(sent) && sent.params.requestId !== undefined;
 }
 
-/** The message of a request; undefined where there is none, or it cannot be read. */
+/** Returns the message of a request; undefined where there is none, or it cannot be read. */
 async function readBody(request: Request): Promise<unknown> {
   if (request.method !== "POST") return undefined;
   try {

@@ -35,7 +35,7 @@ export async function serveMcp(ground: ServeOptions): Promise<void> {
   await place.close();
 }
 
-/** One message per line. Unlike the protocol's library, it answers each line that is not a message. */
+/** Reads and writes one message per line. Unlike the protocol's library, it answers each line that is not a message. */
 class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

@@ -40,7 +40,7 @@ const MAX_START_MS = 120_000;
 export interface ServedCallOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
-  /** The call is allowed, and begins. */
+  /** Called when the call is allowed and begins. */
   readonly onStart?: () => void;
   readonly canAsk: boolean;
   readonly answers: ClientAnswers;
@@ -54,7 +54,7 @@ export class ServedTools {
   readonly #outputs = new LongOutputs(resolveBurinHome(process.env));
   readonly #reading: CallSlots;
   readonly #others: CallSlots;
-  /** Hears that tools or resources have changed. */
+  /** Called when tools or resources have changed. */
   readonly #changed: (what: "tools" | "resources") => void;
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -70,7 +70,7 @@ export class ServedTools {
     const { confirm } = this.#approvals;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
     const { registry } = this.#toolbox;
-    // The client has its own plans and todo lists.
+    // Tools that are left out, because the client has its own plans and todo lists.
     for (const { name, kind } of registry.getAllTools()) if (kind === "plan") registry.unregisterTool(name);
     if (registry.getTool("task") === undefined) return;
     registry.unregisterTool("task");

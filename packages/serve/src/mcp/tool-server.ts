@@ -72,7 +72,7 @@ class ReadableErrorServer extends Server {
         if (faults === null) throw error;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
       } finally {
-        // Whatever happened to its question, another may now be asked.
+        // Whatever happened to this call's question, the next one may now be asked.
         this.turns.end(asked[1].mcpReq.id);
       }
     };
@@ -92,7 +92,7 @@ function parseFaults(message: string): string | null {
 
 /** Some clients claim that they can ask their user, but answer every question with an error. */
 function explainResult(result: Result): Result {
-  // Text that a tool has read may begin with the same words.
+  // Only compare the whole text: a text that a tool has read may begin with the same words.
   const [block] = result.isError === true && Array.isArray(result.content) ? result.content : [];
   const [, why] = /^Fulfilling input required by .*? failed: (.*)/s.exec(block?.text) ?? [];
   if (why === undefined) return result;
@@ -157,7 +157,7 @@ function followRoots(server: Server, place: ToolsHost): void {
   server.setNotificationHandler("notifications/roots/list_changed", follow);
 }
 
-/** As long as the client is connected. */
+/** Resolves when the client disconnects. */
 export function notifyOfChanges(server: Server, place: ToolsHost): void {
   const end = place.onChange((what) => void notifyClient(server, what).catch(() => {}));
   server.onclose = end;

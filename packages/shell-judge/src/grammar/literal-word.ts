@@ -74,7 +74,9 @@ interface Piece {
 /** Reads a word that means the same in every shell. Any other word is a problem; nothing is guessed. */
 export function readWord(word: Word, around: WordContext): WordReading {
   if (PLAIN.test(word.text)) {
-    return word.value === word.text ? { value: word.text, isGlob: false } : { problem: "an unreadable word" };
+    return word.value === word.text
+      ? { value: word.text, isGlob: false }
+      : { problem: "a word that cannot be read" };
   }
   const { pos, end, text } = word;
   const whole: WordPart = { type: "Literal", pos, end, text, value: word.value };
@@ -94,7 +96,7 @@ export function readWord(word: Word, around: WordContext): WordReading {
 
 function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordContext): WordReading {
   const joinField = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
-  if (joinField("spelled") !== word.value) return { problem: "an unreadable word" };
+  if (joinField("spelled") !== word.value) return { problem: "a word that cannot be read" };
   const bare = joinField("bare");
   const problem = findBareProblem(bare);
   if (problem !== null) return { problem };
@@ -230,7 +232,7 @@ function findBareProblem(bare: string): string | null {
   if (/(?:^|[=:])~/.test(bare)) return "a tilde expansion";
   if (/^[^{]*\{(?:(?!\.\.)[^,])*(?:,|\.\.)[\s\S]*\}/.test(bare)) return "a brace expansion";
   if (/[?*+@!]\(/.test(bare)) return "an extended pattern";
-  return /['"\\<>|&;()\s]/.test(bare) ? "an unreadable word" : null;
+  return /['"\\<>|&;()\s]/.test(bare) ? "a word that cannot be read" : null;
 }
 
 function hasExpansion(text: string): boolean {

@@ -47,7 +47,7 @@ export function parseShellCommand(line: string, isBash = true): ShellCommand {
     const script = parse(line);
     reader.readScript(script, START);
     if (reader.mayAssign()) evaluated.push(...listTexts(script));
-    if (!isBash && isOnlyBash(script)) reader.fail("only bash reads it like this");
+    if (!isBash && isOnlyBash(script)) reader.fail("other shells than bash may read it differently");
   } catch (error) {
     reader.fail(describeError(error));
   }

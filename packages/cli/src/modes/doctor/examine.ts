@@ -89,7 +89,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const what = `${name}${general} (${provider}) at ${address}, ${key}`;
   if (!isOnline) {
     if (!isKeyless || isHere(baseUrl)) return ok(`${what}; not contacted (--online contacts it).`);
-    return warn(`${what}: most services want one.`);
+    return warn(`${what}: most services require one.`);
   }
   const reached = await reachModel(choice, signal);
   if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault.replace(/\.?$/, ".")}`);

@@ -103,7 +103,7 @@ async function offer(source: Source, before: InstalledPlugin | null, ground: Plu
     const plugin = toSettings(await readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
-        throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
+        throw new UsageError(`the source of ${before.name} now has another plugin: ${plugin.name}.`);
       if (plugin.fingerprint === before.fingerprint) return tell(`${formatTitle(before)}: nothing is new.`);
       tell(`Instead of ${formatTitle(before)} (files ${before.fingerprint}):`);
     }

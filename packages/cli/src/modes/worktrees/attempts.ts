@@ -21,7 +21,10 @@ const HINTS = [
   "burin attempts rm --yes          removes them",
 ];
 
-/** Works on a prompt several times side by side, each time in a work tree of its own, and takes what is best. */
+/**
+ * Works on a prompt several times in parallel, each time in a work tree of its own. The user then accepts the best
+ * result.
+ */
 export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { words, options } = request;
   const { output } = io;
@@ -75,11 +78,11 @@ interface Found {
   readonly tree: WorkTree;
   readonly attempt: Attempt;
   readonly state: string;
-  /** Nothing would be lost with it. */
+  /** Whether nothing would be lost if the work tree were removed. */
   readonly isMerged: boolean;
 }
 
-/** The oldest first. */
+/** Sorts attempts, the oldest first. */
 async function listAttempts(place: WorkTreePlace): Promise<Found[]> {
   const all = await Promise.all(
     (await workTrees.list(place)).map(async (tree): Promise<Found | []> => {
@@ -99,7 +102,7 @@ function lastGroup(all: readonly Found[]): readonly Found[] {
   return all.filter(({ attempt }) => attempt.group === group);
 }
 
-/** A number means one of those that were started last. */
+/** Finds an attempt. A number refers to the attempts that were started last. */
 function findAttempt(all: readonly Found[], name: string): Found {
   const found =
     all.find(({ tree }) => tree.name === name) ??
@@ -147,7 +150,7 @@ function formatCells({ attempt: { number, model = "", end }, state, isMerged }: 
   return [String(number), merged, check, change, `${(durationMs / 1000).toFixed(1)} s`, price, model];
 }
 
-/** What it has said, and what taking it would change now. */
+/** Shows what the attempt has said, and what accepting it would change now. */
 function showOne(
   { tree, attempt, state }: Found,
   changes: readonly TreeChange[],

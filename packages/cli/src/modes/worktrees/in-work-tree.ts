@@ -12,7 +12,9 @@ import type { Io } from "../../request/subcommand.ts";
 import { type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { formatCount, formatNote } from "../../terminal/output.ts";
 
-/** Works in the work tree that the options name, and removes it afterwards if nothing would be lost with it. */
+/**
+ * Runs a session in the work tree that the options name, and removes the work tree afterwards if nothing would be lost.
+ */
 export async function runInWorkTree<Asked extends { readonly options: CommonOptions }>(
   request: Asked,
   io: Io,
@@ -44,7 +46,7 @@ export async function runInWorkTree<Asked extends { readonly options: CommonOpti
   }
 }
 
-/** The settings of the project count there as far as they are trusted here. */
+/** Opens the work tree. The project's settings count there as far as they are trusted here. */
 export async function openTree(options: CommonOptions) {
   const home = resolveBurinHome(process.env);
   const { workTree = "" } = options;
@@ -62,7 +64,10 @@ export function newName(): string {
   return `${new Date().toISOString().slice(5, 10)}-${randomBytes(2).toString("hex")}`;
 }
 
-/** What its settings would run is compared with what was trusted: other effects are asked about. */
+/**
+ * Trusts the work tree like the project, as far as its settings would run the same; the user is asked about other
+ * effects.
+ */
 async function trustAlike(home: string, { mainRoot, root }: WorkTree): Promise<void> {
   const [here, there] = await Promise.all(
     [mainRoot, root].map((one) => readFolderTrust({ home, root: one })),

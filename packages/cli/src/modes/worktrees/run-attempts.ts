@@ -18,15 +18,15 @@ import { newName, openTree } from "./in-work-tree.ts";
 
 const MOST_ATTEMPTS = 20;
 
-/** One of several tries at the same prompt, as it is kept in the git folder of its work tree. */
+/** One of several attempts at the same prompt, as it is stored in the git folder of its work tree. */
 export interface Attempt {
-  /** Shared by those that were started together. */
+  /** The id that attempts started together share. */
   readonly group: string;
   readonly number: number;
   readonly startedAt: string;
   readonly prompt: string;
   readonly model?: string;
-  /** Absent while it works, and after a kill. */
+  /** The result; absent while the attempt runs, and after a kill. */
   readonly end?: AttemptEnd;
 }
 
@@ -67,7 +67,7 @@ const ATTEMPT: ObjectSchema = {
   required: ["group", "number", "startedAt", "prompt"],
 };
 
-/** Reads what is kept with the tree; null if there is none, or no sound one. */
+/** Reads the attempt that is stored with a work tree; null if there is none, or an invalid one. */
 export async function readAttempt(tree: WorkTree): Promise<Attempt | null> {
   const kept = await workTrees.attempt(tree);
   const isSound = kept !== undefined && findSchemaError(ATTEMPT, kept) === null;
@@ -78,7 +78,7 @@ interface Wanted {
   readonly place: WorkTreePlace;
   readonly prompt: string;
   readonly count: number;
-  /** Taken in turn; none: that of the settings. */
+  /** The models, used in turn. If empty, the model of the settings. */
   readonly models: readonly string[];
 }
 
@@ -88,7 +88,7 @@ interface Started {
   readonly attempt: Attempt;
 }
 
-/** Runs them side by side. Returns those that have ended, with what is left of each. */
+/** Runs the attempts in parallel. Returns those that have ended, with their results. */
 export async function runAttempts(
   { place, prompt, count, models }: Wanted,
   options: CommonOptions,
@@ -97,7 +97,7 @@ export async function runAttempts(
   if (count > MOST_ATTEMPTS) throw new UsageError(`at most ${MOST_ATTEMPTS} attempts run side by side.`);
   if (options.session.kind !== "new" || options.isStreamInput)
     throw new UsageError(
-      "attempts are new sessions, so -c, -r, --no-session and --input-format have no place.",
+      "attempts are new sessions, so -c, -r, --no-session and --input-format cannot be used.",
     );
   const there = await chooseMode(options);
   for (const model of models.length === 0 ? [options.model] : models)
@@ -116,7 +116,10 @@ export async function runAttempts(
   return Promise.all(running);
 }
 
-/** Nobody can answer an attempt, and what it does stays in its tree: unless a mode is named, it works in `auto`. */
+/**
+ * Chooses the mode: `auto` unless one is named, because nobody can answer an attempt's questions and its changes stay
+ * in its work tree.
+ */
 async function chooseMode(options: CommonOptions): Promise<CommonOptions> {
   const { settings } = await readSettings(options);
   const isNamed = settings.approvalMode !== undefined;
@@ -169,7 +172,7 @@ function judgeCheck(document: RunDocument | null): NonNullable<AttemptEnd["check
   return check === undefined ? "not run" : check.passed ? "passed" : "failed";
 }
 
-/** Keeps the document that the run prints, and says of each line for the user which attempt it comes from. */
+/** Collects the document that the run prints, and marks each line for the user with the attempt's number. */
 function collectOutput(number: number, { styled, note }: Output) {
   let said = "";
   const add = (text: string): void => {
@@ -187,7 +190,7 @@ function collectOutput(number: number, { styled, note }: Output) {
   return { output, read };
 }
 
-/** One that did what was asked is enough. */
+/** Chooses the exit code: one successful attempt is enough for success. */
 export function chooseExitCode(ended: readonly Attempt[], { signal }: Io) {
   if (signal.aborted) return EXIT.interrupted;
   return ended.some(({ end }) => end?.status === "success") ? EXIT.done : EXIT.failed;

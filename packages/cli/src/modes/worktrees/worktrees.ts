@@ -9,7 +9,7 @@ import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { formatCount, joinLines, type Output, report, visible } from "../../terminal/output.ts";
 
-/** Lists work trees, brings the changes of one back, or removes some. */
+/** Lists work trees, merges the changes of one, or removes some. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { words, options } = request;
   const place = { home: resolveBurinHome(process.env), root: options.root, environment: process.env };
@@ -37,7 +37,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   return reportMerge({ place, tree: namedTree(known, name), files: more, request }, output);
 }
 
-/** All of them, or none if something in one of them would be lost. */
+/** Removes all of them, or none if changes in one of them would be lost. */
 export async function removeTrees(
   place: WorkTreePlace,
   trees: readonly WorkTree[],
@@ -51,12 +51,12 @@ export async function removeTrees(
 interface Merging {
   readonly place: WorkTreePlace;
   readonly tree: WorkTree;
-  /** Relative to the top of the repository; all when empty. */
+  /** The files to merge, relative to the top of the repository. If empty, all files. */
   readonly files: readonly string[];
   readonly request: Pick<SubcommandRequest, "options" | "own">;
 }
 
-/** Brings back what merges by itself, and says what was left alone. */
+/** Merges what has no conflicts, and prints what was left alone. */
 export async function reportMerge(
   { place, tree, files, request: { options, own } }: Merging,
   output: Output,
@@ -118,16 +118,16 @@ async function assertRemovable(place: WorkTreePlace, tree: WorkTree, isForced: b
 interface MergeChoice {
   /** Relative to the top of the repository; all when empty. */
   readonly files: readonly string[];
-  /** Whose version counts where both sides changed the same; null leaves such files alone. */
+  /** Whose version to use where both sides changed the same place; null leaves such files alone. */
   readonly side: "theirs" | "ours" | null;
 }
 
-/** Brings back what merges by itself. */
+/** Merges what has no conflicts. */
 async function mergeTree(place: WorkTreePlace, tree: WorkTree, { files, side }: MergeChoice) {
   const all = await workTrees.changes(place, tree);
   const unknown = files.filter((file) => !all.some((change) => change.file === file));
   if (unknown.length > 0)
-    throw new UsageError(`the work tree ${tree.name} has no change to take in: ${unknown.join(", ")}.`);
+    throw new UsageError(`the work tree ${tree.name} has no change of: ${unknown.join(", ")}.`);
   const chosen = files.length === 0 ? all : all.filter(({ file }) => files.includes(file));
   const [free, hard] = [chosen.filter((one) => !one.conflict), chosen.filter((one) => one.conflict)];
   const theirs = side === "theirs" ? hard.map((change) => workTrees.theirs(place, tree, change)) : [];
