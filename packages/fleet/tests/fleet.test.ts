@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createVisibleFolder } from "@burin/testing/made-files";
 import { requirePrograms } from "@burin/testing/needs";
@@ -131,6 +133,26 @@ describe("burin fleet", requirePrograms("PostgreSQL"), () => {
         status: "success",
         result: "later",
       });
+    });
+
+    it("P44 cancels a task whose repository never answers, together with git", async () => {
+      const asked = new Set<Socket>();
+      const mute = createServer((socket) => asked.add(socket.on("error", () => {}).resume()));
+      mute.listen(0, "127.0.0.1");
+      try {
+        await once(mute, "listening");
+        const { port } = mute.address() as AddressInfo;
+        const git = `http://127.0.0.1:${port}/a/service.git`;
+        const file = await room.writeTasks([{ id: "mute", folder: undefined, git, prompt: "mute" }]);
+        await room.fleet("run", file, "--run", "hanging", "--no-follow");
+        await waitUntil(() => asked.size > 0);
+        await room.fleet("cancel", "hanging.mute");
+        await waitUntil(() => [...asked].every((socket) => socket.readableEnded || socket.destroyed));
+        expect((await room.commands.states("hanging"))[0]?.state).toBe("cancelled");
+      } finally {
+        for (const socket of asked) socket.destroy();
+        mute.close();
+      }
     });
 
     it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
@@ -342,30 +364,6 @@ describe("burin fleet", requirePrograms("PostgreSQL"), () => {
       for (const path of [home, real]) await rm(path, { recursive: true });
     },
   );
-
-  it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
-    const busy = join(room.folder, "busy");
-    room.replies.set("alone", scriptCommands(`mkdir ${busy} && sleep 0.3 && rmdir ${busy}`));
-    const file = await room.writeTasks(["a", "b", "c", "d"].map((id) => ({ id, prompt: "alone" })));
-    await room.fleet("run", file, "--run", "seventh", "--no-follow");
-    const workers = [1, 2].map(() =>
-      room.commands.start(["worker", "--concurrency", "4", "--per-model", "1"]),
-    );
-    for (const id of ["a", "b", "c", "d"]) await waitUntil(() => room.hasEnded(`seventh.${id}`));
-    for (const id of ["a", "b", "c", "d"]) {
-      expect((await room.fleet("logs", `seventh.${id}`)).stdout).toContain("done      Exit code: 0");
-    }
-    expect((await room.fleet("worker", "--per-model", "0")).stderr).toContain(
-      "--per-model must be a whole number above 0",
-    );
-    expect((await room.fleet("run", file, "--run", "../x")).stderr).toContain(
-      "--run must be letters, digits, - and _",
-    );
-    for (const { child, end } of workers) {
-      child.kill("SIGINT");
-      await end;
-    }
-  });
 
   it("runs no more tasks of one tenant at a time than --per-tenant says, and keeps no other tenant waiting", async () => {
     const [here, there] = [join(room.folder, "a-here"), join(room.folder, "a-there")];

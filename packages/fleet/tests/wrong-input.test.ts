@@ -39,6 +39,12 @@ describe("burin fleet, asked wrongly,", requirePrograms("PostgreSQL"), () => {
     expect(await saidBy("serve", "--port", "65536")).toBe(
       'burin: --port must be a whole number up to 65535, not "65536".',
     );
+    expect(await saidBy("worker", "--per-model", "0")).toContain(
+      "--per-model must be a whole number above 0",
+    );
+    expect(await saidBy("run", "tasks.jsonl", "--run", "../x")).toContain(
+      "--run must be letters, digits, - and _",
+    );
     expect(await saidBy("run")).toBe("burin: name a file of tasks: burin fleet run tasks.jsonl");
     expect(await saidBy("run", "none.jsonl")).toContain("none.jsonl cannot be read: there is no such file");
     const asked = async (task: object) => saidBy("run", await room.writeTasks([{ id: "a", ...task }]));
