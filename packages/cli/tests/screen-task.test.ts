@@ -106,23 +106,23 @@ describe("a task on the screen", () => {
   });
 
   it("P30 ends with a receipt of what was changed and which check ran since, from facts", async () => {
-    const stale = running("npm test --silent");
+    const stale = running("npm test -s");
     const terminal = await room.open([editing(), stale, { text: "All done." }, { text: "Nothing." }], {
       args: ["--approval-mode", "yolo"],
     });
     await terminal.enter("go\r", "All done.");
     await terminal.shows(/✓ 1 file changed \+3 −3 +\/undo takes it back/);
-    await terminal.shows("✓ npm test --silent  passed, after the last change");
+    await terminal.shows("✓ npm test -s  passed, after the last change");
     await terminal.enter("again\r", "Nothing.");
     await terminal.shows("? for keys");
     expect(terminal.all().filter((row) => row.includes("file changed"))).toHaveLength(1);
   });
 
   it("P30 says of a check that it did not run since the last change", async () => {
-    const replies = [running("npm test --silent"), editing(), { text: "All done." }];
+    const replies = [running("npm test -s"), editing(), { text: "All done." }];
     const terminal = await room.open(replies, { args: ["--approval-mode", "yolo"] });
     await terminal.enter("go\r", "All done.");
-    await terminal.shows("⚠ npm test --silent  not run since the last change");
+    await terminal.shows("⚠ npm test -s  not run since the last change");
   });
 
   it("P30 shows the end of an output, and more of one that failed", async () => {
@@ -175,7 +175,7 @@ describe("a task on the screen", () => {
 
   it.each([35, 80, 150])("P30 is kept as rows, %d columns wide", async (columns) => {
     const slow = later(editing());
-    const replies = [slow.reply, running("npm test --silent"), { text: "The test passes." }];
+    const replies = [slow.reply, running("npm test -s"), { text: "The test passes." }];
     const args = ["--allow", "run_shell_command"];
     const terminal = await room.open(replies, { columns, rows: 50, args });
     const kept: string[] = [];

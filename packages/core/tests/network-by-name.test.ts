@@ -3,16 +3,13 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram } from "@burin/commands/processes/shell-program";
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Confirmation, Decision } from "@burin/contract/tools";
 import { createToolbox } from "@burin/core";
 import { openGrants } from "@burin/core/internal";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
+import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-
-const isSandboxHere =
-  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
 
 let base: string;
 let server: Server;
@@ -64,7 +61,7 @@ const GET_HIDDEN = (host: string) => `echo ${host} > h; curl -sS -m 20 "http://$
 
 const hostQuestions = () => asked.filter(({ kind }) => kind === "info").map(({ title }) => title);
 
-describe.skipIf(!isSandboxHere)("P53 the network of commands by name", () => {
+describe("P53 the network of commands by name", requirePrograms("bwrap", "curl"), () => {
   it("P53 settings name the hosts, in both forms", async () => {
     await open({ sandbox: { network: [place] } }, null);
     expect((await run(GET(`http://${place}/`))).text).toContain("from outside");

@@ -91,7 +91,11 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
   const [beside = "", further = ""] = listFilledLines(rest);
   const isAgain = come === beside && (isUneven || (/\w/.test(come) && /\w/.test(next) && next === further));
   if (come !== "" && isAgain && was.every((line, at) => is[at] === line)) return come;
-  const mayRepeat = (line: string) => SEPARATOR_LINE.test(line) || (CLOSING_LINE.test(line) && !isUneven);
+  // A line that only got shorter was not added.
+  const mayRepeat = (line: string) =>
+    !newText.includes(line.trimStart()) ||
+    SEPARATOR_LINE.test(line) ||
+    (CLOSING_LINE.test(line) && !isUneven);
   return readFilledNeighbours(content, from, end).find(
     (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
   );
