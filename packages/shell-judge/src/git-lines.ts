@@ -6,6 +6,8 @@ import { createSet, findRow, repeatRow } from "./tables.ts";
 export interface GitTriggers {
   /** The hooks that git may run; "any" if that depends on more than the words. */
   readonly hooks: readonly string[] | "any";
+  /** One of them after which git starts nothing, and reads no settings again; null if the line has none. */
+  readonly lastHook: string | null;
   /** true if it writes or compares files, because settings may name filters and other programs for that. */
   readonly usesFiles: boolean;
 }
@@ -27,8 +29,21 @@ const HOOKS_BY_SUBCOMMAND: Readonly<Record<string, readonly string[] | "any">> =
   ...repeatRow("checkout switch worktree", ["post-checkout", ...CHANGES_REFS, ...CHANGES_INDEX]),
   ...repeatRow("reset stash", [...CHANGES_REFS, ...CHANGES_INDEX]),
   fetch: ["pre-auto-gc", ...CHANGES_REFS],
-  push: ["pre-push", ...CHANGES_REFS],
-  ...repeatRow("merge pull rebase cherry-pick revert submodule", "any"),
+  // The repository that it pushes to may be in the project too.
+  push: "pre-push pre-receive update proc-receive post-receive post-update push-to-checkout reference-transaction".split(
+    " ",
+  ),
+  ...repeatRow("merge pull rebase cherry-pick revert", "any"),
+  // Git may merge or rebase in a submodule.
+  submodule: (
+    "post-checkout post-merge pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-rewrite " +
+    "applypatch-msg pre-applypatch post-applypatch pre-auto-gc reference-transaction post-index-change"
+  ).split(" "),
+};
+/** The hook that git runs when it has done all else, or before it only sends. */
+const LAST_HOOKS: Readonly<Record<string, string>> = {
+  ...repeatRow("checkout switch worktree", "post-checkout"),
+  push: "pre-push",
 };
 const LAUNCHING_OPTION =
   /^(?:--(?:exe|int|edit-t|up|rece|conf|temp|sep|textc|tool|filt|trail|e)|foreach$|-[a-z]*[uxi]$)|::/;
@@ -51,11 +66,22 @@ export function readGitLine(command: string): GitLine | null {
   if (found.length < lines.length || !found.some(({ isGit }) => isGit)) return null;
   const hooks = new Set<string>();
   for (const line of found) for (const hook of line.hooks) hooks.add(hook);
+  const isChain = commands.every(
+    ({ isApart, followsSuccess }, at) => !isApart && (at === 0 || followsSuccess),
+  );
   return {
     keys: found.flatMap(({ keys }) => keys),
     hooks: hooks.has("any") ? "any" : [...hooks],
+    lastHook: isChain ? findLastHook(found.filter(({ isGit }) => isGit)) : null,
     usesFiles: found.some(({ usesFiles }) => usesFiles),
   };
+}
+
+type GitCommand = NonNullable<ReturnType<typeof readCommand>>;
+
+function findLastHook(commands: readonly GitCommand[]): string | null {
+  const hook = findRow(LAST_HOOKS, commands.at(-1)?.subcommand ?? "");
+  return hook === undefined || commands.slice(0, -1).some(({ hooks }) => hooks.includes(hook)) ? null : hook;
 }
 
 function readCommand({ words, assignments, redirections, problems }: SimpleCommand) {
@@ -63,7 +89,8 @@ function readCommand({ words, assignments, redirections, problems }: SimpleComma
     problems.length + assignments.length === 0 && redirections.every(({ kind }) => kind !== "write");
   const values = words.flatMap(({ value, isGlob }) => (value === null || isGlob ? [] : [value]));
   if (!isPlain || values.length < words.length) return null;
-  if (HARMLESS_BUILTINS.has(values[0] ?? "")) return { isGit: false, keys: [], hooks: [], usesFiles: false };
+  if (HARMLESS_BUILTINS.has(values[0] ?? ""))
+    return { isGit: false, subcommand: "", keys: [], hooks: [], usesFiles: false };
   return values[0] === "git" ? readGit(values.slice(findSubcommand(values))) : null;
 }
 
@@ -80,6 +107,7 @@ function readGit([subcommand = "", ...rest]: readonly string[]) {
   const talks = subcommand === "remote" && rest.some((word) => REMOTE_TALKS.test(word));
   return {
     isGit: true,
+    subcommand,
     keys,
     hooks: hooks === "any" ? ["any"] : (hooks ?? CHANGES_REFS),
     usesFiles: !isAboutRefs || talks,

@@ -86,6 +86,42 @@ export function isUnpredictable([subcommand = "", ...rest]: readonly string[]): 
   return subcommand === "pull" || (subcommand === "sparse-checkout" && rest[0] !== "list");
 }
 
+const CHANGES_SETTINGS: Readonly<Record<string, RegExp>> = {
+  branch:
+    /^(?:-[a-zA-Z]*[dDmMcCut]|--(?:delete|move|copy|set-upstream|unset-upstream|edit-description|track).*)$/,
+  push: /^(?:-[a-z]*u|--set-up.*)$/,
+  remote: /^(?:add|rename|remove|rm|set-url|set-branches)$/,
+  submodule: /^(?:add|init|--init|deinit|sync|set-url|set-branch)$/,
+  "sparse-checkout": /^(?:init|set|add|disable|reapply)$/,
+};
+const NEW_BRANCH = /^(?:-[a-z]*[bBcC]|--create|--force-create)$/;
+
+/** Whether git would note something in the configuration of the repository: what a branch follows, a remote, a submodule. */
+export function changesSettings(folder: string, [subcommand = "", ...rest]: readonly string[]): boolean {
+  if (rest.some((word) => CHANGES_SETTINGS[subcommand]?.test(word))) return true;
+  const isTracking = /^(?:checkout|switch|worktree|branch)$/.test(subcommand) && !rest.includes("--");
+  if (!isTracking || rest.some((word) => /^(?:--no-track|--detach|-d|--orphan|-l|--list)$/.test(word)))
+    return false;
+  if (rest.some((word) => /^(?:-t|--track.*)$/.test(word))) return true;
+  const operands = listOperands(rest);
+  const isNew = subcommand === "branch" || rest.some((word) => NEW_BRANCH.test(word));
+  if (isNew) return operands.length > 1 && isOfRemote(folder, operands.at(-1) ?? "");
+  return subcommand !== "worktree" && operands.length === 1 && isGuessed(folder, operands[0] ?? "");
+}
+
+function isOfRemote(folder: string, name: string): boolean {
+  return runReadOnlyGit(folder, ["rev-parse", "--symbolic-full-name", "--end-of-options", name])
+    .trim()
+    .split("\n")
+    .some((line) => line.startsWith("refs/remotes/"));
+}
+
+/** Git creates a branch with the name of a remote one. */
+function isGuessed(folder: string, name: string): boolean {
+  if (runReadOnlyGit(folder, ["rev-parse", "--verify", "-q", "--end-of-options", name]) !== "") return false;
+  return runReadOnlyGit(folder, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${name}`]) !== "";
+}
+
 /** Where the repository of a folder keeps its configuration; null outside a repository. */
 export function findSettingsFile(folder: string): string | null {
   const found = runReadOnlyGit(folder, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).trim();

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -112,6 +112,42 @@ describe("git's own configuration", requirePrograms("bwrap"), () => {
     expect(existsSync(join(root, ".git/config"))).toBe(true);
   });
 
+  const LATER =
+    "(while ! grep -q daves .git/config; do :; done; printf '[alias]\\n\\tst = !sh\\n' >> .git/config) &";
+  const ATTACKS = [
+    ["writes it", "printf '[alias]\\n\\tst = !sh\\n' >> .git/config"],
+    ["removes it", "rm -f .git/config; mv -f src/b.txt .git/config"],
+    ["waits for git to change it", `setsid sh -c "${LATER.replaceAll('"', '\\"')}" >&2`],
+    ["opens its git", "for p in /proc/[0-9]*; do echo '[alias]' >> $p/root$PWD/.git/config; done"],
+    ["unmounts it", "umount .git/config; unshare -rm umount .git/config; echo '[alias]' >> .git/config"],
+    [
+      "leads git elsewhere",
+      "mkdir x && cp .git/config x && echo '[alias]' >> x/config && echo ../x > .git/commondir",
+    ],
+    ["adds settings", "echo '[alias]' > .git/config.worktree"],
+  ].flatMap(([name, attack]) => [
+    [name, attack, "post-checkout", "git checkout -q -b mine origin/daves"] as const,
+    [name, attack, "pre-push", "git push -q -u origin main:daves"] as const,
+  ]);
+  it.each(ATTACKS)("P22 a hook for which git may write it never can: one that %s (%#)", async (...row) => {
+    const [, attack, hook, line] = row;
+    cpSync(join(room.base, "other.git"), join(root, "sub/other.git"), { recursive: true });
+    git(root, "remote", "set-url", "origin", "./sub/other.git");
+    write(`.git/hooks/${hook}`, `#!/bin/sh\n{ ${attack}; } 2>/dev/null\ntouch ran\n`, 0o755);
+    const programs = programsOf(root);
+    const seen: string[] = [];
+    const watcher = watch(join(root, ".git"), () => {
+      if (existsSync(join(root, ".git/config"))) seen.push(settings());
+    });
+    const { run } = await room.run(line);
+    await run.takenBack();
+    watcher.close();
+    expect(existsSync(join(root, "ran"))).toBe(true);
+    expect(seen.filter((text) => text.includes("[alias]"))).toEqual([]);
+    expect(programsOf(root)).toBe(programs);
+    expect(existsSync(join(root, ".git/commondir"))).toBe(false);
+  });
+
   it("P22 a filter that git would run keeps it read-only", async () => {
     write("s.sh", "git config core.hooksPath src; cat\n", 0o755);
     git(root, "config", "filter.x.smudge", "sh s.sh");
@@ -165,6 +201,81 @@ describe("git's own configuration", requirePrograms("bwrap"), () => {
     expect({ code, text }).toMatchObject({ code: 0 });
     expect(settings()).not.toBe(before);
     expect(text).not.toContain("could not write config");
+  });
+
+  it.each([
+    ["post-checkout", "git checkout -q -b mine origin/daves"],
+    ["post-checkout", "git switch daves"],
+    ["post-checkout", "git fetch -q && cd src && git checkout -q --track origin/daves && echo done"],
+    ["post-checkout", "git worktree add -q -b mine tree origin/daves"],
+    ["pre-push", "git push -q -u origin topic"],
+    ["pre-push", "git push -q --set-upstream origin HEAD:refs/heads/new"],
+    ["pre-commit", "git submodule -q init"],
+  ])("P53 changes as in plain bash where a hook must run: %s, %s", async (hook, line) => {
+    const other = join(root, "sub/other.git");
+    cpSync(join(room.base, "other.git"), other, { recursive: true });
+    git(root, "remote", "set-url", "origin", "./sub/other.git");
+    git(root, "config", "--file", ".gitmodules", "submodule.s.path", "s");
+    git(root, "config", "--file", ".gitmodules", "submodule.s.url", "./sub/other.git");
+    git(root, "update-index", "--add", "--cacheinfo", `160000,${git(root, "rev-parse", "HEAD")},s`);
+    const script = `#!/bin/sh
+{ echo "$(basename "$0") $# $(git config core.hooksPath) $(git branch --show-current)"; [ ${hook} != pre-push ] || cat; } >> ran.txt
+git config --get branch.topic.merge
+[ ${hook} = pre-push ] || exit 3
+`;
+    write(`.git/hooks/${hook}`, script, 0o755);
+    const plain = join(room.base, "plain", basename(root));
+    cpSync(root, plain, { recursive: true, preserveTimestamps: true });
+    const asking = room.commands.protectedWrites({ command: line, directory: root, exception: "none" });
+    // Root's commands cannot make the namespaces that the hook would need.
+    if (process.getuid?.() === 0 && hook !== "pre-commit") {
+      await expect(asking).rejects.toThrow(`git runs the hook ${hook} for it`);
+      return;
+    }
+    expect(await asking).toEqual([]);
+    const done = spawnSync("bash", ["-c", `exec 2>&1; ${line}`], { cwd: plain, encoding: "utf8" });
+    const { code, text, run } = await room.run(line);
+    expect({ code, text, taken: await run.takenBack() }).toEqual({
+      ...{ code: done.status, text: done.stdout, taken: [] },
+    });
+    expect(settings()).toBe(settings(plain));
+    const notes = (folder: string) =>
+      ["ran.txt", "tree/ran.txt"].flatMap((name) =>
+        existsSync(join(folder, name)) ? [readFileSync(join(folder, name), "utf8")] : [],
+      );
+    expect(notes(root)).toEqual(notes(plain));
+    expect(notes(root).length).toBe(hook === "pre-commit" ? 0 : 1);
+  });
+
+  it.each([
+    ["git checkout -b mine origin/daves && sh s.sh", "call git checkout as a command of its own"],
+    ["git switch daves; touch x", "other programs run"],
+    ["git branch mine origin/daves | cat", "other programs run"],
+    ["git branch -d topic && touch x", "other programs run"],
+    ["git submodule update --init && make", "other programs run"],
+    ["git push -u origin topic | tail -3", "other programs run"],
+    ["git update-index -q --refresh; git checkout -b mine origin/daves", "other programs run"],
+  ])("P53 is refused before it changes anything where git could not write it: %s", async (command, words) => {
+    const request = { command, directory: root, exception: "none" } as const;
+    await expect(room.commands.protectedWrites(request)).rejects.toThrow(/^Nothing was run: .*\.git\/config/);
+    await expect(room.commands.protectedWrites(request)).rejects.toThrow(words);
+    const unlimited = { ...request, exception: "unlimited" } as const;
+    expect(await room.commands.protectedWrites(unlimited)).toEqual([]);
+  });
+
+  it.each([
+    "git checkout topic && sh s.sh",
+    "git checkout -b mine && sh s.sh",
+    "git checkout -b mine main; touch x",
+    "git switch --no-track -c mine origin/daves && sh s.sh",
+    "git push origin topic | tail -3",
+    "git checkout -- src && sh s.sh",
+    "git branch -a -vv | cat",
+    "git branch mine && sh s.sh",
+    "git submodule status | cat",
+  ])("P53 is asked about as before where git does not write it: %s", async (command) => {
+    const request = { command, directory: root, exception: "none" } as const;
+    expect(await room.commands.protectedWrites(request)).toEqual([]);
   });
 
   it("P53 takes a program after a yes that names the file, and no other line does", async () => {

@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { withFallback } from "@burin/contract/or-else";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import type { TakenBack } from "../processes/limited-program.ts";
-import { findWritableSettings, type WritableSettings } from "./git-settings.ts";
+import { findSettingsAccess, NO_ACCESS, type WritableSettings } from "./git-settings.ts";
 import { listProgramSteps } from "./git-steps.ts";
 import {
   findSharedFiles,
@@ -22,6 +22,8 @@ export interface Guard {
   readonly before: (StateBefore & Survey) | null;
   /** Configuration files of git that it may write. */
   readonly opened: readonly string[];
+  /** A hook of git that must not write them. */
+  readonly hook: string | null;
   /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
   look(): Promise<readonly TakenBack[]>;
   /** The same for the last time; call it when nothing of the command is left. */
@@ -33,6 +35,7 @@ export interface Guard {
 export const UNGUARDED: Guard = {
   before: null,
   opened: [],
+  hook: null,
   look: async () => [],
   release: async () => [],
   releaseNow: () => {},
@@ -42,10 +45,17 @@ interface GuardOptions extends Omit<GuardContext, "survey"> {
   readonly temporary: string;
   /** Git folders outside the roots that belong to the project too. */
   readonly gitFolders?: readonly string[];
+  /** Whether a hook can be kept from writing what git itself may write. */
+  readonly canConfineHook?: () => Promise<boolean>;
 }
 
 /** Creates the function that starts the guard of each command in a session. */
-export function createGuardFactory({ temporary, gitFolders: outside = [], ...given }: GuardOptions) {
+export function createGuardFactory({
+  temporary,
+  gitFolders: outside = [],
+  canConfineHook = async () => false,
+  ...given
+}: GuardOptions) {
   const kept = { ...given, roots: [...given.roots, ...outside] };
   const surveyor = new Surveyor(given.roots, temporary, outside);
   const known = new KnownContent();
@@ -68,7 +78,9 @@ export function createGuardFactory({ temporary, gitFolders: outside = [], ...giv
     const places = [...survey.places.values()];
     const gitFolders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
     // While another command runs, git's renaming would remove that command's read-only mount.
-    const own = gitSettings === undefined || writers > 0 ? [] : findWritableSettings(places, gitSettings);
+    const isShut = gitSettings === undefined || writers > 0;
+    const ground = { writes, canConfineHook };
+    const { files: own, hook } = isShut ? NO_ACCESS : await findSettingsAccess(places, gitSettings, ground);
     const isWriter = git !== "nowhere";
     const settings = [...own, ...[...open].flat()];
     const tips = known.begin(places, guards === 0);
@@ -79,10 +91,8 @@ export function createGuardFactory({ temporary, gitFolders: outside = [], ...giv
     const others = new Set(partly.flatMap(({ part, path }) => (part === "name" ? listFiles(path) : [])));
     const shared = findSharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
     const before = {
-      since,
       ...survey,
-      calls,
-      tips,
+      ...{ since, calls, tips },
       steps,
       shared,
       writes,
@@ -106,7 +116,7 @@ export function createGuardFactory({ temporary, gitFolders: outside = [], ...giv
     const look = (isGoingOn: boolean) =>
       inTurn(async () => judge(await surveyor.surveyInSlices(before.named), isGoingOn));
     const lookNow = () => judge(surveyor.survey(before.named), false);
-    return { before, opened, ...watchCommand({ look, lookNow }, [...given.roots, ...gitFolders]) };
+    return { before, opened, hook, ...watchCommand({ look, lookNow }, [...given.roots, ...gitFolders]) };
   };
   return (command: AllowedWrites = {}) => inTurn(() => begin(command));
 }
@@ -127,7 +137,7 @@ interface LookFunctions {
 function watchCommand(
   { look, lookNow }: LookFunctions,
   folders: readonly string[],
-): Omit<Guard, "before" | "opened"> {
+): Omit<Guard, "before" | "opened" | "hook"> {
   const taken: TakenBack[] = [];
   const watchers: FSWatcher[] = [];
   let [cost, dueAt] = [0, 0];

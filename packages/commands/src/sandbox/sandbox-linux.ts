@@ -5,8 +5,10 @@ import { tryLstat, tryReadBytes, tryRealPath } from "@burin/files/disk/disk-look
 import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { findChild, readIdMap } from "../processes/process-table.ts";
-import type { Child } from "../processes/run-process.ts";
+import { type Child, tryRun } from "../processes/run-process.ts";
 import { writeFilterFile } from "./call-filter.ts";
+import { checkOnMachine } from "./check-on-machine.ts";
+import { buildHookWords, confineHook } from "./confined-hook.ts";
 import { type EnclosingRepository, findEnclosingRepositories } from "./enclosing-repository.ts";
 import { mayStartPrograms } from "./git-settings.ts";
 import { createReadingView, type ReadingView } from "./reading-view.ts";
@@ -54,19 +56,16 @@ export function createLinuxSandbox(
   const { mode, temporary } = limits;
   const repositories = findEnclosingRepositories(limits.roots);
   const gitFolders = repositories.map(({ folder }) => folder);
-  const begin =
-    mode === "workspace-write" ? createGuardFactory({ ...limits, gitFolders }) : async () => UNGUARDED;
+  const capabilities = buildCapabilityOptions(isRoot);
+  const canConfineHook = createHookProbe(program, limits, isRoot);
+  const guarded = { ...limits, gitFolders, canConfineHook };
+  const begin = mode === "workspace-write" ? createGuardFactory(guarded) : async () => UNGUARDED;
   const view = limits.reading && createReadingView(limits.reading);
   return {
     mode,
+    canConfineHook,
     /** Arguments that show whether bubblewrap works on this system. */
-    probe: () => [
-      ...buildUnshareOptions(false),
-      ...buildCapabilityOptions(isRoot),
-      ...buildSystemMounts(isRoot, []),
-      "--",
-      "true",
-    ],
+    probe: () => buildProbe(isRoot),
     async plan(command) {
       makeFolders(join(temporary, "tmp"));
       const hidden = buildHomeMounts(limits.home);
@@ -74,14 +73,12 @@ export function createLinuxSandbox(
       const filter = writeFilterFile(temporary, command.network);
       const space = command.isAlone ? null : ((await limits.space?.()) ?? null);
       const visit = space?.begin() ?? null;
-      const way: LaunchMode = {
-        space,
-        isRoot,
-        hasChannels: command.isAlone !== true && !command.hasTerminal,
-      };
+      const hasChannels = command.isAlone !== true && !command.hasTerminal;
+      const way: LaunchMode = { space, isRoot, hasChannels };
       const filtered = buildFilterOptions(filter, way);
       // Begin the guard last of all that can fail on a full disk: nobody would end a guard that has no command.
       const guard = await begin(command);
+      const confined = await confineHook(guard, { bubblewrap: program, capabilities, temporary });
       const args = [
         ...buildNamespaceOptions(command, way),
         // Keeps a command from typing into the user's terminal, unless it has one of its own.
@@ -96,6 +93,7 @@ export function createLinuxSandbox(
           hasFilter: filter !== null && !command.network,
           view: view?.(limits.roots, command.cwd) ?? WHOLE_DISK,
         }),
+        ...confined.mounts,
         ...filtered.options,
         ...["--chdir", command.cwd, "--", ...wrapCommand(command.argv, way)],
       ];
@@ -105,9 +103,7 @@ export function createLinuxSandbox(
       return {
         program: first,
         args: rest,
-        // When only a root is mounted, its parent is another file system, where git would stop with a different
-        // message.
-        env: { TMPDIR: "/tmp", ...caches.env, ...(view && { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" }) },
+        env: { TMPDIR: "/tmp", ...caches.env, ...confined.env, ...(view && ACROSS_DISKS) },
         channels: countChannels(way),
         files: filtered.files,
         ...(visit && { onStart: (child: Child) => onStart(visit, child) }),
@@ -118,16 +114,34 @@ export function createLinuxSandbox(
   };
 }
 
+/** When only a root is mounted, its parent is another file system, where git would stop with a different message. */
+const ACROSS_DISKS = { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" };
+
+/** A system may allow namespaces, but none inside others. */
+function createHookProbe(program: string, { space, environment = {} }: SandboxLimits, isRoot: boolean) {
+  const capabilities = buildCapabilityOptions(isRoot);
+  const inner = [...buildHookWords({ bubblewrap: program, capabilities }, []), "true"];
+  return async () =>
+    // Root's sandbox has a read-only /proc, in which no namespace can get its ids.
+    !isRoot &&
+    checkOnMachine(`hook ${program}`, async () => {
+      const line = (await space?.())?.enter(false, [program, ...buildSpaceProbe(isRoot, inner)]);
+      const [first = program, ...rest] = line ?? [program, ...buildProbe(isRoot, inner)];
+      return tryRun(first, rest, environment);
+    });
+}
+
+const NOTHING = ["true"];
+
+function buildProbe(isRoot: boolean, inner: readonly string[] = NOTHING): string[] {
+  const limits = [...buildUnshareOptions(false), ...buildCapabilityOptions(isRoot)];
+  return [...limits, ...buildSystemMounts(isRoot, []), "--", ...inner];
+}
+
 /** Arguments that show whether a command can run in a space that it has entered. */
-export function buildSpaceProbe(isRoot: boolean): string[] {
-  return [
-    "--unshare-user",
-    "--unshare-cgroup-try",
-    ...buildCapabilityOptions(isRoot),
-    ...buildSystemMounts(isRoot, []),
-    "--",
-    "true",
-  ];
+export function buildSpaceProbe(isRoot: boolean, inner: readonly string[] = NOTHING): string[] {
+  const limits = ["--unshare-user", "--unshare-cgroup-try", ...buildCapabilityOptions(isRoot)];
+  return [...limits, ...buildSystemMounts(isRoot, []), "--", ...inner];
 }
 
 interface LaunchMode {

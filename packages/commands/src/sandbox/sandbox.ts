@@ -61,6 +61,8 @@ export interface SandboxPlan extends Guard, SandboxedProgram {
 export interface Sandbox {
   readonly mode: Exclude<SandboxMode, "off">;
   plan(command: SandboxedCommand): Promise<SandboxPlan>;
+  /** Whether a hook of git can be kept from writing what git itself may write. */
+  canConfineHook?(): Promise<boolean>;
 }
 
 /** A sandbox, or the reason for the user why there is none. */

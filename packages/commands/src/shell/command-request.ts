@@ -101,6 +101,8 @@ export interface RunningCommand {
    * Returns the existing paths in a text that the command cannot see, because the sandbox has its own temporary folder.
    */
   hiddenPaths?(text: string): Awaitable<readonly string[]>;
+  /** The paths beside the project that it has written, but only in the sandbox's own temporary folder. */
+  strayPaths?(command: string): Awaitable<readonly string[]>;
   /** The connections that the network proxy refused, one sentence each. Absent without a proxy. */
   refusedHosts?(): Awaitable<readonly string[]>;
   /** Returns how many milliseconds the command has waited for the user to answer about hosts. */

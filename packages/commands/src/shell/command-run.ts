@@ -1,9 +1,6 @@
-import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { startTimeout } from "@burin/contract/async/wait";
-import { tryRealPath } from "@burin/files/disk/disk-looks";
-import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import type { EgressLease } from "../egress/session-egress.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
 import { listListeningAddresses } from "../processes/listening-addresses.ts";
@@ -20,6 +17,7 @@ import { hideFromGit, restoreTaken } from "../sandbox/settle-taken.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";
+import { findHiddenPaths, findStrayPaths } from "./private-temporary.ts";
 
 export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** The pipe for the output; null for a command with its own terminal. */
@@ -31,6 +29,8 @@ export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** Burin's own folder. */
   readonly home: string;
   readonly roots: readonly string[];
+  /** What the command sees as `/tmp`; null if it sees the real one. */
+  readonly temporary: string | null;
   readonly isSecretIn?: ((bytes: Buffer) => boolean) | undefined;
 }
 
@@ -44,7 +44,7 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home" | "cwd" | "roots">;
+  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home" | "cwd" | "roots" | "temporary">;
   readonly #process: SupervisedProcess;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
@@ -60,12 +60,13 @@ export class CommandRun implements RunningCommand {
   /** Rejects when the program cannot be started. */
   static async start(
     supervisor: Supervisor,
-    { pipe, outputFile, egress, home, roots, isSecretIn, ...request }: RunPlan,
+    { pipe, outputFile, egress, home, roots, temporary, isSecretIn, ...request }: RunPlan,
   ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      const plan = { ...request, pipe, outputFile, home, roots, isSecretIn, egress: egress ?? null };
+      const own = { home, roots, temporary, isSecretIn };
+      const plan = { ...request, ...own, pipe, outputFile, egress: egress ?? null };
       return new CommandRun(started, plan);
     } catch (error) {
       closePipe(pipe);
@@ -107,6 +108,13 @@ export class CommandRun implements RunningCommand {
 
   hiddenPaths(text: string): readonly string[] {
     return findHiddenPaths(text, this.#plan.cwd, this.#plan.roots);
+  }
+
+  strayPaths(command: string): readonly string[] {
+    const { cwd, roots, temporary } = this.#plan;
+    return temporary === null
+      ? []
+      : findStrayPaths(command, { cwd, roots, temporary, since: this.startedAt });
   }
 
   refusedHosts(): readonly string[] {
@@ -227,24 +235,4 @@ async function readChannel(channel: Readable | undefined): Promise<string> {
   });
   await new Promise((resolve) => (channel ? channel.once("close", resolve) : resolve(null)));
   return said;
-}
-
-/**
- * The temporary folders. The sandbox has its own, so that a root in one of them is visible there without its neighbors.
- */
-const PRIVATE_FOLDERS = ["/tmp", "/var/tmp"];
-const NAMED_PATH = /(?<![\w/.@:-])(?:\.\.\/|\.\/|\/)[^\s'"`:,;()<>|&$*?]+/g;
-const MOST_PATHS = 200;
-
-/** Returns the paths in a text that exist beside a root in a temporary folder, where commands cannot see them. */
-function findHiddenPaths(text: string, directory: string, roots: readonly string[]): readonly string[] {
-  const around = PRIVATE_FOLDERS.filter((folder) =>
-    roots.some((root) => root !== folder && isWithin(root, folder)),
-  );
-  if (around.length === 0) return [];
-  const named = [...new Set(text.match(NAMED_PATH) ?? [])].slice(0, MOST_PATHS);
-  const found = named.flatMap((path) => tryRealPath(resolve(directory, path.replace(/\.+$/, ""))) ?? []);
-  const isHidden = (path: string) =>
-    isWithinAny(path, around) && !isWithinAny(path, roots) && !roots.some((root) => isWithin(root, path));
-  return [...new Set(found)].filter(isHidden);
 }

@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
@@ -9,25 +9,37 @@ import {
   listChangedSettings,
   readGitLine,
 } from "@burin/shell-judge";
-import { findSettingsFile, isUnpredictable, listPathLimits, listWritten } from "../git/git-writes.ts";
+import {
+  changesSettings,
+  findSettingsFile,
+  isUnpredictable,
+  listPathLimits,
+  listWritten,
+} from "../git/git-writes.ts";
 import { type EnclosingRepository, findEnclosingRepositories } from "../sandbox/enclosing-repository.ts";
-import { mayStartPrograms } from "../sandbox/git-settings.ts";
+import { explainShutSettings, mayStartPrograms } from "../sandbox/git-settings.ts";
 import { isHarmlessKey, readLinkedFolder } from "../sandbox/judge-repository.ts";
-import type { SandboxedCommand } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxedCommand } from "../sandbox/sandbox.ts";
 import { findProtectedPath, type ProtectedPath } from "../sandbox/sandbox-place.ts";
 import { Surveyor } from "../sandbox/sandbox-survey.ts";
 import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
 import { findNames } from "./found-names.ts";
+
+interface ProtectedGround {
+  readonly roots: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly sandbox: Pick<Sandbox, "canConfineHook">;
+}
 
 /**
  * Finds the protected files that a command would write: those that its words name, those in folders that it removes,
  * and those that git would write. Runs nothing.
  */
 export async function findProtectedWrites(
-  { command, directory, exception }: Pick<CommandRequest, "command" | "directory" | "exception">,
-  roots: readonly string[],
-  environment: NodeJS.ProcessEnv,
+  request: Pick<CommandRequest, "command" | "directory" | "exception" | "terminal">,
+  { roots, environment, sandbox }: ProtectedGround,
 ): Promise<readonly ProtectedWrite[]> {
+  const { command, directory, exception } = request;
   const [root = "/"] = roots;
   const {
     paths,
@@ -46,6 +58,7 @@ export async function findProtectedWrites(
   const folders = new Set(removed.map((path) => join(root, path)));
   for (const { folder, words } of git) {
     const place = join(root, folder);
+    if (exception !== "unlimited") await assertSettingsOpen({ place, words, own }, request, sandbox);
     for (const { path, why } of findGitWrites(place, words, root)) note(path, why);
     for (const path of listRemovedByGit(words)) folders.add(resolve(place, path));
     for (const path of findWritesElsewhere({ place, words, command }, roots, repositories))
@@ -60,6 +73,31 @@ export async function findProtectedWrites(
     for (const path of await listUnwritablePaths(join(root, folder), roots))
       note(path, "its mode or owner changes");
   return [...found].map(([path, why]) => ({ path, why }));
+}
+
+/** Throws if git could do all but note in its configuration what belongs to it. */
+async function assertSettingsOpen(
+  { place, words, own }: { place: string; words: readonly string[]; own: readonly string[] },
+  { command, terminal = false }: Pick<CommandRequest, "command" | "terminal">,
+  sandbox: Pick<Sandbox, "canConfineHook">,
+): Promise<void> {
+  const settings = changesSettings(place, words) ? findSettingsFile(place) : null;
+  if (settings === null || !isWithinAny(settings, own)) return;
+  const line = terminal ? null : readGitLine(command);
+  const canConfine = line !== null && line.lastHook !== null && (await sandbox.canConfineHook?.()) === true;
+  const why =
+    line === null
+      ? "other programs run in the same command"
+      : explainShutSettings(dirname(settings), line, canConfine);
+  if (why === null) return;
+  const [subcommand] = words;
+  const exception = 'call again with "sandbox_exception": "unlimited": the user is asked';
+  const advice =
+    line === null ? `call git ${subcommand} as a command of its own, or ${exception}` : exception;
+  throw new WorkspaceError(
+    "permission_denied",
+    `Nothing was run: git ${subcommand} changes ${settings}, but cannot write it here: ${why}. Instead, ${advice}.`,
+  );
 }
 
 /** Finds the protected files under names that a pattern matches, or that find or another command gives. */

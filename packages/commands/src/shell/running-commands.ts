@@ -160,9 +160,9 @@ export class RunningCommands {
   async start(request: CommandRequest): Promise<CommandRun> {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftoversOnce();
-    const { pipes } = this.#openSession();
+    const { pipes, folder } = this.#openSession();
     const number = ++this.#count;
-    const terminal = request.terminal ?? false;
+    const { terminal = false } = request;
     const shell = this.#inShell(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
     const limits = this.#buildLimits(request, [shell.program, ...shell.args]);
@@ -176,9 +176,9 @@ export class RunningCommands {
       ...shell,
       env: { ...shell.env, ...egress?.env, ...this.#buildReadingEnvironment(request, sandbox !== null) },
       egress,
-      pipe,
-      terminal,
+      ...{ pipe, terminal },
       ...{ home: this.#options.home, roots: this.#options.roots },
+      temporary: sandbox === null || process.platform !== "linux" ? null : join(folder, "tmp"),
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
       isSecretIn: secrets?.isIn,
@@ -229,7 +229,7 @@ export class RunningCommands {
     const { sandbox } = await this.#limits.state(this.#isReadOnly(request));
     if (sandbox?.mode !== "workspace-write") return [];
     const { findProtectedWrites } = await import("./protected-writes.ts");
-    return findProtectedWrites(request, this.#options.roots, this.#options.environment);
+    return findProtectedWrites(request, { ...this.#options, sandbox });
   }
 
   async #buildLimits(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<CommandLaunch> {

@@ -91,6 +91,12 @@ describe("a project in /tmp", requirePrograms("bwrap"), () => {
       expect(text).toContain('"sandbox_exception": "unlimited"');
       expect(text).toContain("--include-directories");
       expect(await run("cat ../nothing.txt ./nothing.txt")).not.toContain("cannot be seen");
+      for (const command of ["git clone -q . ../copy", "cp -r . ../copy", "mkdir -p ../copy/deep"]) {
+        const said = await run(command);
+        expect(said).toContain(`${base}/copy exists only there`);
+        expect(said).toContain('"sandbox_exception": "unlimited"');
+      }
+      expect(await run("git clone -q . /tmp/copy && echo x > ./here")).not.toContain("exists only there");
       expect(await run("git push -q origin HEAD:main", [join(base, "origin.git")])).toContain("Exit code: 0");
     } finally {
       rmSync(base, { recursive: true });

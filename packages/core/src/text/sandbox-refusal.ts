@@ -97,6 +97,8 @@ export async function findRefusal(
   if (request.exception === "unlimited") return null;
   const { sandbox } = await commands.sandbox(request);
   if (sandbox === null) return null;
+  const stray = (await run.strayPaths?.(request.command)) ?? [];
+  if (stray.length > 0) return describeStrayPaths(stray, commands.roots);
   const text = formatOutput(await run.output.soFar(), MOST_CHARACTERS);
   const isMissing = hasFailed && MISSING.test(text);
   const hidden = (isMissing && (await run.hiddenPaths?.(`${text}\n${request.command}`))) || [];
@@ -158,6 +160,16 @@ function hiddenInWords(hidden: readonly string[]): string {
   const once = 'call again with "sandbox_exception": "unlimited": the user is asked';
   const always = `the user starts Burin with --include-directories ${named.join(",")}, or moves the project`;
   return `The sandbox has a ${where}. If the task needs it, ${once}. To allow it always, ${always}.`;
+}
+
+function describeStrayPaths(stray: readonly string[], roots: readonly string[]): string {
+  const named = stray.slice(0, MOST_NAMED);
+  const temporary = /^(?:\/var)?\/tmp/.exec(stray[0] ?? "")?.[0];
+  return [
+    `The sandbox has a ${temporary} of its own: ${named.join(", ")} exists only there, for this session's commands.`,
+    'If the task needs it beside the project, call again with "sandbox_exception": "unlimited": the user is asked.',
+    `Otherwise only ${roots.join(", ")} can be written.`,
+  ].join(" ");
 }
 
 /** The settings that permanently allow what an exception allows once. */
