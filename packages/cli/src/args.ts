@@ -16,7 +16,7 @@ export type Request =
       readonly prompt: string;
       /** The command line's words that are not options. A quoted prompt is one word. */
       readonly words: readonly string[];
-      /** With -p, no screen is ever opened. */
+      /** true with -p: no screen is opened. */
       readonly isPrint: boolean;
       readonly options: CommonOptions;
     };

@@ -174,7 +174,7 @@ export type AgentEvent =
   | TaskChange
   | QuestionEvent
   | { readonly type: "mode"; readonly mode: ApprovalMode }
-  /** From here on, another model answers. */
+  /** Another model answers from here on. */
   | ({ readonly type: "model"; readonly model: string } & Pick<ContextFill, "window">)
   | ({ readonly type: "context_fill" } & ContextFill)
   | InputError

@@ -206,7 +206,7 @@ interface EditedDecision {
   readonly reason?: string;
 }
 
-/** These values, by the names in the schema of the form. */
+/** Answers a form with these values, by the names in its schema. */
 interface FilledDecision {
   readonly outcome: "filled";
   readonly values: Readonly<Record<string, unknown>>;

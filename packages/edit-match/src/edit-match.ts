@@ -26,7 +26,7 @@ export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
 
 interface Step {
-  /** The range of readings that this step uses. The first reading is the texts as they were sent. */
+  /** The indexes of the readings that this step uses. The first reading is the texts as they were sent. */
   readonly readings: readonly [from: number, to?: number];
   /** What is ignored besides white space and look-alike characters; see fold.ts. */
   readonly depths: readonly FoldDepth[];

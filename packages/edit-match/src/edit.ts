@@ -8,7 +8,10 @@ export interface EditRequest {
   readonly expected: number;
   /** The content has changed since the model saw it. An extra line or another word may come from that change. */
   readonly isOutdated?: boolean;
-  /** Its extension tells the language, and so where escapes may occur and whether code is in fences. */
+  /**
+   * The file's name. Its extension tells the language, which decides where escapes may occur and whether code is in
+   * fences.
+   */
   readonly fileName?: string;
   /** Escapes in the new text are meant literally. */
   readonly isLiteral?: boolean;
@@ -28,7 +31,7 @@ export type EditMatch =
       readonly status: "matched";
       /** "exact", or the names of the mistakes that were ignored. */
       readonly stage: string;
-      /** In file order and without overlap. Offsets are in the original content. */
+      /** The replacements in file order, without overlap. Offsets are in the original content. */
       readonly replacements: readonly Replacement[];
       /** The number of each replacement's first line. */
       readonly lines: readonly number[];
@@ -39,6 +42,6 @@ export type EditMatch =
   | { readonly status: "omission"; readonly placeholder: string }
   /** A line or sign that the edit adds is already next to its place. */
   | { readonly status: "doubled"; readonly line: string }
-  /** Only the new text has this escape, and the file's language has no escapes at that place. */
+  /** The new text alone has this escape, and the file's language has no escapes at that place. */
   | { readonly status: "escaped"; readonly escape: string }
   | { readonly status: "no_change" };

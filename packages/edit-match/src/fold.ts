@@ -150,7 +150,7 @@ export class FoldedText {
       this.#isParted = true;
       return at + 1;
     }
-    // Before a space, backslashes stand for themselves at one depth and for nothing at the other.
+    // Before a space, backslashes are literal at one depth and ignored at the other.
     if (next === SPACE_CODE && depth === "backslashes") return this.#take(BACKSLASH, start, at);
     if (Number.isNaN(next) || isBlankCode(next)) return at;
     return this.#take(next, start, at + 1);

@@ -94,7 +94,10 @@ function isThirdVersion({ old, file, fresh }: LineTriple, depth: FoldDepth): boo
 /** Whether a line has tabs where the file has spaces, or the reverse. */
 const isOtherUnit = ({ old, file }: LineTriple) => old.indent.includes("\t") !== file.indent.includes("\t");
 
-/** If no shifted line is kept and only the unit differs, new lines in the old text's unit are like the old text. */
+/**
+ * Finds the style of new lines when only the unit of indentation differs. If the edit keeps no shifted line, new lines
+ * in the old text's unit are treated like the old text.
+ */
 function findUnitStyle(
   parts: readonly LineTriple[],
   freshParts: readonly LineParts[],
@@ -224,7 +227,10 @@ function splitContext(text: string, start: number, end: number): readonly [strin
 /** How the file spells what the model writes, learned for each character. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
-  /** By context on the left, on the right and on both sides: how much more often the file has the same character. */
+  /**
+   * How much more often the file has the same character than another one, by the context on the left, on the right and
+   * on both sides.
+   */
   readonly #beside = [0, 1, 2].map(() => new Map<string, number>());
   readonly #depth: FoldDepth;
   #changesAny = false;
@@ -285,7 +291,7 @@ class SignMap {
   #findMeaning(written: string, halves: readonly [string, string]): string | undefined {
     const known = [...(this.#known.get(written) ?? [])];
     if (PLAIN_SIGN.test(written)) {
-      // The file may have another character here, as it has elsewhere; the characters next to it tell.
+      // The file may spell this character differently here, as it does elsewhere. The characters next to it decide.
       const isPlain = (this.#depth === "signs" || this.#depth === "entities") && known.includes(written);
       const isOnly = known.every((inFile) => inFile === written);
       return isOnly || (isPlain && this.#isOwnBeside(halves)) ? written : undefined;

@@ -64,7 +64,7 @@ function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefi
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
-/** Whether a line that both texts have is written with the file's bytes. Dots have no bytes in the file. */
+/** Whether to write the file's own bytes for a line that both texts have. A line of dots has no bytes in the file. */
 function keepsBytes(
   { blocks, oldLines, fileLines }: AlignedLines,
   { text, fresh = "" }: MergedLine,
@@ -211,7 +211,7 @@ function scoreLikeness(old: string, fresh: string): number {
   return scoreAlikeness(one, other) / Math.min(one.length, other.length);
 }
 
-/** For each line of the old text: the same line in the file, and what the new text made of it. */
+/** Lists for each line of the old text the same line in the file, and what the new text made of it. */
 function buildTriples(
   sides: AlignedLines,
   newOf: Int32Array,

@@ -57,7 +57,7 @@ export interface MatchPlace extends TextRange {
   readonly sides: AlignedLines;
   /** The names of the rules that were needed because the old text differs from the file. */
   readonly mistakes: ReadonlySet<string>;
-  /** The place counts, but it is not known what should happen to the blank lines around it. */
+  /** true if the place is certain, but not what should happen to the blank lines around it. */
   readonly isOpen: boolean;
   /** The old text has more blank lines around it than the file. */
   readonly lacksBlanks: boolean;

@@ -232,7 +232,7 @@ function removeNumbers(text: string, isSpaced: boolean, share: number): string |
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Removes diff markers. Only added and removed lines have one; others may begin with a space instead. */
+/** Removes diff markers: added and removed lines begin with one, and the other lines may begin with a space instead. */
 function removeMarkers(texts: EditTexts): EditTexts[] {
   if (/^-/m.test(texts.newText) || PLUS.test(texts.oldText)) return [];
   // If the edit only adds lines, the texts either were a diff from the start or are none.

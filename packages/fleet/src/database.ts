@@ -87,7 +87,7 @@ export function listDataFolders(home: string): readonly string[] {
   return [findDataPlace(findDatabaseFolder(home)).data, "/var/lib/postgresql"];
 }
 
-/** Where Debian, Homebrew and others install programs that are not in PATH. */
+/** The folders in which Debian, Homebrew and others install programs that are not in PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 const PROGRAM_FOLDERS = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
 /** The package that npm installs together with the fleet, if there is one for this platform. */

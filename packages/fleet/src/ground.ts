@@ -50,7 +50,7 @@ export interface FleetRequest {
   readonly health?: string | undefined;
   /** The most memory that the commands of one task may use, such as `500M` or `2G`. */
   readonly taskMemory?: string | undefined;
-  /** For `remove`: the user has confirmed it. */
+  /** true if the user has confirmed `remove`. */
   readonly yes: boolean;
 }
 

@@ -34,7 +34,7 @@ export class Ledger {
   readonly #pool: Pool;
   /** When each pause ends, by this process's monotonic clock. */
   #pauses = new Map<string, number>();
-  /** For each run with a budget: why it is over, or null. */
+  /** Why each run with a budget is over, or null while it is not. */
   #runs = new Map<string, string | null>();
 
   constructor(pool: Pool) {

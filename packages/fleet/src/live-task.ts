@@ -216,7 +216,7 @@ export class LiveTask {
       let isParked = false;
       for await (const event of events) {
         const error = readError(event);
-        // A recorded end is the task's end. An end that could not be recorded is reported differently.
+        // Handles a recorded end, which is the task's end. An end that could not be recorded is reported differently.
         if (error?.type === "not_recorded" && (event.type === "done" || isFullDisk(error.message)))
           throw new Error(error.message);
         isParked = error?.type === "parked";

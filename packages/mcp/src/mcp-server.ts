@@ -51,7 +51,7 @@ export class McpServer implements ToolSource {
   #hasChanged = false;
   readonly #told = new Set<string>();
 
-  /** Also reads what earlier sessions know about the server. */
+  /** Creates the server, and reads what earlier sessions know about it. */
   constructor(needs: McpServerOptions) {
     const { alias, definition, home, prefix } = needs;
     const report = (message: string) => {

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOption
 import { startTimeout } from "@burin/contract/async/wait";
 import type { ProxyRoute } from "./proxy.ts";
 
-/** In PEM. */
+/** A client certificate and its key, in PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
@@ -14,9 +14,9 @@ export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly certificate?: ClientCertificate | undefined;
-  /** In pieces, sent as one. */
+  /** The body in pieces, which are sent as one. */
   readonly body?: readonly Uint8Array[];
-  /** Connects to these instead of looking the host up, on a new connection; no proxy is used. */
+  /** The addresses to connect to, on a new connection, instead of looking the host up; no proxy is used. */
   readonly addresses?: readonly string[];
   /** The environment that names the proxy, instead of this process's own. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
@@ -166,7 +166,7 @@ export class SilenceWatch {
     this.#startTimer();
   }
 
-  /** The same body; each piece counts as activity, even one without meaning. */
+  /** Passes on the pieces of the body. Each piece counts as activity, even one without meaning. */
   async *watchPieces(body: HttpResponse["body"]): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of body) {
       this.#isWaiting = false;

@@ -25,7 +25,7 @@ const METADATA = new Set(
   ].map((address) => ipaddr.parse(address).toNormalizedString()),
 );
 
-/** Every address that is routed on the internet is in this range, whatever is reserved later. */
+/** Every IPv6 address that is routed on the internet is in this range, whatever is reserved later. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 const RESERVED_RANGES = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map((range) =>
   ipaddr.parseCIDR(range),

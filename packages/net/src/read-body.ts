@@ -5,9 +5,9 @@ import { WebError } from "./web-error.ts";
 
 export interface Body {
   readonly bytes: Buffer;
-  /** The body continues after the bytes that were read. */
+  /** true if the body continues after the bytes that were read. */
   readonly isCut: boolean;
-  /** It is cut because the connection broke. */
+  /** true if the body is cut because the connection broke. */
   readonly isBroken: boolean;
 }
 

@@ -39,7 +39,7 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
     socket.write(Buffer.concat([Buffer.from([VERSION, COMMAND_CONNECT, 0]), encodeAddress(target)]));
     const [, status = 1, , kind = 0, length = 0] = await readExactly(socket, 5);
     if (status !== 0) throw new Error(REFUSALS[status - 1] ?? `answered ${status}`);
-    // The local address; one byte of it has been read, and the port has two.
+    // Skip the rest of the local address, of which one byte has been read, and its port of two bytes.
     await readExactly(socket, (kind === ADDRESS_TYPE_NAME ? length : (ADDRESS_LENGTHS[kind] ?? 4) - 1) + 2);
     return socket.setTimeout(0);
   } catch (error) {

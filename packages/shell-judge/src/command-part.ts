@@ -209,7 +209,7 @@ function judgeRedirection(
   return judgePath({ value: target, isGlob: isGlob === true }, 0, reach);
 }
 
-/** Its working directory, and the folders that the shell itself reads for a pattern. */
+/** Judges the command's working directory, and the folders that the shell itself reads for a pattern. */
 function judgeFolder({ words }: SimpleCommand, reach: CommandReach): Finding[] {
   const isElsewhere = words.length > 0 && reach.explainOutside(".", false) !== null;
   const patterns = words.map(({ value, isGlob }) => (isGlob ? (value ?? "") : ""));

@@ -243,7 +243,7 @@ export class CommandReach implements Reach {
     return null;
   }
 
-  /** Where a path may be, relative to the root: as it is spelled, and where its links lead. */
+  /** Lists where a path may be, relative to the root: as it is spelled, and where its links lead. */
   listLocations(path: string): string[] {
     return this.#current.flatMap((folder) => {
       const real = this.#realPaths(folder, path, false).map((one) => resolvePath("/", one));

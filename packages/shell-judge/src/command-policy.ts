@@ -100,8 +100,8 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
 }
 
 /**
- * For a shell whose grammar is not parsed, nothing runs without a question, and a deny rule applies wherever its
- * program is named.
+ * Judges a line for a shell whose grammar is not parsed: nothing runs without a question, and a deny rule applies
+ * wherever its program is named.
  */
 function judgeUnparsed(command: string, mode: ApprovalMode, rules: Rules): Verdict {
   const text = command.toLowerCase().replace(/["'^`]/g, "");

@@ -18,9 +18,9 @@ interface NamePrinter {
   readonly options: RegExp;
   /** Options that take the next word. */
   readonly values?: RegExp;
-  /** Without such an option it prints more than names. */
+  /** Options of which one must be given; otherwise the program prints more than names. */
   readonly required?: RegExp;
-  /** With such an option all of its operands are places to search; otherwise the first one is a pattern. */
+  /** Options with which all operands are places to search; otherwise the first operand is a pattern. */
   readonly searches?: RegExp;
   readonly isGit?: boolean;
 }

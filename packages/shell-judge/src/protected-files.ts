@@ -57,7 +57,7 @@ export function explainProtectedFile(path: string): string | null {
   return null;
 }
 
-/** The same for a name in a folder, of whose path the last two segments count. */
+/** Explains why a file is protected by its name in a folder, of whose path the last two segments count; or null. */
 export function explainProtectedName(name: string, folder?: string): string | null {
   const what = explainFolderName(name, folder);
   if (what !== null) return what;
@@ -87,7 +87,8 @@ function normalizeName(name: string): string {
 }
 
 /**
- * The same names as patterns, without git folders, for the macOS sandbox, which can deny paths that do not exist yet.
+ * Returns the protected names as patterns, without git folders, for the macOS sandbox, which can deny paths that do not
+ * exist yet.
  */
 export function buildProtectedPatterns(): { readonly denied: string; readonly allowed: string } {
   const names = [...REASONS_BY_NAME.keys()]

@@ -8,9 +8,9 @@ export const SHELL_TOOL = "run_shell_command";
 export interface CommandPattern {
   /** The words that a command begins with; empty for every command. */
   readonly words: readonly string[];
-  /** It ends in `;`: no more words may follow. */
+  /** true for a rule that ends in `;`: no more words may follow. */
   readonly isExact: boolean;
-  /** It ends in `*`. */
+  /** true for a rule that ends in `*`. */
   readonly isWide: boolean;
   /** Every address among the other words must begin with this, as in `curl http://127.0.0.1:*`. */
   readonly address?: string;

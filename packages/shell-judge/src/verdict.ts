@@ -2,14 +2,14 @@ import type { CallContext, Effect } from "@burin/contract/tools";
 
 /** What "always" would store, by how wide it is. */
 export interface Grants {
-  /** For this exact command, and this exact file. */
+  /** Rules for exactly this command and this file. */
   readonly exact: readonly string[];
   /**
-   * Also for other arguments that cannot change the kind of command, and for the file's whole folder. Equals `exact` if
-   * there is nothing wider.
+   * Rules that also cover other arguments that cannot change the kind of command, and the file's whole folder. Equals
+   * `exact` if there is nothing wider.
    */
   readonly wide: readonly string[];
-  /** For everything that the tool does; never offered for a command line. */
+  /** Rules for everything that the tool does; never offered for a command line. */
   readonly all?: readonly string[];
 }
 
@@ -22,18 +22,18 @@ export interface PartVerdict {
   readonly rule?: string;
   /** The rules that would cover it from now on, alone and with other arguments; absent when none can. */
   readonly grants?: Grants;
-  /** It only reads; if it asks, then only because of where it reads. */
+  /** true if the command only reads. If it needs a question, then only because of where it reads. */
   readonly isOnlyReading: boolean;
   /** What it would do that a user should know, worst first. */
   readonly effects: readonly Effect[];
-  /** It asks, but all that it can do stays inside the roots, and undo can give it back. */
+  /** true if the command needs a question, but everything that it can do stays inside the roots and can be undone. */
   readonly isContained?: true;
 }
 
 /** What was decided about a call, and why. */
 export interface Verdict {
   readonly verdict: "allow" | "ask" | "deny";
-  /** For the user and for the model. */
+  /** The reason for the decision, for the user and for the model. */
   readonly reason: string;
   /** The part of a command line that decided, as written. */
   readonly part?: string;
@@ -41,7 +41,7 @@ export interface Verdict {
   readonly rule?: string;
   /** For `ask`: the rules that "always" would store; empty when no rule can prevent this question. */
   readonly grants?: readonly string[];
-  /** The same by their width, where there is more than one. */
+  /** The rules by their width, where there is more than one width. */
   readonly widths?: Grants;
   /** For a line that runs without a question: how much of it is known to only read and is limited to that. */
   readonly reads?: CallContext["reads"];

@@ -10,7 +10,7 @@ export class FileNames {
   readonly #given: readonly string[];
   readonly #shortFirst: readonly string[];
   readonly #text: string;
-  /** Where each path starts in the text. */
+  /** The positions in the text at which the paths start. */
   readonly #starts: Uint32Array;
 
   constructor(paths: readonly string[]) {

@@ -62,7 +62,7 @@ interface Client extends LeaseRequest {
   readonly password: string;
   readonly refusals: EgressRefusal[];
   readonly ended: AbortController;
-  /** One question for a host, however many connections wait for it. */
+  /** The answer for each host: one question, however many connections wait for it. */
   readonly answers: Map<string, Promise<HostAnswer>>;
   /**
    * How many questions are open, when the first of these was asked, and how many milliseconds earlier questions took.

@@ -17,7 +17,7 @@ const MAX_NAMES_BELOW = 100_000;
 /** Names that a program misreads if it splits text at spaces and quotes, or takes a leading dash for an option. */
 export const ODD_NAME = /[\s'"\\]|^-/;
 
-/** Where a decision looks for facts. */
+/** The surroundings in which a decision looks for facts. */
 export interface FactsOptions {
   /** The real paths of the roots. */
   readonly roots: readonly string[];

@@ -91,7 +91,7 @@ export interface RunningCommand {
   /** Called when the user asks to continue the command in the background while a call waits for it. */
   onLetGo: () => void;
   onOutput: () => void;
-  /** Its processes that are alive now. */
+  /** Returns the command's processes that are alive now. */
   members(): Awaitable<readonly ProcessEntry[]>;
   /** Returns the addresses at which its processes wait for connections, such as `127.0.0.1:8080`. */
   addresses?(): Awaitable<readonly string[]>;

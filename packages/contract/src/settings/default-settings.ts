@@ -1,4 +1,7 @@
-/** Kept apart from the schema, because a start without settings files needs only the defaults. */
+/**
+ * The default settings. They are separate from the schema, because a start without settings files needs only the
+ * defaults.
+ */
 export const DEFAULT_SETTINGS = {
   model: {},
   models: {},

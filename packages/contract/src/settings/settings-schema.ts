@@ -170,7 +170,7 @@ const HOSTS = list(
   }),
 );
 
-/** The same key names as other sandboxes use. */
+/** The lists of hosts, under the same key names as in other sandboxes. */
 const HOST_LISTS = closedObject([], { allowedDomains: HOSTS, deniedDomains: HOSTS });
 
 const SECTIONS = {

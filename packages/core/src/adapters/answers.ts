@@ -19,7 +19,7 @@ type AnswerPiece = { readonly text: string } | { readonly media: Media };
 
 export interface Media {
   readonly mimeType: ImageType | "application/pdf";
-  /** As base64. */
+  /** The bytes as base64. */
   readonly data: string;
 }
 

@@ -75,7 +75,7 @@ export class Conversation {
     this.told.push(this.note(event));
   };
 
-  /** From here on, this queue gets what is told; it begins with what nobody has read yet. */
+  /** Sends all further events to this queue. It begins with those that nobody has read yet. */
   tellTo(queue: EventQueue<AgentEvent>): void {
     for (const event of this.told.takeAll()) queue.push(event);
     this.told = queue;

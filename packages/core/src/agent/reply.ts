@@ -155,7 +155,7 @@ interface Account {
   readonly tell: (event: AgentEvent) => void;
 }
 
-/** The same model for work outside the loop: its usage counts for the session, and its notices are passed on. */
+/** Wraps a model for work outside the loop: its usage counts for the session, and its notices are passed on. */
 export function trackModelUsage(
   answering: { readonly model: ChatModel },
   { purpose, budget, tell }: Account,

@@ -111,7 +111,10 @@ export class GitNews {
   }
 }
 
-/** The same bytes for the same roots, so that provider caches work from request to request. */
+/**
+ * Builds the system prompt. It has the same bytes for the same roots, so that provider caches work from request to
+ * request.
+ */
 export function buildSystemPrompt([root = "", ...more]: readonly string[]): string {
   const others = `\n- These folders can be used, too; name one as "path" to search it: ${more.join(", ")}`;
   return `You are Burin, a coding agent that works with tools in the folder ${root}.

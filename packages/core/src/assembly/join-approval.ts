@@ -29,7 +29,7 @@ export function createLazyApproval(needs: ApprovalOptions) {
   const { current, home, grants, roots, shell, containment, report } = needs;
   const { machine, rules, environment, variables } = home;
   let isTold = false;
-  /** Only a command's verdict depends on which files exist where it runs. */
+  /** Loads the judge of commands. Only its verdicts depend on which files exist where a command runs. */
   const commandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),

@@ -150,7 +150,7 @@ const LEFT_BEHIND = "it was interrupted and did not stop; it may still be at wor
 interface LimitedCall {
   readonly call: FunctionCall;
   readonly signal: AbortSignal;
-  /** In milliseconds; undefined for no limit. */
+  /** The time limit in milliseconds; undefined for none. */
   readonly limit: number | undefined;
 }
 

@@ -15,7 +15,7 @@ interface OpenCall {
   last: ToolCall;
   /** true if it was executing at some point, so that it may have had an effect. */
   hasBegun: boolean;
-  /** Its latest question. */
+  /** The call's latest question. */
   asked: CallQuestion | null;
   /** The answer to that question, if one was accepted before the session ended. */
   decision: Decision | null;

@@ -83,7 +83,7 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
 /** The name of a host in the message of a failure. */
 const HOST = /(?:resolve host:|ENOTFOUND|EAI_AGAIN|lookup) ([a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)/i;
 
-/** Of the output. */
+/** The most characters of output that are examined. */
 const MOST_CHARACTERS = 30_000;
 const MISSING =
   /No such file|\bENOENT\b|does not (?:exist|appear)|doesn't exist|not found|cannot (?:find|open|stat)|can't (?:open|find)|not a git repository/i;

@@ -54,7 +54,7 @@ export class Task extends BaseTool<TaskParams> {
   readonly parameterSchema = PARAMETERS;
   readonly #subagents: Subagents | undefined;
 
-  /** Without subagents (they need a model), every call fails. */
+  /** Creates the tool. Without subagents, which need a model, every call fails. */
   constructor(subagents?: Subagents) {
     super();
     this.#subagents = subagents;

@@ -96,7 +96,7 @@ export class ToolRegistry {
     this.#tools.set(tool.name, { tool: original, source, plainName: tool.plainName });
   }
 
-  /** One of the fourteen tools, which keep their contract by their types and tests. */
+  /** Registers one of the fourteen built-in tools, which keep their contract by their types and tests. */
   registerOwn(tool: Tool): void {
     this.registerTool(tool);
     const known = this.#tools.get(tool.name);

@@ -37,7 +37,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   readonly parameterSchema = PARAMETERS;
   readonly #searcher: WebSearcher | undefined;
 
-  /** Without a searcher, the tool only says how to add one, and it is hidden from the model. */
+  /** Creates the tool. Without a searcher, it only says how to add one, and is hidden from the model. */
   constructor(searcher?: WebSearcher) {
     super();
     this.#searcher = searcher;

@@ -2,7 +2,7 @@ import { rememberResults } from "@burin/contract/async/once";
 /** Where a text has a character that its encoding cannot write. */
 export interface UnencodableCharacter {
   readonly character: string;
-  /** In UTF-16 units. */
+  /** The character's position in UTF-16 units. */
   readonly position: number;
 }
 

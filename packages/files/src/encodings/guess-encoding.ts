@@ -56,7 +56,7 @@ type Range = readonly [leadFrom: number, leadTo: number, trailFrom: number, trai
 
 interface DoubleByte {
   readonly encoding: string;
-  /** As in `Script`. */
+  /** How common files in this encoding are, as a logarithm, like `Script.prior`. */
   readonly prior: number;
   /** The first range that fits is used. */
   readonly ranges: readonly Range[];

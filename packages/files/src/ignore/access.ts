@@ -28,7 +28,7 @@ export class Access {
     }));
   }
 
-  /** Where to look for helper programs. */
+  /** The environment in which helper programs are searched for. */
   get environment(): NodeJS.ProcessEnv {
     return this.#settings.environment ?? {};
   }

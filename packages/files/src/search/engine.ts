@@ -8,7 +8,7 @@ import { toEnginePattern } from "./engine-pattern.ts";
 export interface EngineOptions {
   /** The searched folder; the engine's working directory. */
   readonly folder: string;
-  /** Where to look for programs. */
+  /** The environment in which programs are searched for. */
   readonly environment: NodeJS.ProcessEnv;
   readonly helpers: FileHelpers;
 }

@@ -52,7 +52,10 @@ export class HitLines {
     this.#passed = number + countLines(text, at, text.length);
   }
 
-  /** Of lines without a hit, the first are context after the last hit, and the last may be context before the next. */
+  /**
+   * Handles lines without a hit: the first ones are context after the last hit, and the last ones may be context before
+   * the next.
+   */
   #keepContext(text: string, passed: number): void {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;

@@ -33,7 +33,10 @@ const TAR_ARGUMENTS = [
   "--xattrs-include=*",
   "--no-recursion",
 ];
-/** Of the security.* attributes, any write removes capabilities, and the system sets the rest. */
+/**
+ * Matches attributes that a new file must get. `security.*` attributes are not among them: any write removes
+ * capabilities, and the system sets the rest.
+ */
 const ATTRIBUTE = /\d SCHILY\.(?:acl\.|xattr\.(?!security\.))/;
 const CONTEXT = /\d RHT\.security\.selinux=([^\n]*)/g;
 const NO_ATTRIBUTES: Attributes = { hasAttributes: false, context: false };

@@ -24,7 +24,7 @@ import { readFileSize } from "./read-opened.ts";
 import { ReadRecord } from "./read-record.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
-/** How searching and finding files work here. */
+/** The time limit of a search for text or for files. */
 const TIME_LIMIT_MS = 30_000;
 
 /**

@@ -12,7 +12,7 @@ import type { SearchOptions } from "../search/search-files.ts";
 
 interface Match {
   readonly path: string;
-  /** In fractions of a millisecond, so that files created together can be ordered. */
+  /** The file's time in milliseconds with a fraction, so that files created together can be ordered. */
   readonly time: number;
 }
 

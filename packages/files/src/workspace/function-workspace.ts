@@ -36,7 +36,7 @@ import { hashBytes, ReadRecord } from "./read-record.ts";
 import { createChangedError } from "./replace-file.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
-/** For searching and for finding files. */
+/** The time limit of a search for text or for files. */
 const TIME_LIMIT_MS = 30_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 /** A larger file is not searched. */

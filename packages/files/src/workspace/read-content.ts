@@ -13,7 +13,7 @@ import type { ShownLines } from "./read-record.ts";
 import { prepareMedia } from "./shown-media.ts";
 import { readLines, type StartedFile } from "./text-file.ts";
 
-/** Before base64, which adds a third. */
+/** The most bytes of a media file, before base64 adds a third. */
 const MAX_MEDIA_BYTES = 9.9 * 1024 * 1024;
 /** A file up to this size is read at once. */
 const HEAD_BYTES = 64 * 1024;

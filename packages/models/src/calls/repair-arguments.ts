@@ -39,7 +39,7 @@ class LenientReader {
   readonly #isStrict: boolean;
   #steps = 0;
 
-  /** With `isStrict`, the first matching quote ends a string. */
+  /** Creates a reader. With `isStrict`, the first matching quote ends a string. */
   constructor(text: string, isStrict = false) {
     this.#text = text;
     this.#isStrict = isStrict;

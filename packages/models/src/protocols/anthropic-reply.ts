@@ -84,7 +84,9 @@ export class AnthropicReply extends ReplyReader {
     }
   }
 
-  /** Some hosts of GLM send the last blocks after the end of the message. */
+  /**
+   * Whether a chunk belongs to the reply although the message has ended: some hosts of GLM send the last blocks late.
+   */
   protected override comesLate({ type }: JsonRecord): boolean {
     if (type === "message_start") this.#mayGoOn = false;
     return this.#mayGoOn && String(type).startsWith("content_block");

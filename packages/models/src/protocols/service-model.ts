@@ -362,7 +362,7 @@ async function resolveEndpoint(
   }
 }
 
-/** Some users copy the full address of an endpoint, with its path. */
+/** Shortens a base URL: some users copy the full address of an endpoint, with its path. */
 export function normalizeOpenAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }

@@ -116,7 +116,7 @@ export class SessionUpdates {
     };
   }
 
-  /** Only the subagent gets the result; the editor sees just the call. */
+  /** Creates the update about a subagent's call. The editor sees the call, but only the subagent gets the result. */
   #subagentCall({ agent, call }: Extract<AgentEvent, { type: "subagent_call" }>): SessionUpdate {
     const { callId: toolCallId, status, name, description } = call;
     const title = visibleText(`${agent}: ${description || name}`);
@@ -195,7 +195,10 @@ function buildImageContent({ inlineData: { data, mimeType } = {} }: Part): ToolC
   return [{ type: "content", content: { type: "image", data, mimeType } }];
 }
 
-/** For a file too large to show in full, the contents are only a part, which the editor would take for the whole. */
+/**
+ * Builds the content of a diff. For a file too large to show in full, the contents are only a part, which the editor
+ * would take for the whole.
+ */
 export function buildDiffContent(diff: FileDiff, root: string): ToolCallContent[] {
   if (diff.firstLine !== undefined) return buildTextContent(diff.fileDiff);
   const path = resolve(root, diff.fileName);

@@ -88,7 +88,10 @@ export class Approvals {
 export const RULE_ADVICE =
   "a rule can allow the call: --allow where this server is started, or permissions.allow of settings.json";
 
-/** Some clients that run without a screen answer no to every question, although they claim that they can ask. */
+/**
+ * Creates the decision for a question that was not asked: some clients without a screen answer no to every question,
+ * although they claim that they can ask.
+ */
 function createNotAsked(action: string): Decision {
   const reason = `the client answered "${action}". If it does so without asking, ${RULE_ADVICE}`;
   return { outcome: "cancel", reason };

@@ -107,7 +107,10 @@ export class ToolsHost {
   }
 }
 
-/** For a response of the wrong shape, the protocol's library only prints a list of its checks. */
+/**
+ * Describes an error in plain words: for a response of the wrong shape, the protocol's library only prints a list of
+ * its checks.
+ */
 function formatReason(error: unknown): string {
   const isOtherShape = error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
   if (isOtherShape) return "its answer has no roots";

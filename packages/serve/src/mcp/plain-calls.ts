@@ -37,7 +37,7 @@ export class PlainCalls {
     this.#wire = wire;
   }
 
-  /** Before this call, it is not known which protocol the client speaks. */
+  /** Sets the server for the client. Before this call, it is not known which protocol the client speaks. */
   useServer(server: Server): void {
     this.#server = server;
   }

@@ -90,7 +90,9 @@ function parseFaults(message: string): string | null {
   return faults.join("; ").slice(0, MAX_FAULT_CHARACTERS);
 }
 
-/** Some clients claim that they can ask their user, but answer every question with an error. */
+/**
+ * Explains an error result: some clients claim that they can ask their user, but answer every question with an error.
+ */
 function explainResult(result: Result): Result {
   // Only compare the whole text: a text that a tool has read may begin with the same words.
   const [block] = result.isError === true && Array.isArray(result.content) ? result.content : [];

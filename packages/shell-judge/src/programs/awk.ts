@@ -2,7 +2,7 @@
 const OUTWARD_NAME =
   /^(?:system|getline|extension|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|bindtextdomain|TEXTDOMAIN|fflush|close|\|)$/;
 
-/** The same names anywhere in the text, for programs that other AWKs may tokenize differently. */
+/** Matches the same names anywhere in the text, because other AWKs may tokenize the program differently. */
 const MAYBE_OUTWARD =
   /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|textdomain|TEXTDOMAIN|fflush|close|\\\n|>(?!=)|(?<!\|)\|(?!\|)|\|{3}/;
 

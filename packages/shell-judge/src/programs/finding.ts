@@ -1,15 +1,15 @@
 /** A word that a program gets. */
 export interface Argument {
   readonly value: string;
-  /** The shell replaces it with names of files, if any match. */
+  /** true if the shell replaces the word with the names of matching files. */
   readonly isGlob: boolean;
-  /** It becomes as many words as there are such files. */
+  /** true if the word becomes as many words as there are matching files. */
   readonly isMany?: boolean;
   /** What is known about the paths that the word stands for. */
   readonly below?: PathSet;
 }
 
-/** Paths whose folders are known; the word's `value` is such a folder. */
+/** Paths in known folders; the word's `value` is such a folder. */
 export interface PathSet {
   readonly folders: readonly string[];
   /** Patterns, all of which match the last segment of each path. */
@@ -62,7 +62,7 @@ export interface RepositoryFault {
 
 /** Questions about the place in which a command runs. */
 export interface Reach {
-  /** The same questions for a subfolder into which the program itself changes. */
+  /** Returns the same questions for a subfolder into which the program itself changes. */
   moveTo(folder: string): Reach;
   /** Why a path is not certainly inside the root, or null. */
   explainOutside(path: string, isGlob: boolean): string | null;

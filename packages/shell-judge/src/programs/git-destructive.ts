@@ -67,7 +67,7 @@ function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
   return subcommand === "restore" && isStaged && !alsoFiles;
 }
 
-/** Without `-b` a word may be a file as well as a branch, and a file would be overwritten. */
+/** Finds the word that may be a file to overwrite: without `-b`, a word may be a branch or a file. */
 function findOverwritingWord(rest: readonly string[]): number {
   if (rest.some((word) => word === "-b" || word === "--orphan")) return -1;
   const marked = rest.indexOf("--");

@@ -2,9 +2,12 @@ import { repeatRow } from "../tables.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface ReadingSubcommand extends OptionTable {
-  /** With operands it only reads if one of these options is given; otherwise it would change something. */
+  /**
+   * Options of which one must be given for the subcommand to only read its operands; otherwise it would change
+   * something.
+   */
   readonly needs?: readonly string[];
-  /** With this many operands or fewer it only reads anyway. */
+  /** The most operands with which the subcommand only reads in any case. */
   readonly freeOperands?: number;
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];

@@ -101,7 +101,7 @@ export const git: ProgramReader = (words, reach) => {
   return [...findings, ...own.map(inWhole)];
 };
 
-/** With `-C`, git changes into the folder itself: whether it then only reads, judged as after a `cd`. */
+/** Whether git with `-C` only reads, judged as after a `cd` into that folder. */
 function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
   const at = words.findIndex(({ value }, index) => index > 0 && !HARMLESS_GLOBALS.has(value));
   const [program, folder] = [words[0], words[at + 1]];

@@ -6,9 +6,9 @@ export interface NetworkRow {
   readonly subcommands?: string;
   /** Options that take the next word, before and behind the subcommand. */
   readonly values?: string;
-  /** With one of these words it stays on this machine. */
+  /** Words with which the program stays on this machine. */
   readonly offline?: string;
-  /** Without one of these words it stays on this machine. */
+  /** Words of which one must be given; otherwise the program stays on this machine. */
   readonly only?: string;
   /**
    * Where it goes: to a package manager's registry and the addresses among its words; to `hosts` and those; to the
@@ -33,9 +33,9 @@ export interface NetworkRow {
   readonly unseen?: string;
   /** Any word but an address is a folder, not the name of a remote. */
   readonly needsAddress?: boolean;
-  /** It does not speak HTTP, or it uses the network of another process. */
+  /** true if the program cannot use the proxy: it does not speak HTTP, or uses the network of another process. */
   readonly noProxy?: boolean;
-  /** It goes there only if something is missing on this machine. */
+  /** true if the program uses the network only when something is missing on this machine. */
   readonly isPossible?: boolean;
   readonly isSending?: boolean;
   /** What follows the command in a sentence. */

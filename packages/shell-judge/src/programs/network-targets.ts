@@ -8,14 +8,14 @@ export type NetworkSource =
   | { readonly kind: "remote"; readonly name: string | null; readonly folder: string | null }
   /** The addresses of the repository's submodules. */
   | { readonly kind: "submodules"; readonly folder: string | null }
-  /** It is known only when the command runs. */
+  /** A place that is known only when the command runs. */
   | { readonly kind: "unknown" };
 
-/** Where the words of a command lead. */
+/** The places on the network to which the words of a command lead. */
 export interface NetworkTargets {
   readonly hosts: readonly string[];
   readonly sources: readonly NetworkSource[];
-  /** All of it is HTTP. */
+  /** true if all traffic is HTTP. */
   readonly isProxied: boolean;
 }
 
@@ -111,7 +111,10 @@ function readBareHost(word: string): Target | null {
   return host === undefined ? null : { host: host || null, isHttp: true };
 }
 
-/** Of `user:password@host:port/path`: the host, empty for this machine, undefined for what cannot be a host. */
+/**
+ * Returns the host of `user:password@host:port/path`: empty for this machine, undefined for a text that cannot contain
+ * a host.
+ */
 function readHost(text: string): string | undefined {
   const authority = text.replace(/[/?#].*$/s, "").replace(/^.*@/s, "");
   const [, bracketed, plain, port] = /^(?:\[([\da-f:.]+)\]|([^:[\]]+))(?::(\d*))?$/i.exec(authority) ?? [];
@@ -128,7 +131,7 @@ function readCopyTarget(word: string): Target | null {
   return host === undefined ? null : { host: readHost(host) || null, isHttp: false };
 }
 
-/** Only some of the words name another machine; the others are files here. */
+/** Reads operands of which some name another machine; the others are files here. */
 function readFileTargets(operands: Words, words: Words): NetworkTargets | null {
   const named = operands.map((word) => (word === null ? null : (readAddress(word) ?? readCopyTarget(word))));
   // `rsync host::module` is rsync's own protocol.

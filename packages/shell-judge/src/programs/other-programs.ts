@@ -17,9 +17,9 @@ interface TaskProgram {
   readonly letters?: string;
   /** Names of options, one word each. */
   readonly long?: string;
-  /** Other words with the same effect, for example settings of make. */
+  /** Other words with such an effect, for example settings of make. */
   readonly words?: RegExp;
-  /** For programs most of whose options write, load or send something: the only harmless options. */
+  /** The only harmless options, for programs most of whose options write, load or send something. */
   readonly only?: RegExp;
   /** The first word that is not an option is a script, and what follows belongs to that. */
   readonly hasScript?: boolean;
@@ -240,7 +240,7 @@ export const STARTING_OPTION =
 const VERSIONS =
   /^(?:(?:node|npm|gcc|make|perl|php|ruby) -v|java -?-version|(?:bun|clang|cmake|curl|deno|docker|gcc|gh|make|node|npm|perl|php|pip3?|python3?|ruby) --version)$/;
 
-/** The same for `--version` and `--help`. */
+/** Programs that a project cannot make run something else before they print `--version` or `--help`. */
 const SELF_DESCRIBING = createSet(
   "ar as black c++ cc clang++ clang-format clang-tidy ctest ffmpeg ffprobe flake8 g++ gdb go gofmt isort java javac ld lldb meson mypy mysql ninja nm objdump pandoc patch pdftotext podman psql qemu-img redis-cli rsync ruff shellcheck sqlite3 strace tar tmux unzip valgrind wget zip",
 );

@@ -9,7 +9,7 @@ import { judgeOther } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
-/** Reads and prints, unless the program text contains anything that could do more. */
+/** Judges `awk`: it only reads and prints, unless its program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { texts: "Fv" }, reach);
   const [program, ...files] = operands;
@@ -36,7 +36,7 @@ const awk: ProgramReader = (words, reach) => {
   ];
 };
 
-/** Only listing the contents of one archive, from a file on this machine. */
+/** Allows only listing the contents of one archive, from a file on this machine. */
 const tar: ProgramReader = (words, reach) => {
   const [, options, archive, ...rest] = words;
   const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
@@ -45,7 +45,10 @@ const tar: ProgramReader = (words, reach) => {
   return judgePath(archive, 2, reach);
 };
 
-/** Only showing what is packed. The names of archives may be patterns for `unzip` itself, and names are completed. */
+/**
+ * Allows only showing what an archive contains. The names of archives may be patterns for `unzip` itself, and names are
+ * completed.
+ */
 const judgePackedList: ProgramReader = (words, reach) => {
   const isCat = words[0]?.value === "zcat";
   const isZip = words[0]?.value === "unzip";

@@ -7,7 +7,7 @@ const OPTIONS = {
   long: "quiet silent regexp-extended expression=~ separate unbuffered null-data posix line-length= debug",
 };
 
-/** Reads and prints, unless the script or an option can write or start something. */
+/** Judges `sed`: it only reads and prints, unless its script or an option can write or start something. */
 export const sed: ProgramReader = (words, reach) => {
   const read = readOptions(words, OPTIONS, reach);
   const given = read.options.filter(({ name }) => name === "-e" || name === "--expression");
@@ -26,12 +26,15 @@ export const sed: ProgramReader = (words, reach) => {
   return [...findings, ...files.flatMap((file) => judgePath(file, file.index, reach))];
 };
 
-/** Some end a bracket, and with it what stands between two marks, where others do not: such a one is not known. */
+/**
+ * Matches a bracket expression. Versions of sed disagree about where some end, and thus where the pattern ends: such a
+ * one does not match.
+ */
 const BRACKET = (mark: string) => {
   const named = mark === ":" ? "" : String.raw`\[:[a-z]+:\]|`;
   return String.raw`\[(?!\^?\])(?:${named}[^\][${mark}\\\n])+\]`;
 };
-/** One command each, from where the one before ended. */
+/** Matches the address of a command; commands follow each other directly. */
 const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n[]|\\.|${BRACKET("/")})*/[IM]*)`;
 const RANGE = String.raw`(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?)?\s*!?\s*`;
 const SECTION = (mark: string) => String.raw`(?:[^${mark}\\\n[]|\\[^\n]|${BRACKET(mark)})*`;

@@ -43,7 +43,10 @@ export function givesPattern(read: Options): boolean {
   return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
 }
 
-/** Only reads, with any option except these; other words are paths. With what `follows` matches it follows links. */
+/**
+ * Creates a reader for a program that only reads, with any option except these. Other words are paths. With an option
+ * that `follows` matches, it follows links.
+ */
 function createReader(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
   return (words, reach) => {
     const isFollowing = follows !== undefined && words.some(({ value }) => follows.test(value));
@@ -172,7 +175,7 @@ function jqFilter({ operands }: Options): Finding[] {
     : judgeScriptWord(filter, filter.index);
 }
 
-/** It reads options from a file that is named after an `@`. */
+/** Allows `strings`, which reads options from a file named after an `@`. */
 const strings: ProgramReader = (words, reach) => [
   ...createReader()(words, reach),
   ...words.flatMap(({ value, isGlob, below }, index) => {
@@ -181,7 +184,7 @@ const strings: ProgramReader = (words, reach) => [
   }),
 ];
 
-/** Only variables that contain no secret. */
+/** Allows printing only variables that contain no secret. */
 const printenv: ProgramReader = (words) => {
   const names = words.slice(1);
   const isHarmless =
@@ -189,7 +192,7 @@ const printenv: ProgramReader = (words) => {
   return isHarmless ? [] : [createLaunch("it shows variables that may hold secrets", words.length - 1)];
 };
 
-/** Its options cannot be grouped, and its second operand is a file that it writes. */
+/** Allows `xxd`, whose options cannot be grouped and whose second operand is a file that it writes. */
 const xxd: ProgramReader = (words, reach) => {
   const OPTIONS = /^(?:(?:-[abeiup]|-[lscgo] ?-?\d+)(?: |$))*$/;
   const given = words.slice(1);
@@ -228,7 +231,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   hexdump: createReader("f"),
   wc: createReader("", ["files0-from"]),
   du: createReader("X", ["files0-from"], /^-(?:[^-]*[LD]|-deref)/),
-  // It compares the contents of folders, and follows the links there.
+  // Allows `diff`, which compares the contents of folders and follows the links there.
   diff: createReader("lX", ["paginate"], /^/),
   uname: createListedReader("none", { flags: "asnrvmpio" }),
   pwd: createListedReader("none", { flags: "LP" }),

@@ -3,7 +3,7 @@ import { wideRow as row, type WideCommand } from "./wide-row.ts";
 const REACHING_GOALS = "install uninstall deploy publish release push upload distclean mrproper";
 const GIT_NAMES = { flags: "qv", long: "quiet verbose" };
 
-/** In this order: the first row that fits counts. */
+/** The commands that "always" may cover with other arguments. The first matching row counts. */
 export const WIDE_COMMANDS: readonly WideCommand[] = [
   row("git commit", "paths", {
     options: {

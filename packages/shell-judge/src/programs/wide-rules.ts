@@ -12,7 +12,10 @@ const ROWS = WIDE_COMMANDS.map((row) => ({
 const SCRIPT_NAME = /^(?!.*\.\.)@?\w[\w:.@/-]*$/;
 /** A folder of the project, as go names packages. */
 const FOLDER = /^\.(?!.*\.\.)(?:\/[\w.@+-]+)*\/?$/;
-/** It has an ending, and is not above the folder. What a framework's own program does depends on its next word. */
+/**
+ * Matches a file with an extension that is not above the folder. `manage.py` is excluded: what a framework's own
+ * program does depends on its next word.
+ */
 const FILE = /^(?:\.\/)?(?!.*\.\.)(?!.*\bmanage\.py$)\w[\w./@+-]*\.\w+$/;
 /** The programs of this machine: `http://localhost:3000/x`, in front of its port or path. */
 const OWN_ADDRESS = /^((?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]?)/i;
@@ -51,7 +54,7 @@ export function buildWideRule(words: readonly Argument[], reach: Reach): readonl
 interface RuleWidth {
   readonly row: WideCommand | undefined;
   readonly count: number;
-  /** With what each address begins. */
+  /** The beginning that every address must have. */
   readonly address?: string | undefined;
 }
 
@@ -117,7 +120,10 @@ function findOtherAddresses(address: string, words: readonly Argument[], count: 
   });
 }
 
-/** After `http://host:` only a port may follow, so that the rest cannot name another host. */
+/**
+ * Whether the rule's address covers a value. After `http://host:` only a port may follow, so that the rest cannot name
+ * another host.
+ */
 function coversAddress(value: string, address: string): boolean {
   if (!value.startsWith(address)) return false;
   const rest = value.slice(address.length);

@@ -14,7 +14,7 @@ export interface MarkdownOptions {
   /** The base URL of relative links. */
   readonly base: URL;
   readonly isExcluded: (element: PageElement) => boolean;
-  /** Only the text, without links, images and marks. */
+  /** true for the plain text, without links, images and marks. */
   readonly isPlain?: boolean;
 }
 

@@ -247,7 +247,10 @@ async function removePlugin(plugin: InstalledPlugin, home: string): Promise<void
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
 }
 
-/** Stands for a literal `$`: plugins get none of the user's variables, so what looks like one stays as written. */
+/**
+ * Stands for a literal `$` in a plugin's files. Plugins get none of the user's variables, so text that looks like a
+ * variable stays as written.
+ */
 const DOLLAR = `\${BURIN_DOLLAR:-$}`;
 
 /** Returns the plugin's servers and hooks as settings, with the paths of its files and data once installed. */

@@ -80,7 +80,7 @@ export async function reportMerge(
 interface Standing extends Pick<WorkTree, "name" | "root"> {
   readonly changed: number;
   readonly isInUse: boolean;
-  /** Nothing would be lost with it. */
+  /** true if nothing would be lost if the work tree were removed. */
   readonly isMerged: boolean;
 }
 

@@ -168,7 +168,7 @@ function withDiff(change: Omit<TreeChange, "diff">): TreeChange {
   return diff.fileDiff === "" ? change : { ...change, diff };
 }
 
-/** The same change with exactly what the work tree has. */
+/** Returns the change with exactly the content of the work tree. */
 export function chooseTreeVersion(tree: WorkTree, { file, present }: TreeChange): TreeChange {
   return withDiff({ file, present, merged: readEntry(join(tree.folder, file), tree.folder) ?? null });
 }

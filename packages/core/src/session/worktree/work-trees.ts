@@ -22,7 +22,7 @@ export interface WorkTreePlace {
 /** A work tree that Burin has made for a branch `burin/NAME`. */
 export interface WorkTree {
   readonly name: string;
-  /** Its top folder. */
+  /** The top folder of the work tree. */
   readonly folder: string;
   /** The project's folder in it. */
   readonly root: string;

@@ -12,7 +12,7 @@ export const workTrees = createLazyMethods(async () => {
     isInUse: trees.isTreeInUse,
     remove: async (place: WorkTreePlace, tree: WorkTree) => trees.removeWorkTree(place, tree),
     changes: async (place: WorkTreePlace, tree: WorkTree) => merge.findTreeChanges(tree, place.environment),
-    /** The same change with exactly what the work tree has. */
+    /** Returns the change with exactly the content of the work tree. */
     theirs: async (_: WorkTreePlace, tree: WorkTree, change: TreeChange) =>
       merge.chooseTreeVersion(tree, change),
     take: merge.takeTreeChanges,
