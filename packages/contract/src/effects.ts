@@ -22,7 +22,7 @@ export function rankEffect({ kind, isOutside }: Effect): number {
 
 /** Sorts the parts by their worst effect, worst first. Equal parts keep their order. */
 export function sortParts(parts: readonly CommandPart[]): CommandPart[] {
-  const rank = ({ effects: [worst], asks }: CommandPart) =>
+  const rankPart = ({ effects: [worst], asks }: CommandPart) =>
     worst === undefined ? (asks ? 2 : 3) * ORDER.length : rankEffect(worst);
-  return [...parts].sort((a, b) => rank(a) - rank(b));
+  return [...parts].sort((a, b) => rankPart(a) - rankPart(b));
 }

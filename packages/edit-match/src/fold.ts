@@ -91,7 +91,7 @@ export class FoldedText {
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") at = this.#takeEntity(at);
-      else at = this.#take(code, at, code === HYPHEN ? findDashEnd(source, at) : at + 1);
+      else at = this.#addCharacter(code, at, code === HYPHEN ? findDashEnd(source, at) : at + 1);
     }
   }
 
@@ -110,7 +110,7 @@ export class FoldedText {
   }
 
   /** Adds a character whose source is from `start` to `end`. Returns `end`. */
-  #take(code: number, start: number, end: number): number {
+  #addCharacter(code: number, start: number, end: number): number {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#foldCharacter(code, start, end);
     else {
@@ -151,15 +151,15 @@ export class FoldedText {
       return at + 1;
     }
     // Before a space, backslashes are literal at one depth and ignored at the other.
-    if (next === SPACE_CODE && depth === "backslashes") return this.#take(BACKSLASH, start, at);
+    if (next === SPACE_CODE && depth === "backslashes") return this.#addCharacter(BACKSLASH, start, at);
     if (Number.isNaN(next) || isBlankCode(next)) return at;
-    return this.#take(next, start, at + 1);
+    return this.#addCharacter(next, start, at + 1);
   }
 
   #takeEntity(start: number): number {
     ENTITY_AT.lastIndex = start;
     const [entity = "&"] = ENTITY_AT.exec(this.source) ?? [];
-    return this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
+    return this.#addCharacter(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
   }
 }
 

@@ -126,10 +126,10 @@ export function removeForeign(content: string, { oldText, newText }: EditTexts):
   const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
   const normalizeForm = (text: string) =>
     form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
-  const plain = (text: string) =>
+  const normalizeSigns = (text: string) =>
     foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), normalizeForm(text));
   const repairs = foreign.length > 0 ? ["invisible characters"] : [];
-  return { oldText: plain(oldText), newText: plain(newText), repairs };
+  return { oldText: normalizeSigns(oldText), newText: normalizeSigns(newText), repairs };
 }
 
 /** Matches a line that begins with the marker for added lines in a diff. */
@@ -138,15 +138,16 @@ const PLUS = /^\+/m;
 /** Returns the texts as they are, without each mistake that the old text has, and without two mistakes at once. */
 export function listReadings(content: string, first: Reading, leaveOut: readonly string[]): Reading[] {
   const isForeign = !PLUS.test(content);
-  const plain = (one: Reading) => (leaveOut.includes("diff markers") ? one : removePluses(one, isForeign));
-  const readings: Reading[] = [plain(first)];
+  const dropForeignMarkers = (one: Reading) =>
+    leaveOut.includes("diff markers") ? one : removePluses(one, isForeign);
+  const readings: Reading[] = [dropForeignMarkers(first)];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
     if (one.repairs.length === 2) break;
     const open = REPAIRS.filter(([name]) => !leaveOut.includes(name) && !one.repairs.includes(name));
     const further = open.flatMap(([name, read]) =>
-      read(one).map((texts) => plain({ ...texts, repairs: [...one.repairs, name] })),
+      read(one).map((texts) => dropForeignMarkers({ ...texts, repairs: [...one.repairs, name] })),
     );
     for (const fresh of further.filter(({ oldText }) => oldText !== one.oldText && !isBlank(oldText))) {
       if (readings.length < MAX_READINGS && !isKnown(fresh)) readings.push(fresh);

@@ -88,12 +88,13 @@ export class Ledger {
     if (left > 0) await pause(left * (1 + Math.random() / 4), undefined, { signal }).catch(() => {});
     for await (const event of model.stream(request, signal)) {
       const failure = event.type === "end" && event.reason === "error" ? event.error : undefined;
-      if (failure?.type === "rate_limited") await this.#learn(model.name, failure.retryAfterMs ?? PAUSE_MS);
+      if (failure?.type === "rate_limited")
+        await this.#notePause(model.name, failure.retryAfterMs ?? PAUSE_MS);
       yield event;
     }
   }
 
-  async #learn(model: string, milliseconds: number): Promise<void> {
+  async #notePause(model: string, milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds;
     this.#pauses.set(model, Math.max(this.#pauses.get(model) ?? 0, until));
     // If other workers cannot be told, the service will tell them.

@@ -230,7 +230,7 @@ export class LiveTask {
   /** Restores the folder as the steps so far left it. Returns the session's options for it. */
   async #prepare(): Promise<SessionOptions> {
     const { id, submission, past, places, bases, ledger, ground } = this.#needs;
-    if (this.#place === "") this.#place = await places.take(id);
+    if (this.#place === "") this.#place = await places.takeFolder(id);
     const place = this.#place;
     const folder = join(place, "project");
     await rm(folder, { recursive: true, force: true });

@@ -132,11 +132,14 @@ class Page {
     if (action === "answer") await this.#assertAsked(name, given.question);
     const words = action === "answer" ? [name, ...buildAnswerWords(given)] : [name];
     let told = "";
-    const note = (text: string) => {
+    const noteText = (text: string) => {
       told = text;
     };
     const { ground, request } = this.#fleet;
-    await way({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } }, this.#store);
+    await way(
+      { ...this.#fleet, request: { ...request, words }, ground: { ...ground, note: noteText } },
+      this.#store,
+    );
     return { told };
   }
 

@@ -21,7 +21,7 @@ export class TaskFolders {
     this.#folder = folder;
   }
 
-  async take(id: string): Promise<string> {
+  async takeFolder(id: string): Promise<string> {
     for (let number = 1; ; number += 1) {
       const place = join(this.#folder, number === 1 ? id : `${id}.${number}`);
       if (this.#own.has(place) || this.#isTaken(place)) continue;

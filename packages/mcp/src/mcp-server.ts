@@ -110,7 +110,7 @@ export class McpServer implements ToolSource {
 
   /** Returns the server's tools; at first those of an earlier session, while the server is asked in the background. */
   discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
-    signal.addEventListener("abort", () => this.#stop(), { once: true });
+    signal.addEventListener("abort", () => this.#stopStart(), { once: true });
     this.#told.clear();
     const known = this.#known;
     if (known === null) return this.#listTools(this.#isAwaited || this.#listing !== null);
@@ -207,13 +207,13 @@ export class McpServer implements ToolSource {
   }
 
   /** Stops a start that is no longer needed. */
-  #stop(): void {
+  #stopStart(): void {
     this.#closing.abort(new Error("The session is over."));
     this.#hurry.abort();
   }
 
   async close(): Promise<void> {
-    this.#stop();
+    this.#stopStart();
     if (this.#relisting !== null) clearTimeout(this.#relisting);
     await Promise.all([this.connection.close(), this.#cache.waitForWrites()]);
   }

@@ -30,7 +30,7 @@ export async function* checkEvents(
       const event = next.value;
       const fault = findEventFault(event);
       if (fault !== null) return yield createFailedEnd(`The model's reply cannot be used: ${fault}.`);
-      for (const one of limit.take(event)) {
+      for (const one of limit.limitEvent(event)) {
         yield one;
         if (one.type === "end") return;
       }

@@ -100,7 +100,7 @@ const socketsWithListener = new WeakSet<object>();
 function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: Error) => void): void {
   let open: ClientRequest | IncomingMessage = sending;
   sending.once("response", (response) => (open = response));
-  const end = () => {
+  const abortWithError = () => {
     const error = Object.assign(new Error("The operation was aborted", { cause: signal.reason as unknown }), {
       name: "AbortError",
       code: "ABORT_ERR",
@@ -113,9 +113,9 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: 
     if (!socketsWithListener.has(socket)) socket.on("error", () => {});
     socketsWithListener.add(socket);
   });
-  if (signal.aborted) process.nextTick(end);
-  signal.addEventListener("abort", end, { once: true });
-  sending.once("close", () => signal.removeEventListener("abort", end));
+  if (signal.aborted) process.nextTick(abortWithError);
+  signal.addEventListener("abort", abortWithError, { once: true });
+  sending.once("close", () => signal.removeEventListener("abort", abortWithError));
 }
 
 /** Returns the request options for the environment's proxy; none without a proxy. */

@@ -107,7 +107,7 @@ function buildAuthorization({ username, password }: URL): Record<string, string>
   return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
-/** Ignores an error: whoever uses the connection gets it when the connection closes. */
+/** Ignores an error: the user of the connection gets it when the connection closes. */
 function ignoreError(): void {}
 
 type OnConnection = (error: Error | null, stream: Duplex) => void;

@@ -53,14 +53,14 @@ interface WordChoice<Word> extends Pick<Parameters<typeof openChoicePanel>[1], "
 /** Chooses the option that follows the command; if none was given, lets the user choose. */
 function chooseWord<Word extends string>(desk: CommandDesk, word: string, choosing: WordChoice<Word>): void {
   const { choices } = choosing;
-  const take = (value: string): void => {
+  const applyChoice = (value: string): void => {
     const found = choices.find((one) => one.value === value);
     if (found !== undefined) return void choosing.chosen(found.value);
     const known = choices.map((one) => one.value).join(", ");
     desk.note(say("command.unknownWord", { word, known }), true);
   };
-  if (word === "") openChoicePanel(desk, { ...choosing, chosen: take });
-  else take(word);
+  if (word === "") openChoicePanel(desk, { ...choosing, chosen: applyChoice });
+  else applyChoice(word);
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
@@ -123,17 +123,17 @@ function changeMode(desk: CommandDesk, words: string): void {
 function changeTheme(desk: CommandDesk, word: string): void {
   const choices = THEMES.map((name) => ({ value: name, more: say(`theme.${name}`) }));
   const before = desk.view.theme;
-  const use = (theme: string): void => {
+  const previewTheme = (theme: string): void => {
     desk.view.theme = THEMES.find((name) => name === theme) ?? before;
   };
   const apply = (theme: ThemeName): void => {
-    use(theme);
+    previewTheme(theme);
     void desk.keep(["ui", "theme"], theme);
   };
   const preview = (_theme: string, width: number) => drawThemeSample(width);
-  const none = (): void => use(before);
+  const none = (): void => previewTheme(before);
   const shown = { title: say("theme.title"), choices, current: before };
-  chooseWord(desk, word, { ...shown, chosen: apply, moved: use, none, preview });
+  chooseWord(desk, word, { ...shown, chosen: apply, moved: previewTheme, none, preview });
 }
 
 /** Shows a sample of everything that a theme colours. */
@@ -170,15 +170,20 @@ function changeEffort(desk: CommandDesk, word: string): void {
 
 function changeLanguage(desk: CommandDesk, word: string): void {
   const choices = Object.entries(LANGUAGES).map(([value, label]) => ({ value, label, more: value }));
-  const take = (value: string): void =>
+  const applyLanguage = (value: string): void =>
     void desk.useLanguage(value).then(() => desk.keep(["ui", "language"], value));
-  chooseWord(desk, word, { title: say("language.title"), choices, current: currentLanguage(), chosen: take });
+  chooseWord(desk, word, {
+    title: say("language.title"),
+    choices,
+    current: currentLanguage(),
+    chosen: applyLanguage,
+  });
 }
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
-  const take = (chosen: string): void =>
+  const resumeChosen = (chosen: string): void =>
     void switchSession(desk, { kind: "resume", id: chosen, isFork: false });
-  if (id !== "") return void take(id);
+  if (id !== "") return void resumeChosen(id);
   const { home, root } = resolveSessionLocation(desk.options);
   const sessions = (await listSessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
@@ -195,7 +200,7 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
     return [[], ...rows.map(([key, text]) => formatPreviewLine(say(key), text, width)), []];
   };
   if (choices.length === 0) desk.note(say("resume.none"));
-  else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: take, preview });
+  else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: resumeChosen, preview });
 }
 
 async function fork(desk: CommandDesk): Promise<void> {

@@ -27,7 +27,7 @@ export function showSettings(desk: CommandDesk, wanted = ""): void {
     const text = [find(name)?.schema.description ?? "", defaultInWords(find(name))].join(" ").trim();
     return [[], ...wrapLine([{ text: formatText(text) }], width), []];
   };
-  const chosen = (name: string): void => {
+  const openSetting = (name: string): void => {
     const setting = find(name);
     if (setting !== undefined) change(desk, setting);
   };
@@ -36,7 +36,7 @@ export function showSettings(desk: CommandDesk, wanted = ""): void {
     title: say("settings.title", { file }),
     choices,
     current: wanted,
-    chosen,
+    chosen: openSetting,
     preview,
   });
 }
@@ -63,7 +63,7 @@ function change(desk: CommandDesk, setting: Setting): void {
   const values = listValues(setting.schema);
   const current = currentValue(desk, setting);
   const title = formatName(setting);
-  const back = (): void => showSettings(desk, title);
+  const showList = (): void => showSettings(desk, title);
   if (values === null) {
     ask(desk, setting, setting.schema.description ?? "");
     return;
@@ -72,32 +72,38 @@ function change(desk: CommandDesk, setting: Setting): void {
     ...values.map((value): Choice => ({ value: JSON.stringify(value), label: inWords(value) })),
     { value: DEFAULT, label: say("settings.default") },
   ];
-  const chosen = (text: string): void => {
-    void write(desk, setting, text === DEFAULT ? undefined : JSON.parse(text)).then(back);
+  const applyText = (text: string): void => {
+    void write(desk, setting, text === DEFAULT ? undefined : JSON.parse(text)).then(showList);
   };
-  openChoicePanel(desk, { title, choices, current: JSON.stringify(current), chosen, none: back });
+  openChoicePanel(desk, {
+    title,
+    choices,
+    current: JSON.stringify(current),
+    chosen: applyText,
+    none: showList,
+  });
 }
 
 /** Asks for a value: a text, a number, or JSON for a list or an object. An empty answer restores the default. */
 function ask(desk: CommandDesk, setting: Setting, words: string): void {
   const { path, schema } = setting;
   const title = formatName(setting);
-  const back = (): void => showSettings(desk, title);
+  const showList = (): void => showSettings(desk, title);
   const isText = schema.type === "string";
   const hint = [words, isText ? "" : say("settings.json"), say("settings.empty")].filter(Boolean).join(" ");
   const value = currentValue(desk, { path, schema });
   const text = value === undefined ? "" : isText ? String(value) : JSON.stringify(value);
-  const done = (typed: string | null): void => {
+  const saveTyped = (typed: string | null): void => {
     if (typed === null) {
-      back();
+      showList();
       return;
     }
     const given = typed === "" ? undefined : isText ? typed : parseValue(typed);
     void write(desk, setting, given).then((fault) =>
-      fault === null ? back() : ask(desk, setting, formatText(fault)),
+      fault === null ? showList() : ask(desk, setting, formatText(fault)),
     );
   };
-  desk.show(createInputPanel({ title, hint, text, done }));
+  desk.show(createInputPanel({ title, hint, text, done: saveTyped }));
 }
 
 /**

@@ -28,13 +28,13 @@ async function goBack(desk: CommandDesk): Promise<void> {
   const choices = prompts
     .map(({ text }, index) => ({ value: String(index), label: formatTitle(readPromptWords(text)) }))
     .reverse();
-  const take = async (value: string): Promise<void> => {
+  const restoreChoice = async (value: string): Promise<void> => {
     const prompt = prompts[Number(value)] ?? { text: "", turn: 0 };
     const plan = await planUndo({ home, root, only: session.id, afterTurn: prompt.turn });
     if (plan.length === 0) await goBackTo(desk, prompt, "conversation");
     else chooseWhat(desk, prompt, plan);
   };
-  openChoicePanel(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
+  openChoicePanel(desk, { title: say("back.title"), choices, chosen: (value) => void restoreChoice(value) });
 }
 
 const PARTS = ["both", "conversation", "files"] as const;
@@ -87,7 +87,7 @@ async function listPrompts(home: string, root: string, id: string): Promise<Prom
   let last = 0;
   for (const { event } of readLog((await findSession(home, root, id)).path)) {
     if (event.type === "text" && event.role === "user") prompts.push({ text: event.text, turn: last });
-    last = count.follow(event).turn;
+    last = count.countEvent(event).turn;
   }
   return prompts;
 }

@@ -44,7 +44,7 @@ async function showMerge(desk: CommandDesk, place: WorkTreePlace, tree: WorkTree
   const close = () => desk.show(null);
   const send = (choices: readonly FileChoice[]) => {
     close();
-    void take(desk, { place, tree, choices }).catch((error: unknown) => desk.noteFault(error));
+    void mergeChosen(desk, { place, tree, choices }).catch((error: unknown) => desk.noteFault(error));
   };
   desk.show(new MergePanel({ changes, send, close }));
 }
@@ -55,7 +55,7 @@ interface Merging {
   readonly choices: readonly FileChoice[];
 }
 
-async function take(desk: CommandDesk, { place, tree, choices }: Merging): Promise<void> {
+async function mergeChosen(desk: CommandDesk, { place, tree, choices }: Merging): Promise<void> {
   const taken = choices.flatMap((choice) => chooseTaken(choice) ?? []);
   if (taken.length > 0)
     await workTrees.take(

@@ -31,8 +31,8 @@ export const reviewCommands: readonly ScreenCommand[] = [
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await listChanges(desk);
   if (changes.length === 0) return void desk.note(say("changes.none"));
-  const back = (chosen: readonly Change[]): void => void undoChosen(desk, chosen);
-  desk.show(createReviewPanel({ changes, takeBack: back, close: () => desk.show(null) }));
+  const undoParts = (chosen: readonly Change[]): void => void undoChosen(desk, chosen);
+  desk.show(createReviewPanel({ changes, takeBack: undoParts, close: () => desk.show(null) }));
 }
 
 async function listChanges(desk: CommandDesk): Promise<Change[]> {
@@ -127,9 +127,9 @@ async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Pr
 /** Returns the hunk's text before and after the change. */
 function splitHunkSides(hunk: string): { before: string; after: string } {
   const lines = hunk.split("\n").slice(1);
-  const side = (other: string) =>
+  const joinSide = (other: string) =>
     lines
       .flatMap((line) => (line.startsWith(other) || line.startsWith("\\") ? [] : [line.slice(1)]))
       .join("\n");
-  return { before: side("+"), after: side("-") };
+  return { before: joinSide("+"), after: joinSide("-") };
 }

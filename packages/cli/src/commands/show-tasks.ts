@@ -78,7 +78,7 @@ class TaskPanel implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.#isShown = true;
-    if (!this.#isFollowing) void this.#follow().catch((error: unknown) => this.#desk.noteFault(error));
+    if (!this.#isFollowing) void this.#followOutput().catch((error: unknown) => this.#desk.noteFault(error));
     const { id, what } = this.#task;
     const text = this.#text.trim() === "" ? say("tasks.silent") : this.#text.trimEnd();
     const lines = splitLines(text).flatMap((line) => wrapLine(line, width));
@@ -93,7 +93,7 @@ class TaskPanel implements Panel {
     const command = normalizeCommandKey(key);
     if (this.#isAsking) {
       this.#isAsking = false;
-      if (command === "y") void this.#end().catch((error: unknown) => this.#desk.noteFault(error));
+      if (command === "y") void this.#endTask().catch((error: unknown) => this.#desk.noteFault(error));
       return;
     }
     const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
@@ -110,7 +110,7 @@ class TaskPanel implements Panel {
     return `${say("tasks.over", { id: this.#task.id })}   ${say("panel.close")}`;
   }
 
-  async #follow(): Promise<void> {
+  async #followOutput(): Promise<void> {
     this.#isFollowing = true;
     while (this.#isShown && !this.#isOver) {
       this.#isShown = false;
@@ -123,7 +123,7 @@ class TaskPanel implements Panel {
     this.#isFollowing = this.#isOver;
   }
 
-  async #end(): Promise<void> {
+  async #endTask(): Promise<void> {
     const { id } = this.#task;
     this.#close();
     if (await this.#task.end()) this.#desk.note(say("tasks.ended", { id }));

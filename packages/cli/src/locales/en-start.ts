@@ -3,7 +3,7 @@ export const enStart = {
   "demo.begin":
     "The demo: a scripted model, the real tools, in {root}. Answer as you like, it follows you; /quit ends it.",
   "demo.task": "tally counts an empty text as one word. Find out why, fix it and try it.",
-  "demo.look": "I look at how the words are counted.",
+  "demo.look": "I will look at how the words are counted.",
   "demo.lookAgain":
     "“{words}”: I am only a script and understand no words, but I can look at the files again.",
   "demo.propose":
@@ -12,13 +12,14 @@ export const enStart = {
   "demo.otherWay": "Here is another way, without filter: it looks for the words themselves.",
   "demo.noWay": "I know only two ways, and you refused both.",
   "demo.refused": "You said no. Say what to do instead, and I offer another way.",
-  "demo.asItWas": "{file} is as it was at first, with its mistake.",
-  "demo.notAsItWas": "{file} is not as it was at first.",
+  "demo.asItWas": "{file} is unchanged, and still has its mistake.",
+  "demo.notAsItWas": "{file} has changed since the start.",
   "demo.notMade": "The edit was not made: {why}",
-  "demo.whole": "The edit is in the file. I run the test.",
+  "demo.whole": "The edit is in the file. I will run the test.",
   "demo.part":
-    "Not all of my edit is in the file: you changed it, or left a place out. I run the test on what is there.",
-  "demo.differs": "The place with the mistake is not as it was at first. I run the test on what is there.",
+    "My edit is not completely in the file: you changed it, or left a part out. I will run the test on the file as it is.",
+  "demo.differs":
+    "The place with the mistake has changed since the start. I will run the test on the file as it is.",
   "demo.passes": "The test passes: {result}.",
   "demo.fails": "The test fails: {result}. It is not fixed.",
   "demo.noResult": "The test gave no result, so I do not know whether it works.",

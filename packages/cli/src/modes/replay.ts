@@ -49,7 +49,11 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
   const recorded = readRecordedSession(place.path);
   const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
   if (own.tools === true) await replayInCopy({ recorded, id: place.id, home }, report, { options, io });
-  else await play(recorded, report, { io, answer: async (_name, _args, recordedAnswer) => recordedAnswer });
+  else
+    await playRecorded(recorded, report, {
+      io,
+      answer: async (_name, _args, recordedAnswer) => recordedAnswer,
+    });
   return reportResult(report, options, io);
 }
 
@@ -99,7 +103,7 @@ async function replayInCopy(
       const answered = await toolbox.run(name, replacePaths({ ...args }, root, copy), { signal: io.signal });
       return replacePaths(answered, copy, root);
     };
-    await play(recorded, report, { io, answer }).finally(() => toolbox.close());
+    await playRecorded(recorded, report, { io, answer }).finally(() => toolbox.close());
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
@@ -129,7 +133,7 @@ type Answer = (
 ) => Promise<AnsweredCall>;
 
 /** Runs the real agent with all its checks. Only the model's replies and the tools' results come from the recording. */
-async function play(
+async function playRecorded(
   recorded: RecordedSession,
   report: Report,
   { io, answer }: { readonly io: Io; readonly answer: Answer },

@@ -122,7 +122,7 @@ function show({ id, path }: SessionFile, { outputFormat }: CommonOptions, output
       output.out(`${JSON.stringify(record.event)}\n`);
       continue;
     }
-    const { turn, isFirst } = count.follow(record.event);
+    const { turn, isFirst } = count.countEvent(record.event);
     if (isFirst) output.out(`--- turn ${turn}\n`);
     const text = formatRecord(record);
     if (text !== "") output.out(`${visible(text)}\n`);

@@ -28,7 +28,7 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
-    if (this.putAside(prompt)) keep(this.#file, prompt);
+    if (this.putAside(prompt)) appendPrompt(this.#file, prompt);
   }
 
   /** Adds a prompt that was not sent, so that the user can return to it during this run. */
@@ -65,7 +65,7 @@ function readEntries(file: string): string[] {
   return values.filter((value) => typeof value === "string");
 }
 
-function keep(file: string, prompt: string): void {
+function appendPrompt(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
   // Ignore errors: a history that cannot be stored still works during this run.
   withFallback(null, () => {

@@ -25,7 +25,7 @@ async function askedMeanwhile(isModelAtWork: boolean, ...from: From[]) {
   const answered: string[] = [];
   const questions = new Questions({ answer: (id) => answered.push(id), onChange: () => {} });
   await questions.asOwn(isModelAtWork, async () => {
-    for (const [index, one] of from.entries()) questions.hear(asked(`q${index}`, one));
+    for (const [index, one] of from.entries()) questions.followEvent(asked(`q${index}`, one));
   });
   return { answered, open: questions.open.map(({ id }) => id) };
 }
@@ -52,8 +52,8 @@ describe("the user's own call", () => {
 
   it("is no question any more when somebody else has answered it", async () => {
     const questions = new Questions({ answer: () => {}, onChange: () => {} });
-    questions.hear(asked("q1", OWN));
-    questions.hear({ type: "question_answered", id: "q1", decision: { outcome: "once" } });
+    questions.followEvent(asked("q1", OWN));
+    questions.followEvent({ type: "question_answered", id: "q1", decision: { outcome: "once" } });
     expect(questions.open).toEqual([]);
   });
 });

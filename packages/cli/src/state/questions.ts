@@ -26,7 +26,7 @@ export class Questions {
     }
   }
 
-  hear(event: AgentEvent): void {
+  followEvent(event: AgentEvent): void {
     if (event.type === "question_answered") this.#set(this.open.filter(({ id }) => id !== event.id));
     if (event.type !== "question") return;
     // Check that it is this call's question: a background subagent or an MCP server may ask at the same moment.

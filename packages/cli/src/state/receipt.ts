@@ -22,13 +22,13 @@ export class ReceiptCounter {
   readonly #edits = new Set<string>();
 
   /** Handles an event. Returns the receipt at the end of a run that changed something, otherwise null. */
-  hear(event: AgentEvent): Receipt | null {
+  countEvent(event: AgentEvent): Receipt | null {
     if (event.type === "tool_call") this.#hearCall(event);
     else if (event.type === "question" && event.confirmation.kind === "edit") this.#edits.add(event.id);
     else if (event.type === "question_answered" && this.#edits.delete(event.id)) {
       if (event.decision?.outcome === "cancel") this.#refused += 1;
       if (event.decision?.outcome === "edited") this.#edited += 1;
-    } else if (event.type === "done") return this.#end(event);
+    } else if (event.type === "done") return this.#buildReceipt(event);
     return null;
   }
 
@@ -39,7 +39,7 @@ export class ReceiptCounter {
     this.#removedLines += call.returnDisplay.removedLines;
   }
 
-  #end({ proof }: RunEnd): Receipt | null {
+  #buildReceipt({ proof }: RunEnd): Receipt | null {
     const counts = {
       addedLines: this.#addedLines,
       removedLines: this.#removedLines,

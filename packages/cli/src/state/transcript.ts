@@ -80,7 +80,7 @@ export class Transcript {
   name = "";
 
   /** Starts another session or another model. */
-  begin(model: string): void {
+  beginSession(model: string): void {
     this.model = model;
     this.fill = null;
     this.name = "";
@@ -117,10 +117,10 @@ export class Transcript {
     for (const item of this.#open.values()) item.isLeft = item.call.status === "executing";
   }
 
-  hear(event: AgentEvent, now: number): void {
+  applyEvent(event: AgentEvent, now: number): void {
     this.heardAt = now;
     this.retryAt = 0;
-    const receipt = this.#receipt.hear(event);
+    const receipt = this.#receipt.countEvent(event);
     if (event.type === "session") {
       this.model = event.model;
       this.sessionId = event.sessionId;

@@ -65,12 +65,12 @@ export class VimKeys {
     for (const [index, character] of [...key.text].entries()) {
       // After `i`, the rest is inserted as text.
       if (!this.isNormal) return { name: "text", text: [...key.text].slice(index).join("") };
-      passed = this.#take(buffer, character);
+      passed = this.#takeKey(buffer, character);
     }
     return passed;
   }
 
-  #take(buffer: TextBuffer, character: string): Key | null {
+  #takeKey(buffer: TextBuffer, character: string): Key | null {
     this.#typed += character;
     const [, times = "1", operator = "", more = "1", rest = ""] = COMMAND.exec(this.#typed) ?? [];
     if (rest === "" || rest === "g" || (operator === "" ? rest === "r" : /^[ia]$/.test(rest))) return null;

@@ -164,7 +164,7 @@ export class RawTerminal implements ScreenPort {
     clearTimeout(this.#timer);
     const all = this.#reader.read(bytes);
     // Reports from the terminal may arrive in the middle of typed text.
-    this.#give(all.filter(({ name }) => REPORTS.has(name)));
+    this.#passKeys(all.filter(({ name }) => REPORTS.has(name)));
     const keys = all.filter(({ name }) => !REPORTS.has(name));
     if (keys.length > 0) {
       const now = performance.now();
@@ -172,11 +172,11 @@ export class RawTerminal implements ScreenPort {
       this.#lastInput = now;
       this.#listener.onKeys(this.#asPasted(keys, isBurst));
     }
-    if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#give(this.#reader.flush()), ESCAPE_MS);
+    if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#passKeys(this.#reader.flush()), ESCAPE_MS);
     else if (this.#heldEnter)
       this.#timer = setTimeout(() => {
         this.#heldEnter = false;
-        this.#give([{ name: "enter", text: "" }]);
+        this.#passKeys([{ name: "enter", text: "" }]);
       }, ENTER_MS);
   };
 
@@ -193,7 +193,7 @@ export class RawTerminal implements ScreenPort {
     return found.map((key) => (key.name === "enter" ? NEW_LINE : key));
   }
 
-  #give(keys: readonly Key[]): void {
+  #passKeys(keys: readonly Key[]): void {
     if (keys.length > 0) this.#listener.onKeys(keys);
   }
 }

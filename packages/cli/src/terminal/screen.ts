@@ -88,11 +88,12 @@ export class Screen {
     const shown = live
       .slice(hidden, hidden + most)
       .map((row) => (this.#isJoined && row.width === 0 ? BLANK : row));
-    if (final[0] !== undefined) pen.keep(this.#isHidden && this.isMoving ? null : final[0], this.#drawn[0]);
+    if (final[0] !== undefined)
+      pen.clearUnlessContinued(this.#isHidden && this.isMoving ? null : final[0], this.#drawn[0]);
     for (const [index, row] of final.entries()) pen.write(index, row, this.#drawn[index]);
     this.#caret = caret === null ? { row: 0, column: 0 } : { ...caret, row: Math.max(caret.row - hidden, 0) };
     const before = pen.bytes.length;
-    if (this.#isJoined) pen.join(final.length, shown, { before: this.#drawn, caret: this.#caret.row });
+    if (this.#isJoined) pen.writeJoined(final.length, shown, { before: this.#drawn, caret: this.#caret.row });
     else
       for (const [index, row] of shown.entries())
         pen.write(final.length + index, row, this.#drawn[final.length + index]);
@@ -198,7 +199,7 @@ class Pen {
    * Writes rows as one long line, down to the caret's row at least. It reaches the next row only by printing: that
    * scrolls if necessary, and the terminal takes what is printed as a continuation of the line.
    */
-  join(
+  writeJoined(
     first: number,
     rows: readonly Row[],
     { before, caret }: { before: readonly Row[]; caret: number },
@@ -230,7 +231,7 @@ class Pen {
   }
 
   /** Clears everything except the row that this one continues; what is below it would be in the wrong place. */
-  keep(row: Row | null, before: Row | undefined): void {
+  clearUnlessContinued(row: Row | null, before: Row | undefined): void {
     const isKept = row !== null && row.width <= this.#columns && before !== undefined;
     if (!isKept || !isBeginning(before, row)) this.clear();
     else if (before.width >= this.#columns) this.clearBelow(1, this.#height);

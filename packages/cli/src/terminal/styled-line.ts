@@ -105,7 +105,7 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   const first = measureWidth(hang) * 2 > width ? 0 : measureWidth(hang);
   const rows: Span[][] = [[]];
   let used = 0;
-  const begin = (): void => {
+  const beginRow = (): void => {
     rows.push(first === 0 ? [] : [{ text: hang }]);
     used = first;
   };
@@ -115,14 +115,14 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   };
   for (const { spans, width: cells, isBlank } of splitWords(line)) {
     if (used + cells <= width) put(spans, cells);
-    else if (isBlank) begin();
+    else if (isBlank) beginRow();
     else if (cells <= width - first) {
-      begin();
+      beginRow();
       put(spans, cells);
     } else {
       for (const one of spans.flatMap(splitSpan)) {
         const cell = measureGrapheme(one.text);
-        if (used + cell > width && used > first) begin();
+        if (used + cell > width && used > first) beginRow();
         put([one], cell);
       }
     }

@@ -16,11 +16,11 @@ it.each([1, 16, TABLE.length])("P30 shows a table that a reply begins with, in p
   const shown: string[] = [];
   const draw = () => shown.push(...rows.takeFinal(transcript, frame).map(({ bytes }) => bytes));
   for (let at = 0; at < TABLE.length; at += length) {
-    transcript.hear({ type: "text", role: "model", text: TABLE.slice(at, at + length) }, 0);
+    transcript.applyEvent({ type: "text", role: "model", text: TABLE.slice(at, at + length) }, 0);
     draw();
   }
   const live = rows.live(transcript, frame).map(({ bytes }) => bytes);
-  transcript.hear({ type: "text", role: "user", text: "go on" }, 0);
+  transcript.applyEvent({ type: "text", role: "user", text: "go on" }, 0);
   draw();
   const table = ["name  │ words", "──────┼──────", "a.txt │ 1"];
   expect({ live, shown }).toEqual({ live: table, shown: [...table, "", "> go on"] });
@@ -31,7 +31,7 @@ const asked = { callId: "a", name: "write_file", args: {}, description: "Write a
 function shownOf(...heard: readonly (readonly [call: object, now: number])[]): string[] {
   const transcript = new Transcript();
   for (const [call, now] of heard)
-    transcript.hear({ type: "tool_call", call: { ...asked, ...call } as ToolCall }, now);
+    transcript.applyEvent({ type: "tool_call", call: { ...asked, ...call } as ToolCall }, now);
   return new TranscriptRows().takeFinal(transcript, frame).map(({ bytes }) => bytes);
 }
 

@@ -59,7 +59,7 @@ function readRecordLength(head: Buffer): number | ClientHello {
 
 /** Throws a RangeError when the hello is malformed. */
 function readServerName(hello: Reader): string | null {
-  hello.take(2 + 32);
+  hello.takeBytes(2 + 32);
   hello.readBlock(1);
   hello.readBlock(2);
   hello.readBlock(1);
@@ -95,7 +95,7 @@ class Reader {
     return this.#at === this.#bytes.length;
   }
 
-  take(count: number): Buffer {
+  takeBytes(count: number): Buffer {
     const end = this.#at + count;
     if (end > this.#bytes.length) throw new RangeError("too short");
     const taken = this.#bytes.subarray(this.#at, end);
@@ -104,15 +104,15 @@ class Reader {
   }
 
   readRest(): Buffer {
-    return this.take(this.#bytes.length - this.#at);
+    return this.takeBytes(this.#bytes.length - this.#at);
   }
 
   readNumber(width: number): number {
-    return this.take(width).readUIntBE(0, width);
+    return this.takeBytes(width).readUIntBE(0, width);
   }
 
   /** Reads a block that is preceded by its own length. */
   readBlock(width: number): Reader {
-    return new Reader(this.take(this.readNumber(width)));
+    return new Reader(this.takeBytes(this.readNumber(width)));
   }
 }

@@ -114,7 +114,7 @@ export class SessionEgress {
       judgePrivate: async (place, name) =>
         (await this.#askOnce(formatHostEndpoint(place), name, true)) === "yes",
       named: (name) => [...this.#named, ...listExplicitEndpoints(this.#clients.get(name)?.hosts ?? [])],
-      onRefusal: (refusal) => this.#note(refusal),
+      onRefusal: (refusal) => this.#noteRefusal(refusal),
     });
     proxy.serve(space.listener);
     this.#close = () => {
@@ -159,7 +159,7 @@ export class SessionEgress {
     this.#close();
   }
 
-  #note(refusal: EgressRefusal): void {
+  #noteRefusal(refusal: EgressRefusal): void {
     const refusals = this.#clients.get(refusal.client ?? "")?.refusals;
     if (refusals === undefined || refusals.length >= MAX_REFUSALS) return;
     if (!refusals.some(({ reason }) => reason === refusal.reason)) refusals.push(refusal);

@@ -50,19 +50,19 @@ export function joinSockets(
   { idleMs, mostBytes }: { readonly idleMs: number; readonly mostBytes: number },
 ): void {
   let bytes = 0;
-  const end = () => {
+  const closeBoth = () => {
     client.destroy();
     target.destroy();
   };
   const count = (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > mostBytes) end();
+    if (bytes > mostBytes) closeBoth();
   };
-  target.setTimeout(idleMs, end);
+  target.setTimeout(idleMs, closeBoth);
   for (const side of [client, target]) {
     side.on("data", count);
-    side.on("error", end);
-    side.once("close", end);
+    side.on("error", closeBoth);
+    side.once("close", closeBoth);
   }
   client.pipe(target);
   target.pipe(client);

@@ -26,23 +26,23 @@ export function findMembers(
 ): ProcessEntry[] {
   const members = new Map<number, ProcessEntry>();
   const leaders = new Set<number>();
-  const join = (entry: ProcessEntry) => {
+  const addMember = (entry: ProcessEntry) => {
     members.set(entry.pid, entry);
     leaders.add(entry.pid);
   };
   for (const [pid, started] of [...marks.known, ...listMoreKnown(marks)]) {
     const now = table.find((entry) => entry.pid === pid);
     if (now === undefined) leaders.add(pid);
-    else if (now.started === started) join(now);
+    else if (now.started === started) addMember(now);
   }
   const others = table.filter(({ pid }) => pid > 1 && pid !== process.pid);
   for (const entry of others) {
-    if (!members.has(entry.pid) && hasMark(markOf(entry.pid), marks.runId)) join(entry);
+    if (!members.has(entry.pid) && hasMark(markOf(entry.pid), marks.runId)) addMember(entry);
   }
   const isMember = ({ pid, parent, group, session }: ProcessEntry) =>
     !members.has(pid) && [parent, group, session].some((from) => from > 1 && leaders.has(from));
   for (let found = others.filter(isMember); found.length > 0; found = others.filter(isMember)) {
-    found.forEach(join);
+    found.forEach(addMember);
   }
   return [...members.values()].filter((entry) => !entry.isZombie);
 }

@@ -130,12 +130,12 @@ export function receiveListener(program: string, args: readonly string[]): Promi
   });
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => child.kill("SIGKILL"), MAX_SHORT_MS);
-    const fail = (why: string) => {
+    const rejectFailed = (why: string) => {
       clearTimeout(late);
       reject(new Error(`${program} made no listening socket: ${why}`));
     };
-    child.once("error", ({ message }) => fail(message));
-    void ended.then(() => fail(said.trim() || "it ended"));
+    child.once("error", ({ message }) => rejectFailed(message));
+    void ended.then(() => rejectFailed(said.trim() || "it ended"));
     child.once("message", (message, listener) => {
       clearTimeout(late);
       const letGo = async () => {

@@ -58,7 +58,7 @@ export async function startServer(supervisor: Supervisor, start: ServerOptions):
   if (output === undefined || input === null) throw new Error("The server was started without its streams.");
   const errorTail = collectTail(errors, MAX_TAIL_BYTES);
   const areErrorsRead = new Promise((resolve) => errors?.once("close", resolve));
-  const end = async () => {
+  const endServer = async () => {
     input.end();
     await Promise.race([ended, pauseForInput(END_TIMEOUT_MS)]);
     // End its processes even if it has ended by itself, because it may have started others.
@@ -74,7 +74,7 @@ export async function startServer(supervisor: Supervisor, start: ServerOptions):
     ended,
     readErrorTail: errorTail,
     end: () => {
-      ending ??= end();
+      ending ??= endServer();
       return ending;
     },
   };

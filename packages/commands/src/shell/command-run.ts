@@ -81,10 +81,10 @@ export class CommandRun implements RunningCommand {
     this.#child = started.child;
     const { outputFile, isSecretIn } = plan;
     this.output = new CommandOutput(outputFile(started.id), isSecretIn && { isSecretIn });
-    const take = (bytes: Uint8Array) => this.#take(bytes);
+    const addOutput = (bytes: Uint8Array) => this.#addOutput(bytes);
     this.#sources = plan.pipe
-      ? [readPipe(plan.pipe.readEnd, take)]
-      : this.#child.streams.map((stream) => stream.on("data", take));
+      ? [readPipe(plan.pipe.readEnd, addOutput)]
+      : this.#child.streams.map((stream) => stream.on("data", addOutput));
     const closed = this.#sources.map((source) => new Promise((resolve) => source.once("close", resolve)));
     this.#outputClosed = Promise.all(closed);
     this.#said = readChannel(this.#child.channels[0]);
@@ -125,7 +125,7 @@ export class CommandRun implements RunningCommand {
     return this.#plan.egress?.waitedMs() ?? 0;
   }
 
-  #take(bytes: Uint8Array): void {
+  #addOutput(bytes: Uint8Array): void {
     this.output.append(bytes);
     this.onOutput();
   }

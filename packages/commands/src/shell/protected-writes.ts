@@ -51,15 +51,15 @@ export async function findProtectedWrites(
   const repositories = git.length === 0 || exception === "unlimited" ? [] : findEnclosingRepositories(roots);
   const own = [...roots, ...repositories.map(({ folder }) => folder)];
   const found = new Map<string, string>();
-  const note = (path: string, why: string | null): void => {
+  const noteProtected = (path: string, why: string | null): void => {
     if (why !== null && isWithinAny(path, own) && !own.includes(path)) found.set(path, why);
   };
-  for (const path of paths) note(join(root, path), explainProtected(join(root, path), root));
+  for (const path of paths) noteProtected(join(root, path), explainProtected(join(root, path), root));
   const folders = new Set(removed.map((path) => join(root, path)));
   for (const { folder, words } of git) {
     const place = join(root, folder);
     if (exception !== "unlimited") await assertSettingsOpen({ place, words, own }, request, sandbox);
-    for (const { path, why } of findGitWrites(place, words, root)) note(path, why);
+    for (const { path, why } of findGitWrites(place, words, root)) noteProtected(path, why);
     for (const path of listRemovedByGit(words)) folders.add(resolve(place, path));
     for (const path of findWritesElsewhere({ place, words, command }, roots, repositories))
       found.set(
@@ -67,11 +67,11 @@ export async function findProtectedWrites(
         roots.some((one) => isWithin(one, path)) ? "git may change any file of it" : OUTSIDE_PROJECT,
       );
   }
-  for (const folder of folders) note(folder, await explainProtectedInside(folder, roots));
-  for (const one of await namedOnDisk(onDisk, roots, environment)) note(one.path, one.why);
+  for (const folder of folders) noteProtected(folder, await explainProtectedInside(folder, roots));
+  for (const one of await namedOnDisk(onDisk, roots, environment)) noteProtected(one.path, one.why);
   for (const folder of changed)
     for (const path of await listUnwritablePaths(join(root, folder), roots))
-      note(path, "its mode or owner changes");
+      noteProtected(path, "its mode or owner changes");
   return [...found].map(([path, why]) => ({ path, why }));
 }
 

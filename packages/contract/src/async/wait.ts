@@ -76,7 +76,7 @@ export class SerialQueue {
    * Waits until all earlier work has ended. Resolves to a function that ends this turn, or to null when the signal
    * aborts first or everything is being closed.
    */
-  async take(signal: AbortSignal, closing: AbortSignal): Promise<(() => void) | null> {
+  async waitForTurn(signal: AbortSignal, closing: AbortSignal): Promise<(() => void) | null> {
     if (closing.aborted) return null;
     const before = this.#last;
     let releaseTurn = (): void => {};

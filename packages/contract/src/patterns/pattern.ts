@@ -71,7 +71,7 @@ export class PatternText {
   }
 
   /** Moves past the character if it is the next one. */
-  take(character: string): boolean {
+  takeIf(character: string): boolean {
     if (this.peek() !== character) return false;
     this.at += 1;
     return true;
@@ -80,7 +80,7 @@ export class PatternText {
   /** Moves past the hyphen of a range in brackets. Before the closing bracket, a hyphen is a plain character. */
   takeRangeSign(): boolean {
     const following = this.points[this.at + 1];
-    return following !== "]" && following !== undefined && this.take("-");
+    return following !== "]" && following !== undefined && this.takeIf("-");
   }
 
   /** Matches the expression at the current position, moves past the match and returns it. */

@@ -67,7 +67,7 @@ class Parser extends PatternText {
 
   #parseChoice(): Pattern {
     const options = [this.#parseSequence()];
-    while (this.take("|")) options.push(this.#parseSequence());
+    while (this.takeIf("|")) options.push(this.#parseSequence());
     return choice(options);
   }
 
@@ -89,7 +89,7 @@ class Parser extends PatternText {
     if (most !== null && most < least)
       throw this.#createFault("the numbers in {least,most} are out of order");
     // Whether a quantifier is lazy makes no difference to which lines match.
-    this.take("?");
+    this.takeIf("?");
     if (this.peek() === "+")
       throw this.#createFault('possessive quantifiers are not supported; leave out the "+"');
     if (this.#parseQuantifier() !== null)
@@ -98,9 +98,9 @@ class Parser extends PatternText {
   }
 
   #parseQuantifier(): readonly [number, number | null] | null {
-    if (this.take("*")) return [0, null];
-    if (this.take("+")) return [1, null];
-    if (this.take("?")) return [0, 1];
+    if (this.takeIf("*")) return [0, null];
+    if (this.takeIf("+")) return [1, null];
+    if (this.takeIf("?")) return [0, 1];
     const found = this.takeMatch(/^\{(\d{1,9})(,(\d{0,9}))?\}/);
     if (found === null) return null;
     const least = Number(found[1]);
@@ -133,17 +133,17 @@ class Parser extends PatternText {
   }
 
   #parseGroup(): Pattern {
-    if (this.take("?")) this.#groupKind();
+    if (this.takeIf("?")) this.#groupKind();
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw this.#createFault("the groups are nested too deeply");
     const inner = this.#parseChoice();
     this.#depth -= 1;
-    if (!this.take(")")) throw this.#createFault('a "(" is never closed; write "\\(" for the character');
+    if (!this.takeIf(")")) throw this.#createFault('a "(" is never closed; write "\\(" for the character');
     return inner;
   }
 
   #groupKind(): void {
-    if (this.take(":")) return;
+    if (this.takeIf(":")) return;
     if (this.takeMatch(/^P?<[A-Za-z_]\w*>/, 80) !== null) return;
     const rest = this.peekText(80);
     if (/^<?[=!]/.test(rest)) {
@@ -201,7 +201,7 @@ class Parser extends PatternText {
   }
 
   #parseBrackets(): CharSet {
-    const isNegated = this.take("^");
+    const isNegated = this.takeIf("^");
     const sets: CharSet[] = [];
     for (let next = this.next(); next !== "]"; next = this.next()) {
       if (next === "") throw this.#createFault('a "[" is never closed; write "\\[" for the character');

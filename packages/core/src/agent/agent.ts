@@ -147,11 +147,11 @@ export class Agent {
   /** Replaces the history with a summary that follows the wish, if that is shorter. Must not be called during a run. */
   async compact(signal: AbortSignal, wish: string): Promise<CompactionResult> {
     let isSummarized = false;
-    const say = async (event: AgentEvent): Promise<void> => {
+    const addEvent = async (event: AgentEvent): Promise<void> => {
       this.#conversation.tell(event);
       isSummarized ||= event.type === "compaction";
     };
-    await this.#compactor.shorten(say, signal, wish);
+    await this.#compactor.shorten(addEvent, signal, wish);
     this.#conversation.tell({ type: "context_fill", ...this.contextFill });
     return { ...this.contextFill, isSummarized };
   }
@@ -344,11 +344,11 @@ export class Agent {
     );
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
-    const say = (event: AgentEvent): Promise<void> =>
+    const addEvent = (event: AgentEvent): Promise<void> =>
       this.#say(event.type === "usage" ? { ...event, ...cache.compareUsage(event.usage, sent) } : event);
-    const asked = { model, request, say, ids: this.#needs.callIds, said: unfinished };
+    const asked = { model, request, say: addEvent, ids: this.#needs.callIds, said: unfinished };
     const reply = await readReply(asked, signal);
-    if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
+    if (reply.usage) this.#size.correctFactor(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
       budget?.spend(reply.usage ?? estimateUsage(estimated(), reply, this.#size), model.name);
     }

@@ -31,11 +31,11 @@ describe("P5 the estimate of tokens", () => {
   it("is corrected by what the service counts, within reason", () => {
     const size = new ContextSize();
     const first = size.estimateRequest(request(prose));
-    size.learn(first, first * 1.5);
+    size.correctFactor(first, first * 1.5);
     expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(1.5, 1);
-    size.learn(size.estimateRequest(request(prose)), 3);
+    size.correctFactor(size.estimateRequest(request(prose)), 3);
     expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(0.7, 1);
-    size.learn(size.estimateRequest(request(prose)), 0);
+    size.correctFactor(size.estimateRequest(request(prose)), 0);
     expect(size.estimateRequest(request(prose)) / first).toBeCloseTo(0.7, 1);
   });
 

@@ -51,7 +51,7 @@ export class ContextSize {
   }
 
   /** Compares the service's count for a request with its estimate. A service that does not count reports 0. */
-  learn(estimated: number, counted: number): void {
+  correctFactor(estimated: number, counted: number): void {
     if (counted <= 0) return;
     const factor = (this.#factor * counted) / estimated;
     this.#factor = Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);

@@ -41,7 +41,7 @@ export async function readReply(
   const calls: FunctionCall[] = [];
   /** A signature may arrive with the id of a call that is still to come. */
   const early = new Map<string, string>();
-  const assignId = (given: string) => getOrCreate(early, given, () => ids.take(given));
+  const assignId = (given: string) => getOrCreate(early, given, () => ids.assignId(given));
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case "text":

@@ -104,7 +104,7 @@ export class GitNews {
   }
 
   /** Returns the news for the model, once; null otherwise. */
-  take(): string | null {
+  takeNews(): string | null {
     const told = this.#told;
     this.#told = null;
     return told === null ? null : `[Not committed when this session began, by git status: ${told}]`;

@@ -64,7 +64,7 @@ export function joinSession(options: SessionOptions) {
     workspace,
     waiting: discovery,
     briefing: createBriefing(home.definitions, hooks),
-    news: () => gitNews?.take() ?? null,
+    news: () => gitNews?.takeNews() ?? null,
   });
   const { answerSchema, check = home.settings.check } = options;
   return {

@@ -118,7 +118,7 @@ export class Session {
 
   async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
     const signal = AbortSignal.any([given, this.#closing.signal]);
-    const leave = await this.#turns.take(signal, this.#closing.signal);
+    const leave = await this.#turns.waitForTurn(signal, this.#closing.signal);
     if (leave === null) return yield (await loadRunEndings()).createNotRunEnd(this.#closing.signal);
     const { events, parking } = this.#parts;
     let end: RunEnd | null = null;
@@ -134,7 +134,7 @@ export class Session {
       const stop = AbortSignal.any([signal, parking.signal]);
       while (input !== null) {
         for await (const event of this.#agent.run(input, stop)) {
-          demands?.note(event);
+          demands?.noteEvent(event);
           if (event.type === "done") end = event;
           else yield* parking.signal.aborted ? [] : this.#withNotes(event);
         }
@@ -161,7 +161,7 @@ export class Session {
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#buildDemands(signal);
     const end = gap.end ?? null;
-    const told = demands ? demands.tell(words) : words;
+    const told = demands ? demands.writePrompt(words) : words;
     const given = told === null ? left : this.#buildPrompt(told, prompt?.media);
     return { events, demands, end, input: end === null ? given : null };
   }
@@ -296,7 +296,7 @@ export class Session {
   /** Replaces the history with a summary that follows the wish, if shorter. Waits until earlier runs have ended. */
   async compact(signal: AbortSignal = new AbortController().signal, wish = ""): Promise<CompactionResult> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
-    const leave = await this.#turns.take(either, this.#closing.signal);
+    const leave = await this.#turns.waitForTurn(either, this.#closing.signal);
     if (leave === null) throw either.reason;
     try {
       return await this.#agent.compact(signal, wish);

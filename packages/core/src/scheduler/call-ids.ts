@@ -7,7 +7,7 @@ export class CallIds {
     this.#taken.add(id);
   }
 
-  take(wanted: string): string {
+  assignId(wanted: string): string {
     let id = wanted;
     for (let count = 2; this.#taken.has(id); count += 1) id = `${wanted}_${count}`;
     this.#taken.add(id);
@@ -15,6 +15,6 @@ export class CallIds {
   }
 
   next(): string {
-    return this.take(`call_${this.#taken.size + 1}`);
+    return this.assignId(`call_${this.#taken.size + 1}`);
   }
 }

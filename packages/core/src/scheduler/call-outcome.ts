@@ -136,11 +136,11 @@ function abandonOnAbort(
     signal.addEventListener("abort", abandonCall, { once: true });
     // The tool may have been interrupted before it returned its promise.
     if (signal.aborted) abandonCall();
-    const end = (): void => {
+    const stopWaiting = (): void => {
       signal.removeEventListener("abort", abandonCall);
       clearTimeout(timer);
     };
-    void work.then(resolve, reject).then(end);
+    void work.then(resolve, reject).then(stopWaiting);
   });
 }
 

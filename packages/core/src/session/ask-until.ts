@@ -33,11 +33,11 @@ export class Demands {
     this.#all = demands.map((demand) => ({ demand, count: 0, hasWorked: false }));
   }
 
-  tell(prompt: string | null): string | null {
+  writePrompt(prompt: string | null): string | null {
     return tellAll(this.#all, prompt);
   }
 
-  note(event: AgentEvent): void {
+  noteEvent(event: AgentEvent): void {
     if (event.type !== "tool_call" || event.call.status !== "success") return;
     for (const one of this.#all) one.hasWorked = true;
   }

@@ -47,14 +47,14 @@ export class ParkedQuestions {
   }
 
   /** Passes a question on to the queue, which asks it now. */
-  take(id: string): ParkedQuestion | undefined {
+  passOn(id: string): ParkedQuestion | undefined {
     const parked = this.#all.get(id);
     this.#all.delete(id);
     return parked;
   }
 
   /** Drops the question of a call that continues or ends without it. */
-  follow(event: AgentEvent): void {
+  dropAnswered(event: AgentEvent): void {
     if (event.type !== "tool_call") return;
     const { callId, status } = event.call;
     if (status === "validating" || status === "awaiting_approval") return;

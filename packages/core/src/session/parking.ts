@@ -46,7 +46,7 @@ export class Parking {
    * exactly this question. Returns null synchronously if there is none.
    */
   readonly recall = (question: Question): Promise<EarlyAnswer | null> | null => {
-    const parked = this.#needs.parked?.take(question.id);
+    const parked = this.#needs.parked?.passOn(question.id);
     if (parked === undefined || parked.given === null) return null;
     return this.#stillMeant(parked.question, question, parked.given);
   };

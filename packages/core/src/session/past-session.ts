@@ -60,7 +60,7 @@ export class PastSession {
         if (findSpeaker(event) !== "user" && event.type !== "context")
           yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
-      this.calls.follow(event);
+      this.calls.followEvent(event);
       this.isUnfinished =
         event.type === "done" ? isCutOff(event) : this.isUnfinished || findSpeaker(event) === "model";
       this.#followReads(event, seen);

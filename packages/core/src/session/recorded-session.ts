@@ -24,7 +24,7 @@ export function readRecordedSession(path: string): RecordedSession {
   let root = "";
   let isDone = true;
   const addEvent = (event: AgentEvent) => {
-    const { turn, isFirst } = count.follow(event);
+    const { turn, isFirst } = count.countEvent(event);
     if (event.type === "session") root = event.root;
     if (event.type === "done") isDone = true;
     if (event.type === "text" && event.role === "user" && isDone) {

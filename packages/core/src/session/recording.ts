@@ -52,7 +52,7 @@ export class Recording {
       this.#known.add(event);
     }
     if (this.#isSealed) {
-      if (TOLD_AFTER_SEAL.has(event.type)) this.#log?.tell(event);
+      if (TOLD_AFTER_SEAL.has(event.type)) this.#log?.sendToReaders(event);
       return;
     }
     if (!this.#hasBegun) {
@@ -106,7 +106,7 @@ export class Recording {
       });
     }
     this.#observeEvent(told);
-    log.tell(told, at);
+    log.sendToReaders(told, at);
     return told;
   }
 

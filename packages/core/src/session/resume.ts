@@ -117,7 +117,7 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
   let reached = 0;
   for (const record of readLog(place.path)) {
     const { event } = record;
-    const { turn } = count.follow(event);
+    const { turn } = count.countEvent(event);
     const isNextPrompt = last > 0 && turn === last && event.type === "text" && event.role === "user";
     if (turn > last || isNextPrompt) break;
     reached = turn;

@@ -16,8 +16,8 @@ export class SessionEvents {
   }
 
   readonly note = (event: AgentEvent): AgentEvent => {
-    this.work?.note(event);
-    this.#parked?.follow(event);
+    this.work?.noteEvent(event);
+    this.#parked?.dropAnswered(event);
     this.#recording.note(event);
     return event;
   };

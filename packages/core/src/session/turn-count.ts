@@ -21,7 +21,7 @@ export class TurnCount {
   #isInReply = false;
 
   /** Returns the turn that the event belongs to; 0 before the first. `isFirst` marks the start of a reply. */
-  follow(event: AgentEvent): { readonly turn: number; readonly isFirst: boolean } {
+  countEvent(event: AgentEvent): { readonly turn: number; readonly isFirst: boolean } {
     const isOfReply =
       (event.type === "text" && event.role === "model") ||
       event.type === "thought" ||

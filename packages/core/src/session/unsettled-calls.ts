@@ -58,7 +58,7 @@ export class UnsettledCalls {
     return event.type === "text" || event.type === "thought" || event.type === "compaction";
   }
 
-  follow(event: AgentEvent): void {
+  followEvent(event: AgentEvent): void {
     if (event.type === "question_answered") this.#followAnswer(event.id, event.decision);
     if (event.type !== "tool_call") return;
     const { call } = event;

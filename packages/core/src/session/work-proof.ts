@@ -67,7 +67,7 @@ export class ProofOfWork {
     this.#needs = needs;
   }
 
-  note(event: AgentEvent): void {
+  noteEvent(event: AgentEvent): void {
     if (event.type === "subagent_call") this.#noteStart(event.call);
     if (event.type !== "tool_call") return;
     const { call } = event;

@@ -60,12 +60,12 @@ export class HitLines {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;
     const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
-    const take = (from: number, to: number) =>
+    const createContextLines = (from: number, to: number) =>
       lines.slice(from, to).map((line, index) => createContextLine(line, passed + from + index + 1));
     const owed = Math.min(this.#owed, lines.length);
-    this.lines.push(...take(0, owed));
+    this.lines.push(...createContextLines(0, owed));
     this.#owed -= owed;
-    const near = take(Math.max(owed, lines.length - context), lines.length);
+    const near = createContextLines(Math.max(owed, lines.length - context), lines.length);
     this.#before = [...this.#before, ...near].slice(-context);
   }
 }

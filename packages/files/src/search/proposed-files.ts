@@ -39,9 +39,9 @@ const MAX_AT_ONCE = 2;
 export async function* proposeFiles(proposing: ProposalOptions): AsyncGenerator<string | null> {
   const { slices, signal } = proposing;
   const ending = new AbortController();
-  const end = () => ending.abort();
-  signal.addEventListener("abort", end, { once: true });
-  const timer = setTimeout(end, slices.stopAt - performance.now());
+  const endEngine = () => ending.abort();
+  signal.addEventListener("abort", endEngine, { once: true });
+  const timer = setTimeout(endEngine, slices.stopAt - performance.now());
   const source = new BatchSource(proposing.files, proposing.engine.canTakeFolders);
   const running: RunningBatch[] = [];
   try {
@@ -49,7 +49,7 @@ export async function* proposeFiles(proposing: ProposalOptions): AsyncGenerator<
       source.collectBatch(slices, running.length < MAX_AT_ONCE);
       const finished = running[0]?.isDone ? running.shift() : undefined;
       if (source.isWorthABatch && running.length < MAX_AT_ONCE) {
-        running.push(startBatch(source.take(), proposing.engine, ending.signal));
+        running.push(startBatch(source.takeBatch(), proposing.engine, ending.signal));
       }
       if (finished !== undefined) yield* listCandidates(finished, proposing);
       // Waits only when there is nothing more to collect.
@@ -59,7 +59,7 @@ export async function* proposeFiles(proposing: ProposalOptions): AsyncGenerator<
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", end);
+    signal.removeEventListener("abort", endEngine);
     ending.abort();
     // Waits for the child, so that none is left when the call returns.
     await Promise.all(running.map(({ names }) => names));
@@ -114,7 +114,7 @@ class BatchSource {
     this.#count += taken;
   }
 
-  take(): WalkBatch[] {
+  takeBatch(): WalkBatch[] {
     const stretches = this.#stretches;
     this.#fewest *= BATCH_GROWTH;
     this.#stretches = [];

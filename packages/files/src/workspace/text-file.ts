@@ -117,7 +117,7 @@ class LineWindow {
     if (bytes.length === 0) return;
     let start = 0;
     if (!this.#isFull && this.#lineNumber < this.#range.offset) start = this.#skip(bytes, countFrom);
-    start = this.#take(bytes, start);
+    start = this.#keepWantedLines(bytes, start);
     if (start < bytes.length) this.#lineNumber += countFrom(start);
     this.#endsInLine = bytes[bytes.length - 1] !== NEWLINE;
   }
@@ -138,7 +138,7 @@ class LineWindow {
   }
 
   /** Keeps the wanted lines, as one piece if each is kept whole. Returns where the unwanted part begins. */
-  #take(bytes: Uint8Array, start: number): number {
+  #keepWantedLines(bytes: Uint8Array, start: number): number {
     let [from, at] = [start, start];
     while (at < bytes.length && !this.#isFull) {
       const newline = bytes.indexOf(NEWLINE, at);

@@ -205,7 +205,7 @@ class Service {
       tries.isKeyRefused = true;
       return "";
     }
-    return this.#learn(asking.protocol, asking.prepared, ending);
+    return this.#learnFromRefusal(asking.protocol, asking.prepared, ending);
   }
 
   #buildEnd({ prepared, endpoint, ending }: OpenRequest, signal: AbortSignal): ModelEvent {
@@ -216,7 +216,7 @@ class Service {
   }
 
   /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
-  async #learn(
+  async #learnFromRefusal(
     protocol: Protocol,
     sent: PreparedRequest,
     { error, refusal }: Extract<ReplyEnding, { reason: "error" }>,
@@ -275,7 +275,7 @@ class Service {
       asking.ending = event;
       return [];
     }
-    const taken = tries.limit.take(await this.#finishEvent(event, asking.prepared));
+    const taken = tries.limit.limitEvent(await this.#finishEvent(event, asking.prepared));
     tries.isOver = tries.limit.isReached;
     return taken;
   }

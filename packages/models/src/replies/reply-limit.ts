@@ -19,7 +19,7 @@ export class ReplyLimit {
   }
 
   /** Returns the event, or the part of it that fits and the end. */
-  take(event: ModelEvent): readonly ModelEvent[] {
+  limitEvent(event: ModelEvent): readonly ModelEvent[] {
     this.isUntouched = false;
     const room = this.#left;
     this.#left -= countCharacters(event);

@@ -41,7 +41,7 @@ export class EventSplitter {
   /** Returns the events that this piece completes. */
   read(piece: Uint8Array): string[] {
     this.#add(this.#decoder.decode(piece, { stream: true }));
-    return this.#take();
+    return this.#takeReady();
   }
 
   /** Returns the rest: a body may end without the empty line that closes its last event. */
@@ -49,7 +49,7 @@ export class EventSplitter {
     this.#add(this.#decoder.decode());
     if (this.#kind === "whole") this.#ready.push(this.#rest);
     else this.#takeLines("\n\n");
-    return this.#take();
+    return this.#takeReady();
   }
 
   #add(text: string): void {
@@ -61,7 +61,7 @@ export class EventSplitter {
     }
   }
 
-  #take(): string[] {
+  #takeReady(): string[] {
     const taken = this.#ready;
     this.#ready = [];
     return taken;

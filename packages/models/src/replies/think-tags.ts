@@ -32,14 +32,14 @@ export class ThinkTags {
 
   add(piece: string): ContentPiece[] {
     this.#pending += piece;
-    return this.#take(false);
+    return this.#takePieces(false);
   }
 
   finish(): ContentPiece[] {
-    return this.#take(true);
+    return this.#takePieces(true);
   }
 
-  #take(isWhole: boolean): ContentPiece[] {
+  #takePieces(isWhole: boolean): ContentPiece[] {
     const taken: ContentPiece[] = [];
     for (let state: string = ""; state !== this.#state && this.#pending !== ""; ) {
       state = this.#state;

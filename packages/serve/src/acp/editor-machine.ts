@@ -62,7 +62,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       if (saved.kind !== "text") return saved;
       const { path, text } = await unsaved.readBoth(file);
       const shown = text === null ? saved : readLines(text, range);
-      unsaved.note(path, shown.linesCut === 0 && shown.text === text ? text : null);
+      unsaved.noteShown(path, shown.linesCut === 0 && shown.text === text ? text : null);
       return shown;
     },
     async snapshot(file, changes) {
@@ -81,7 +81,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       if (text === null && !isUnsavedBasis) {
         if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text))
           throw createNotReadError(change.file);
-        unsaved.note(path, null);
+        unsaved.noteShown(path, null);
         return disk.write(change, signal);
       }
       if (text === null || !isUnsavedBasis) throw createChangedError(change.file);
@@ -151,7 +151,7 @@ class UnsavedFiles {
     return shown !== undefined && normalizeLineEnds(shown) !== normalizeLineEnds(saved ?? "");
   }
 
-  note(path: string, text: string | null): void {
+  noteShown(path: string, text: string | null): void {
     this.#known.delete(path);
     this.#known.add(path);
     if (text === null) this.#shown.delete(path);
@@ -168,7 +168,7 @@ class UnsavedFiles {
     if (formatVersion(path, text) !== basis) throw createChangedError(file);
     if (!isBasisAgreed && this.#shown.get(path) !== text) throw createNotReadError(file);
     await this.#buffers.write(path, content);
-    this.note(path, isWholeKnown ? content : null);
+    this.noteShown(path, isWholeKnown ? content : null);
     return { isNew: false, wasBasis: true, notes: [] };
   }
 }

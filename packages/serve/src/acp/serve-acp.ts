@@ -82,7 +82,7 @@ function createRoutes(sessions: EditorSessions, version: string) {
     })
     .onRequest(session.list, ({ params }) => sessions.list(params.cwd ?? null, params.cursor ?? null))
     .onRequest(session.close, async ({ params }) => {
-      await sessions.end(params.sessionId);
+      await sessions.endSession(params.sessionId);
       return {};
     })
     .onRequest(session.delete, async ({ params }) => {
@@ -132,7 +132,7 @@ class EditorSessions {
     const root = await this.#resolveRoot(cwd);
     // The user's command names the additional folders, too.
     if (this.#ground.isRootFixed && additionalDirectories.length > 0) throw createWrongRootError(root);
-    if (id !== undefined) await this.end(id);
+    if (id !== undefined) await this.endSession(id);
     const opened = await this.#ground.open([root, ...additionalDirectories]).catch(throwInWords);
     for (const notice of opened.notices) this.#ground.note(notice);
     const settings = addServers(opened.options.settings as Settings, mcpServers);
@@ -200,7 +200,7 @@ class EditorSessions {
 
   /** Returns the events of a session. Ends the session first if it is open here. */
   async readPastEvents(id: string, cwd: string) {
-    await this.end(id);
+    await this.endSession(id);
     const { path } = await this.#findSession(await this.#resolveRoot(cwd), id);
     const events = [...readLog(path)].map(({ event }) => event);
     if (events.length > 0) return events;
@@ -222,20 +222,20 @@ class EditorSessions {
     return { sessions, ...(from + PAGE_SIZE < all.length ? { nextCursor: String(from + PAGE_SIZE) } : {}) };
   }
 
-  async end(id: string): Promise<void> {
+  async endSession(id: string): Promise<void> {
     const found = this.#open.get(id);
     this.#open.delete(id);
     await found?.close();
   }
 
   async remove(id: string): Promise<void> {
-    await this.end(id);
+    await this.endSession(id);
     const place = (await listSessionSummaries(this.#home, null)).find((one) => one.id === id);
     if (place !== undefined) await removeSession(place).catch(throwInWords);
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#open.keys()].map((id) => this.end(id)));
+    await Promise.allSettled([...this.#open.keys()].map((id) => this.endSession(id)));
   }
 }
 

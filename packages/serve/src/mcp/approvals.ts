@@ -46,7 +46,7 @@ export class Approvals {
 
   /** Runs one call with the answer that came with it. Also returns the question that the call asked. */
   async runWithAnswers<T>(callId: string, answers: ClientAnswers, work: () => Promise<T>) {
-    const given = this.#take(answers);
+    const given = this.#takeApproval(answers);
     if (given !== null) this.#given.set(callId, given);
     try {
       const result = await work();
@@ -71,7 +71,7 @@ export class Approvals {
     });
   }
 
-  #take({ state, responses }: ClientAnswers): GivenAnswer | null {
+  #takeApproval({ state, responses }: ClientAnswers): GivenAnswer | null {
     const asked = state === undefined ? undefined : this.#open.get(state);
     if (state === undefined || asked === undefined) return null;
     const response = inputResponse(responses, APPROVAL_KEY);

@@ -50,7 +50,7 @@ export class ToolsHost {
   holdWhile(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
-      this.#note(`the client's roots are not used: ${formatReason(error)}`);
+      this.#passNotice(`the client's roots are not used: ${formatReason(error)}`);
     });
   }
 
@@ -84,17 +84,17 @@ export class ToolsHost {
     for (const listener of this.#listeners) listener(what);
   };
 
-  #note(notice: string): void {
+  #passNotice(notice: string): void {
     this.#ground.note(notice);
     this.#tell({ notice });
   }
 
   async #open(folders = this.#folders): Promise<ServedTools> {
     const { options, notices } = await this.#ground.open(folders);
-    for (const notice of notices) this.#note(notice);
+    for (const notice of notices) this.#passNotice(notice);
     const tools = new ServedTools(options, this.#tell, this.#room);
     void tools.discover().then((failures) => {
-      for (const failure of failures) this.#note(failure);
+      for (const failure of failures) this.#passNotice(failure);
     });
     return tools;
   }

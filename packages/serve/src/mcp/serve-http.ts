@@ -145,12 +145,12 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
     for (const { id } of asked) this.#open.add(id);
     const response = await super.handleRequest(request, options);
     if (!response.ok) for (const { id } of asked) this.#open.delete(id);
-    else for (const { params } of sent.filter(isCancelled)) this.#end(params.requestId);
+    else for (const { params } of sent.filter(isCancelled)) this.#endRequest(params.requestId);
     return response;
   }
 
   /** A cancelled request gets no response, so its stream must be closed here. */
-  #end(id: RequestId): void {
+  #endRequest(id: RequestId): void {
     this.#open.delete(id);
     this.closeSSEStream(id);
   }

@@ -53,10 +53,10 @@ class StdioTransport implements Transport {
   async start(): Promise<void> {
     const end = () => void this.close();
     process.stdout.on("error", end);
-    void this.#follow().then(end, end);
+    void this.#handleMessages().then(end, end);
   }
 
-  async #follow(): Promise<void> {
+  async #handleMessages(): Promise<void> {
     const form = { mostBytes: MAX_BYTES, read: deserializeMessage };
     for await (const message of readMessages(process.stdin, process.stdout, form)) {
       if (this.#isClosed) return;

@@ -41,7 +41,7 @@ class QuestionQueue {
    * Resolves when the call may ask. Resolves to true if another call asked in the meantime, whose answer may settle
    * this one too.
    */
-  async take(id: RequestId, signal: AbortSignal): Promise<boolean> {
+  async waitForTurn(id: RequestId, signal: AbortSignal): Promise<boolean> {
     if (this.#ends.has(id)) return false;
     const hasToWait = this.#ends.size > 0;
     const before = this.#last;
@@ -52,7 +52,7 @@ class QuestionQueue {
     return hasToWait;
   }
 
-  end(id: RequestId): void {
+  endTurn(id: RequestId): void {
     this.#ends.get(id)?.();
     this.#ends.delete(id);
   }
@@ -73,7 +73,7 @@ class ReadableErrorServer extends Server {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
       } finally {
         // Whatever happened to this call's question, the next one may now be asked.
-        this.turns.end(asked[1].mcpReq.id);
+        this.turns.endTurn(asked[1].mcpReq.id);
       }
     };
   }
@@ -116,10 +116,10 @@ export function createToolServer({ version, place, followsRoots, calls }: ToolSe
     const { id, signal, notify } = mcpReq;
     const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
     const canAsk = canFillForms(findCapabilities(server, mcpReq.envelope));
-    const onStart = () => server.turns.end(id);
+    const onStart = () => server.turns.endTurn(id);
     const call = () => callTool(place, params, { signal, notify, canAsk, answers, onStart });
     const answer = calls?.takeQuestion(id) ?? (await call());
-    const isOutdated = isInputRequiredResult(answer) && (await server.turns.take(id, signal));
+    const isOutdated = isInputRequiredResult(answer) && (await server.turns.waitForTurn(id, signal));
     return isOutdated ? call() : answer;
   });
   server.setRequestHandler("resources/list", async () => ({
@@ -154,9 +154,9 @@ function followRoots(server: Server, place: ToolsHost): void {
     const folders = roots.flatMap(({ uri }) => (uri.startsWith("file:") ? [fileURLToPath(uri)] : []));
     if (folders.length > 0) await place.moveTo(folders);
   };
-  const follow = () => place.holdWhile(ask);
-  server.oninitialized = follow;
-  server.setNotificationHandler("notifications/roots/list_changed", follow);
+  const followFolders = () => place.holdWhile(ask);
+  server.oninitialized = followFolders;
+  server.setNotificationHandler("notifications/roots/list_changed", followFolders);
 }
 
 /** Resolves when the client disconnects. */

@@ -47,9 +47,10 @@ export function parseShellCommand(line: string, isBash = true): ShellCommand {
     const script = parse(line);
     reader.readScript(script, START);
     if (reader.mayAssign()) evaluated.push(...listTexts(script));
-    if (!isBash && isOnlyBash(script)) reader.fail("other shells than bash may read it differently");
+    if (!isBash && isOnlyBash(script))
+      reader.noteUnreadable("other shells than bash may read it differently");
   } catch (error) {
-    reader.fail(describeError(error));
+    reader.noteUnreadable(describeError(error));
   }
   const hidden = findHiddenCharacter(line);
   if (hidden !== null) reader.problems.push(`it holds the invisible character ${hidden}`);
@@ -103,13 +104,13 @@ class Reader {
     this.#source = source;
   }
 
-  fail(message: string): void {
+  noteUnreadable(message: string): void {
     this.isWhole = false;
     this.problems.push(`it cannot be read (${message})`);
   }
 
   readScript(script: ParsedScript, position: Position): void {
-    for (const error of script.errors ?? []) this.fail(error.message);
+    for (const error of script.errors ?? []) this.noteUnreadable(error.message);
     if (this.#script === undefined) this.#own = findOwnAssignments(script);
     this.#script ??= script;
     const outer = this.#source;

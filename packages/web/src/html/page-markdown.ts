@@ -136,10 +136,10 @@ class PageWriter {
     const start = Number.parseInt(element.attributes.start ?? "1", 10);
     this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
     // A nested list directly follows the text of its item.
-    const end = () => (element.parent?.name === "li" ? this.#lines.endLine() : this.#lines.endBlock());
-    end();
+    const endList = () => (element.parent?.name === "li" ? this.#lines.endLine() : this.#lines.endBlock());
+    endList();
     this.writeChildren(element);
-    end();
+    endList();
     this.#listNumber = outer;
   }
 

@@ -18,7 +18,7 @@ export async function run({ options }: SubcommandRequest, io: Io): Promise<ExitC
   const { output } = io;
   try {
     output.out(`Scripted models, the real agent and the real tools, in ${demo.root}\n\n`);
-    await play(demo, output);
+    await playDemo(demo, output);
     output.out(
       `\nTo connect a real model: ${(await explainConnection()).replace(/^no model.* Name/, "name")}\n`,
     );
@@ -31,7 +31,7 @@ export async function run({ options }: SubcommandRequest, io: Io): Promise<ExitC
 /** The demo's first answer when it answers itself. It shows what happens after a no; all later answers are yes. */
 const FIRST_ANSWER: Decision = { outcome: "cancel", reason: "why filter?" };
 
-async function play({ root, home, model, prompt }: Demo, output: Output): Promise<void> {
+async function playDemo({ root, home, model, prompt }: Demo, output: Output): Promise<void> {
   let answer = FIRST_ANSWER;
   const confirm = async (question: Confirmation) => {
     const { title, lines } = buildQuestionView(question);

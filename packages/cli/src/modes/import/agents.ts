@@ -78,12 +78,12 @@ export function readAgent(agent: Agent, places: ImportLocations): Found {
   for (const folder of new Set([places.folder, inProject]))
     for (const kind of ["agents", "commands", "prompts"])
       if (listFilesBelow(join(folder, kind), /\.(?:md|toml)$/).length > 0)
-        found.leave(join(folder, kind), "copy what you need: see docs/hooks-skills-commands.md");
+        found.noteLeftOut(join(folder, kind), "copy what you need: see docs/hooks-skills-commands.md");
   if (inProject !== places.folder)
     for (const file of [settingsFile, "settings.local.json"])
       readProjectSettings(found, join(inProject, file), places.withProject);
   for (const { name } of listEntries(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
-    found.leave(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
+    found.noteLeftOut(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
   for (const own of ["memories", join("projects", project, "memory")])
     leaveLearned(found, join(places.folder, own));
@@ -96,19 +96,19 @@ export function readAgent(agent: Agent, places: ImportLocations): Found {
 function readProjectSettings(found: Found, file: string, isWanted: boolean): void {
   if (!isWanted) {
     if (readForeignText(file, found) !== null)
-      found.leave(file, "it lies in the project: add --project to take it");
+      found.noteLeftOut(file, "it lies in the project: add --project to take it");
     return;
   }
   const { permissions, mcpServers, mcp_servers = mcpServers, ...others } = readForeignSettings(file, found);
   addPermissions(found, permissions, true);
   leaveServers(found, mcp_servers);
   for (const key of Object.keys(others))
-    found.leave(`setting ${key} of ${file}`, "write what you need of it into .burin/settings.json");
+    found.noteLeftOut(`setting ${key} of ${file}`, "write what you need of it into .burin/settings.json");
 }
 
 function leaveServers(found: Found, servers: unknown): void {
   for (const alias of Object.keys(toFields(servers)))
-    found.leave(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
+    found.noteLeftOut(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
 }
 
 function readMoreOfClaude(found: Found, { userHome, root }: ImportLocations): void {
@@ -123,7 +123,7 @@ function readMoreOfClaude(found: Found, { userHome, root }: ImportLocations): vo
 function leaveLearned(found: Found, folder: string): void {
   for (const file of listFilesBelow(folder, /\.md$/))
     if (readForeignText(file, found)?.trim())
-      found.leave(file, "what it learned by itself: copy what you need into AGENTS.md");
+      found.noteLeftOut(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
 /** Adds recorded chats. Some folders are named by a hash of the project's path, which only a list can resolve. */

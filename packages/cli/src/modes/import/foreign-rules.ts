@@ -22,7 +22,7 @@ export function addRules(found: Found, given: Fields, isOfProject = false): void
         const rules = convertRules(of, kind).map((rule) => parseRule(rule).text);
         found.rules.push(...rules.map((rule) => ({ list: kind, rule, of, isOfProject })));
       } catch (error) {
-        found.leave(`${kind} ${of}`, error);
+        found.noteLeftOut(`${kind} ${of}`, error);
       }
     }
   }
@@ -79,7 +79,10 @@ export function addPolicies(found: Found, { rule }: Fields): void {
     const { toolName, commandPrefix, decision, priority: _, ...conditions } = one;
     const named = LISTS.get(decision);
     if (named === undefined || toolName === undefined || Object.keys(conditions).length > 0) {
-      found.leave(`policy ${JSON.stringify(one)}`, "it has conditions that a rule of Burin cannot have");
+      found.noteLeftOut(
+        `policy ${JSON.stringify(one)}`,
+        "it has conditions that a rule of Burin cannot have",
+      );
       continue;
     }
     const ends = toTexts(commandPrefix).map((prefix) => `(${prefix.trim()}:*)`);
@@ -96,7 +99,7 @@ export function addPrefixRules(found: Found, source: string): void {
     const named = LISTS.get(decision);
     const commands = splitCommands(pattern);
     if (named === undefined || commands.length === 0)
-      found.leave(whole.split("\n").join(" "), "it is not a list of words");
+      found.noteLeftOut(whole.split("\n").join(" "), "it is not a list of words");
     else addRules(found, { [named]: commands.map((words) => `Bash(${words}:*)`) });
   }
 }

@@ -12,7 +12,7 @@ const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fi
   model: addModel,
   security: (found, security) => {
     if (toFields(toFields(security).auth).apiKey !== undefined)
-      found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
+      found.noteLeftOut("security.auth.apiKey", "keys are not copied: set the variable of the service");
   },
 };
 /** The groups to which the keys of early versions of Gemini CLI and Qwen Code belong now. */
@@ -43,7 +43,7 @@ export function groupSettings(settings: Fields): Fields {
 export function addSettings(found: Found, settings: Fields): void {
   for (const [key, value] of Object.entries(settings)) {
     if (Object.hasOwn(TAKEN, key)) TAKEN[key]?.(found, value, settings);
-    else if (!KNOWN.has(key)) found.leave(`setting ${key}`, WHY_LEFT[key] ?? NO_SUCH_SETTING);
+    else if (!KNOWN.has(key)) found.noteLeftOut(`setting ${key}`, WHY_LEFT[key] ?? NO_SUCH_SETTING);
   }
 }
 
@@ -61,11 +61,11 @@ function addFileNames(found: Found, _value: unknown, settings: Fields): void {
 export function addPermissions(found: Found, given: unknown, isOfProject: boolean): void {
   const { defaultMode, additionalDirectories, allow, ask, deny, ...others } = toFields(given);
   addRules(found, { allow, ask, deny }, isOfProject);
-  for (const key of Object.keys(others)) found.leave(`permissions.${key}`, NO_SUCH_SETTING);
+  for (const key of Object.keys(others)) found.noteLeftOut(`permissions.${key}`, NO_SUCH_SETTING);
   if (typeof defaultMode === "string" && defaultMode !== "default")
-    found.leave(`permissions.defaultMode ${defaultMode}`, "give --approval-mode with each start");
+    found.noteLeftOut(`permissions.defaultMode ${defaultMode}`, "give --approval-mode with each start");
   if (toList(additionalDirectories).length > 0)
-    found.leave("permissions.additionalDirectories", "give --include-directories with each start");
+    found.noteLeftOut("permissions.additionalDirectories", "give --include-directories with each start");
 }
 
 function addTools(found: Found, tools: unknown): void {
@@ -78,8 +78,8 @@ function addTools(found: Found, tools: unknown): void {
       path: ["tools", "exclude"],
       value: excluded.map((name) => findOwnToolName(name) ?? name),
     });
-  if (toTexts(core).length > 0) found.leave("setting tools.core", "name the tools in tools.include");
-  for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
+  if (toTexts(core).length > 0) found.noteLeftOut("setting tools.core", "name the tools in tools.include");
+  for (const key of Object.keys(others)) found.noteLeftOut(`setting tools.${key}`, NO_SUCH_SETTING);
 }
 
 /** Adds a custom service. Services that need an account must be set up in Burin's settings. */
@@ -92,7 +92,7 @@ function addModel(found: Found, model: unknown, settings: Fields): void {
   const address = toText(base_url) || toText(baseUrl);
   const isGemini = typeof model !== "string" && selectedType !== "openai";
   if (address === "" && !isGemini) {
-    found.leave(`model ${name}`, "name it with its service: see docs/models.md");
+    found.noteLeftOut(`model ${name}`, "name it with its service: see docs/models.md");
     return;
   }
   const isResponses = base_url !== undefined && wire_api !== "chat";
@@ -143,15 +143,18 @@ export function addServers(found: Found, given: unknown, literal = /(?!)/): void
   for (const [alias, written] of Object.entries(servers)) {
     const definition = convertDefinition(toFields(written));
     const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
-    if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
+    if (!isUsable) found.noteLeftOut(`MCP server ${alias}`, "it has neither a command nor a URL");
     else if (/\bburin(?:\.cjs)? serve mcp\b/.test([definition.command, definition.args].flat().join(" ")))
-      found.leave(`MCP server ${alias}`, "it is Burin itself");
+      found.noteLeftOut(`MCP server ${alias}`, "it is Burin itself");
     else if (!ALIAS.test(alias))
-      found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
+      found.noteLeftOut(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
     else {
       found.servers.push({ alias, definition });
       for (const key of Object.keys(toFields(written)).filter((one) => !READ.has(one)))
-        found.leave(`${key} of MCP server ${alias}`, WHY_LEFT_OF_SERVER[key] ?? "Burin has no such setting");
+        found.noteLeftOut(
+          `${key} of MCP server ${alias}`,
+          WHY_LEFT_OF_SERVER[key] ?? "Burin has no such setting",
+        );
     }
   }
 }

@@ -50,7 +50,7 @@ export class Found {
   readonly failed: { readonly what: string; readonly why: string }[] = [];
 
   /** Notes that something is not imported. `why` is a text or an error. */
-  leave(what: string, why: unknown): void {
+  noteLeftOut(what: string, why: unknown): void {
     this.left.push({ what, why: describeError(why) });
   }
 }

@@ -17,17 +17,17 @@ export async function run({ own, options }: SubcommandRequest, { output }: Io): 
   const isApplied = own.apply === true;
   const home = resolveBurinHome(process.env);
   const chosen = { home, root, isApplied, isAll: own.all === true, withProject: own.project === true };
-  const offer = async (from: string) => applyImport(await buildOffer(from, chosen), chosen);
+  const applyOffer = async (from: string) => applyImport(await buildOffer(from, chosen), chosen);
   if (own.from === undefined) {
     if (isApplied) throw new UsageError("say whose: burin import --from claude --apply");
-    const all = await Promise.all(Object.keys(AGENTS).map(offer));
+    const all = await Promise.all(Object.keys(AGENTS).map(applyOffer));
     report(output, options.outputFormat, { document: all.map(toPlainOffer), rows: formatOverview(all) });
     return EXIT.done;
   }
   const from = String(own.from);
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
-  const shown = await offer(from);
+  const shown = await applyOffer(from);
   const document = { ...toPlainOffer(shown), applied: isApplied };
   report(output, options.outputFormat, { document, rows: formatRows(shown, isApplied) });
   return shown.found.failed.length === 0 ? EXIT.done : EXIT.failed;
@@ -47,7 +47,7 @@ async function buildOffer(from: string, { home, root, isAll, withProject }: Impo
       const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
       sessions.push(...prepareSession(session, { id, root: held, isKnown: known.has(id) }));
     } else if (isAll)
-      found.leave(
+      found.noteLeftOut(
         session.file,
         session.folder === ""
           ? "its record does not name its folder: give that with --root"
@@ -77,7 +77,7 @@ function leaveElsewhere(found: Found, folders: readonly string[]): void {
   const more = names.length > MAX_FOLDERS_NAMED ? `, and ${names.length - MAX_FOLDERS_NAMED} more` : "";
   const what = `${formatCount(folders.length, "session")} of ${formatCount(names.length, "other folder")}`;
   const where = `${names.slice(0, MAX_FOLDERS_NAMED).join(", ")}${more}`;
-  found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
+  found.noteLeftOut(`${what} (${where})`, "add --all to take them, or name one folder with --root");
 }
 
 /** What is imported besides sessions: the singular noun, the heading, and a function for the lines. */

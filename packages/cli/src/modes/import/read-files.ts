@@ -16,7 +16,7 @@ export function readForeignText(file: string, found: Found): string | null {
       ? unpackFile(file).toString("utf8")
       : readText(file, MAX_BYTES);
   } catch (error) {
-    found.leave(file, error);
+    found.noteLeftOut(file, error);
     return null;
   }
 }
@@ -44,7 +44,7 @@ export function readForeignSettings(file: string, found: Found): Fields {
     if (errors[0] !== undefined) throw new Error(`not valid JSON at character ${errors[0].offset}`);
     return value;
   } catch (error) {
-    found.leave(file, error);
+    found.noteLeftOut(file, error);
     return {};
   }
 }

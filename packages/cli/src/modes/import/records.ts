@@ -49,7 +49,7 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
       if (held === "" && read().steps.length === 0) continue;
       found.sessions.push({ id, file, folder: held, read });
     } catch (error) {
-      found.leave(file, error);
+      found.noteLeftOut(file, error);
     }
   }
 }

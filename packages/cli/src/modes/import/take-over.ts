@@ -86,13 +86,13 @@ export async function applyImport(offer: Offer, { home, root, isApplied }: Impor
     const what = `MCP server ${server.alias}`;
     const add = () => changeSettings(file, ["mcpServers", server.alias], server.definition);
     if (settings.mcpServers[server.alias] !== undefined)
-      taken.leave(what, "your settings have one of that name");
+      taken.noteLeftOut(what, "your settings have one of that name");
     else await write(what, add, () => taken.servers.push(server));
   }
   for (const setting of found.settings) {
     const what = setting.path.join(".");
     const add = () => changeSettings(file, setting.path, setting.value);
-    if (!isUnset(settings, setting.path)) taken.leave(what, "your settings say something else");
+    if (!isUnset(settings, setting.path)) taken.noteLeftOut(what, "your settings say something else");
     else await write(what, add, () => taken.settings.push(setting));
   }
   const words = join(home, basename(settings.context.fileNames[0] ?? "AGENTS.md"));

@@ -84,7 +84,7 @@ export class App implements Desk {
     this.host = new SessionHost({
       options,
       hear: (event) => {
-        this.questions.hear(event);
+        this.questions.followEvent(event);
         this.work.hear(event);
         this.#facts.hear(event);
       },
@@ -169,7 +169,7 @@ export class App implements Desk {
 
   async change(session: CommonOptions["session"]): Promise<void> {
     const past = await this.host.change(session);
-    this.transcript.begin(this.host.modelName ?? "");
+    this.transcript.beginSession(this.host.modelName ?? "");
     this.work.showPast(past);
     this.view.soon();
   }
@@ -264,7 +264,7 @@ export class App implements Desk {
       await this.host.readSettings();
     }
     const past = await this.host.open();
-    this.transcript.begin(this.host.modelName ?? "");
+    this.transcript.beginSession(this.host.modelName ?? "");
     // A screen reader gets no card and no status line, so print what they would show.
     if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
     if (look.isSpoken) this.note(`${this.#status().model} · ${say(`mode.short.${this.#status().mode}`)}`);

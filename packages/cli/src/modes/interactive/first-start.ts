@@ -38,7 +38,7 @@ export async function showDemo(desk: Desk): Promise<void> {
   process.once("exit", () => rmSync(demo.top, { recursive: true, force: true }));
   await desk.host.openDemo(demo);
   const { session } = desk;
-  desk.transcript.begin(demo.model.name);
+  desk.transcript.beginSession(demo.model.name);
   desk.note(say("demo.begin", { root: demo.root }));
   const servers = describeServers();
   await desk.work.submit(demo.prompt);

@@ -115,7 +115,7 @@ export class Work {
   /** Shows the past events of a resumed session. */
   showPast(past: readonly AgentEvent[]): void {
     const { transcript, view, session } = this.#desk;
-    for (const event of past) transcript.hear(event, performance.now());
+    for (const event of past) transcript.applyEvent(event, performance.now());
     if (past.length > 0) transcript.leaveOpenCalls();
     this.#isCutOff = isOpenEnded(past) && session?.questions.length === 0;
     if (this.#isCutOff) this.#desk.note(say("resume.cutOff"));
@@ -190,7 +190,7 @@ export class Work {
     const { transcript, shown, view, questions } = this.#desk;
     if (questions.open.length > 0) this.#askedAt ??= performance.now();
     else this.#goOn();
-    transcript.hear(event, performance.now());
+    transcript.applyEvent(event, performance.now());
     if (event.type === "text" && event.role === "user") {
       const at = shown.waiting.findIndex(({ sent }) => sent === event.text);
       if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);

@@ -38,7 +38,8 @@ export async function run({ words, own, options }: SubcommandRequest, { output }
   const [action = "list", first, second, tooMuch] = words;
   const ground = { home: resolveBurinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
-  if (action === "add" && first !== undefined) await offer(resolveSource([first, second]), null, ground);
+  if (action === "add" && first !== undefined)
+    await showAndInstall(resolveSource([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
   else if (action === "list" && first === undefined) list(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
@@ -85,7 +86,7 @@ async function update(name: string | undefined, ground: PluginContext): Promise<
   if (all.length === 0) ground.output.out(joinLines(NONE));
   for (const before of all) {
     try {
-      await offer([before.source].flat() as unknown as Source, before, ground);
+      await showAndInstall([before.source].flat() as unknown as Source, before, ground);
     } catch (error) {
       if (!(error instanceof UsageError) || name !== undefined) throw error;
       ground.output.note(formatNote(`${before.name}: ${error.message}`));
@@ -96,26 +97,34 @@ async function update(name: string | undefined, ground: PluginContext): Promise<
 }
 
 /** Shows what a plugin adds, or what is new in an installed one, and installs it on request. */
-async function offer(source: Source, before: InstalledPlugin | null, ground: PluginContext): Promise<void> {
+async function showAndInstall(
+  source: Source,
+  before: InstalledPlugin | null,
+  ground: PluginContext,
+): Promise<void> {
   const { home, isApplied, output } = ground;
-  const tell = (text: string) => output.out(joinLines(text));
+  const printText = (text: string) => output.out(joinLines(text));
   await usePlugin(source, async (folder, left) => {
     const plugin = toSettings(await readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
         throw new UsageError(`the source of ${before.name} now has another plugin: ${plugin.name}.`);
-      if (plugin.fingerprint === before.fingerprint) return tell(`${formatTitle(before)}: nothing is new.`);
-      tell(`Instead of ${formatTitle(before)} (files ${before.fingerprint}):`);
+      if (plugin.fingerprint === before.fingerprint)
+        return printText(`${formatTitle(before)}: nothing is new.`);
+      printText(`Instead of ${formatTitle(before)} (files ${before.fingerprint}):`);
     }
     output.out(joinLines(...describePlugin(plugin)));
     // Look again under the lock: the plugin may have been updated or removed in the meantime.
-    const now = () => (before === null ? null : findInstalled(before.name, ground));
-    const take = () => install({ plugin, source, before: now(), isApplied }, home);
-    await (isApplied ? withPluginLock(home, take) : take());
+    const findCurrent = () => (before === null ? null : findInstalled(before.name, ground));
+    const installPlugin = () => install({ plugin, source, before: findCurrent(), isApplied }, home);
+    await (isApplied ? withPluginLock(home, installPlugin) : installPlugin());
     const isNew = before === null;
     if (!isApplied)
-      tell(`Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`);
-    else tell(isNew ? `Installed. To take it away again: burin plugins remove ${plugin.name}` : "Updated.");
+      printText(
+        `Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`,
+      );
+    else
+      printText(isNew ? `Installed. To take it away again: burin plugins remove ${plugin.name}` : "Updated.");
   });
 }
 

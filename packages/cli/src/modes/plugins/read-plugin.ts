@@ -250,11 +250,11 @@ function findRuleFault(tools: unknown): string | null {
 async function readFiles(root: string): Promise<Map<string, PluginFile>> {
   const files = new Map<string, PluginFile>();
   let left = MAX_ALL_BYTES;
-  const look = async (folder: string): Promise<void> => {
+  const readFolder = async (folder: string): Promise<void> => {
     const entries = readdirSync(folder, { withFileTypes: true });
     for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && entry.name !== ".git") await look(path);
+      if (entry.isDirectory() && entry.name !== ".git") await readFolder(path);
       if (!entry.isFile()) continue;
       left -= statSync(path).size;
       if (files.size === MAX_FILES) throw new UsageError(`A plugin may have ${MAX_FILES} files at most.`);
@@ -263,7 +263,7 @@ async function readFiles(root: string): Promise<Map<string, PluginFile>> {
     }
   };
   try {
-    await look(root);
+    await readFolder(root);
     return files;
   } catch (error) {
     throw new UsageError(describeError(error));

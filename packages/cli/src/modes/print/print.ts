@@ -21,15 +21,15 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   // Load the code for models while the settings are read.
   const loading = import("./find-model.ts");
   const { settings, isTrusted, notices } = await openSettings(options);
-  const tell = async (message: string) => {
+  const reportNotice = async (message: string) => {
     const notice = { type: "notice" as const, message };
     const report = await openReport(options, io.output);
     if (report === null) io.output.out(`${JSON.stringify(notice)}\n`);
-    else report.tell(notice);
+    else report.reportEvent(notice);
   };
-  for (const message of notices) await tell(message);
+  for (const message of notices) await reportNotice(message);
   const { openModel, notice } = await (await loading).findModels(settings);
-  if (notice !== null) await tell(notice);
+  if (notice !== null) await reportNotice(notice);
   const session = openSession({
     ...buildSessionOptions(options, { settings, isTrusted }),
     openModel,
@@ -99,9 +99,9 @@ async function runPrompt(
   let said: PartListUnion | null = prompt && prompt + piped;
   if (prompt?.includes("@")) {
     const { expandMentions } = await import("../../commands/at-files.ts");
-    const tell = (fault: string) => io.output.note(formatNote(fault));
+    const printFault = (fault: string) => io.output.note(formatNote(fault));
     const folders = [options.root, ...options.includeDirectories] as const;
-    said = await expandMentions(prompt, { session, folders, tell, piped }, signal);
+    said = await expandMentions(prompt, { session, folders, tell: printFault, piped }, signal);
   }
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
@@ -109,7 +109,7 @@ async function runPrompt(
     if (here.isOver) return document;
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
-    report?.tell(event);
+    report?.reportEvent(event);
     if (event.type === "notice") told.add(event.message);
   }
   document.durationMs = Math.round((process.uptime() - startedAt) * 1000);

@@ -126,17 +126,17 @@ export class StreamInput implements PromptInput {
   }
 
   /** Reports questions. Once stdin has ended, answers them with null, because nobody can answer any more. */
-  async #follow(session: Session): Promise<void> {
+  async #reportQuestions(session: Session): Promise<void> {
     const isTold = this.#options.outputFormat === "stream-json";
     for await (const { event } of session.events()) {
       if (event.type !== "question") continue;
-      if (!isTold) this.#tell(event);
+      if (!isTold) this.#printEvent(event);
       if (this.#hasEnded) session.answer(event.id, null);
     }
   }
 
   #listen(session: Session): void {
-    if (this.#options.asksOnStdin) void this.#follow(session);
+    if (this.#options.asksOnStdin) void this.#reportQuestions(session);
     const lines = openStdinLines();
     const end = (): void => {
       this.#hasEnded = true;
@@ -193,11 +193,11 @@ export class StreamInput implements PromptInput {
     const message = `line ${line} of stdin: ${why}`;
     session.note({ type: "input_error", line, message });
     if (this.#options.outputFormat === "json")
-      this.#tell({ status: "error", result: "", error: { type: "input", line, message } });
+      this.#printEvent({ status: "error", result: "", error: { type: "input", line, message } });
     if (this.#options.outputFormat === "text") this.#io.output.note(formatNote(message));
   }
 
-  #tell(value: object): void {
+  #printEvent(value: object): void {
     this.#io.output.out(`${JSON.stringify(value)}\n`);
   }
 }

@@ -35,9 +35,9 @@ export class TextReport {
     return this.#output.isTerminal && !this.#isJson && !this.#options.isQuiet;
   }
 
-  tell(event: AgentEvent): void {
-    if (event.type === "notice") this.#note(formatNote(event.message));
-    if (event.type === "text" && event.role === "model") this.#hear(event.text);
+  reportEvent(event: AgentEvent): void {
+    if (event.type === "notice") this.#printNote(formatNote(event.message));
+    if (event.type === "text" && event.role === "model") this.#addText(event.text);
     if (event.type === "tool_call") this.#noteRefusal(event.call);
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
   }
@@ -68,7 +68,7 @@ export class TextReport {
     for (const rule of widths?.exact ?? grants) this.#rules.add(rule);
   }
 
-  #hear(text: string): void {
+  #addText(text: string): void {
     if (!this.#isLive) {
       this.#words += text;
       return;
@@ -80,7 +80,7 @@ export class TextReport {
   #tellCall(call: Call): void {
     const words = this.#words.trim();
     this.#words = "";
-    if (words !== "") this.#note(insertJoiners(words));
+    if (words !== "") this.#printNote(insertJoiners(words));
     if (call.status === "executing" && call.display === undefined) {
       this.#dim(`> ${visible(call.description)}`);
     }
@@ -95,10 +95,10 @@ export class TextReport {
   }
 
   #dim(text: string): void {
-    this.#note(this.#output.styled("dim", text));
+    this.#printNote(this.#output.styled("dim", text));
   }
 
-  #note(text: string): void {
+  #printNote(text: string): void {
     this.#endLine();
     this.#output.note(text);
   }

@@ -20,21 +20,24 @@ export function buildCompactionText(
   size: ContextSize,
 ): string {
   let left = Math.max(mostTokens - size.ofText(HEAD), 0);
-  const take = (text: string, shareOfRest: number): string => {
+  const takeShare = (text: string, shareOfRest: number): string => {
     const taken = truncateToTokens(text, Math.floor(left * shareOfRest), size);
     left = Math.max(left - size.ofText(taken), 0);
     return taken;
   };
-  const task = take(record.prompts.at(-1) ?? "", 0.7);
-  const todos = take(record.openTodos.map((todo) => `- [${todo.status}] ${todo.content}`).join("\n"), 0.5);
-  const files = take(record.changedFiles.map(formatFileLine).join("\n"), 0.5);
-  const instructions = take(contextTexts.join("\n\n"), 0.6);
-  const account = take(summary, 0.8);
+  const task = takeShare(record.prompts.at(-1) ?? "", 0.7);
+  const todos = takeShare(
+    record.openTodos.map((todo) => `- [${todo.status}] ${todo.content}`).join("\n"),
+    0.5,
+  );
+  const files = takeShare(record.changedFiles.map(formatFileLine).join("\n"), 0.5);
+  const instructions = takeShare(contextTexts.join("\n\n"), 0.6);
+  const account = takeShare(summary, 0.8);
   const earlier: string[] = [];
   for (const prompt of record.prompts.slice(0, -1).reverse()) {
     const text = `- ${prompt}`;
     if (size.ofText(text) > left) break;
-    earlier.unshift(take(text, 1));
+    earlier.unshift(takeShare(text, 1));
   }
   const sections = [
     instructions,

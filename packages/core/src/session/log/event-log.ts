@@ -78,7 +78,7 @@ export class EventLog {
   /** Adds an event to the log and sends it to the readers. `seen` is what the model learned about files with it. */
   note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     if (this.#needsLine(event)) this.add(event, at, seen);
-    this.tell(event, at);
+    this.sendToReaders(event, at);
   }
 
   /** Adds an event only to the log; see `tell`. */
@@ -95,7 +95,7 @@ export class EventLog {
   }
 
   /** Sends an event only to the readers, not to the log. */
-  tell(event: AgentEvent, at = new Date().toISOString()): void {
+  sendToReaders(event: AgentEvent, at = new Date().toISOString()): void {
     for (const follower of this.#followers) follower.push({ n: this.lastNumber, at, event });
   }
 

@@ -85,7 +85,7 @@ export class Telemetry {
     else if (event.type === "thought") this.#noteReply("", at);
     else if (event.type === "usage") this.#noteUsage(event, at);
     else if (event.type === "tool_call") this.#noteCall(event.call, at);
-    else if (event.type === "subagent_call") this.#follow(event.call, at, event);
+    else if (event.type === "subagent_call") this.#followCall(event.call, at, event);
     else if (event.type === "question") {
       const kind = { "burin.question.kind": event.confirmation.kind };
       const parent = this.#calls.get(event.callId ?? "");
@@ -160,11 +160,11 @@ export class Telemetry {
   #noteCall(call: ToolCall, at: number): void {
     // If the service reports no token count, this call shows that the reply has ended.
     this.#endChat(at, {});
-    this.#follow(call, at);
+    this.#followCall(call, at);
     if (isAnswered(call)) this.#asked = at;
   }
 
-  #follow(
+  #followCall(
     call: Called & { readonly llmContent?: unknown },
     at: number,
     by?: { readonly agent: string; readonly parentCallId?: string },

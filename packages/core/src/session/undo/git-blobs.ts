@@ -26,7 +26,7 @@ export function readBlobs(
     const git = new GitWork(repository, { roots: [root], environment, passEnvironment: [] });
     const sizes = new Map(contents.map(({ git: id = "", bytes }) => [id, bytes]));
     const blobs = [...sizes].map(([id, bytes]) => ({ id, bytes }));
-    const take = (id: string, bytes: Buffer) => {
+    const storeBlob = (id: string, bytes: Buffer) => {
       const whole = fitLineEnds(bytes, sizes.get(id) ?? 0);
       if (whole !== null) names.set(id, kept.storeBytes(whole));
     };
@@ -35,7 +35,7 @@ export function readBlobs(
       names.set(id, name);
       return join(folder, name);
     };
-    git.readBlobs(blobs, { take, fileFor: reserveFile });
+    git.readBlobs(blobs, { take: storeBlob, fileFor: reserveFile });
   }
   return names;
 }

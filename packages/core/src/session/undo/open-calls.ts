@@ -103,7 +103,7 @@ export class OpenCalls {
     return path;
   }
 
-  end(path: string): void {
+  endCall(path: string): void {
     rmSync(path, { force: true });
     this.#open.delete(path);
     if (this.#open.size > 0) return;

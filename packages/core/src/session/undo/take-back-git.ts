@@ -160,8 +160,8 @@ function lockIndex(files: readonly FileChange[], change: GitChange, place: GitLo
     rmSync(draft, { force: true });
     throw readErrorCode(error) === "EEXIST" ? createRefusal(`git is at work there: ${lock} exists`) : error;
   }
-  const settle = () => (own.before === null ? rmSync(index, { force: true }) : renameSync(lock, index));
-  return { settle, release };
+  const replaceIndex = () => (own.before === null ? rmSync(index, { force: true }) : renameSync(lock, index));
+  return { settle: replaceIndex, release };
 }
 
 /** Removes locks of an undo that was killed. */

@@ -80,8 +80,8 @@ export async function undoChange(
   const file = isWithin(change.file, place.root) ? relative(place.root, change.file) : change.file;
   if (isBehindRefused) return { file, what: "refused", reason: "what came later could not be taken back" };
   try {
-    const apply = () => applyStep({ change, place, now: readCurrentContent(change.file) });
-    return { file, what: await lockPath(change.file, apply) };
+    const applyChange = () => applyStep({ change, place, now: readCurrentContent(change.file) });
+    return { file, what: await lockPath(change.file, applyChange) };
   } catch (thrown) {
     if (!(thrown instanceof WorkspaceError) && readErrorCode(thrown) === undefined) throw thrown;
     return { file, what: "refused", reason: describeError(toWorkspaceError(thrown, change.file)) };

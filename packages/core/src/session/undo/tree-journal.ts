@@ -73,7 +73,7 @@ export class TreeJournal {
     try {
       return await work();
     } finally {
-      if (open) await this.#inTurn(() => this.#end(open));
+      if (open) await this.#inTurn(() => this.#endCall(open));
     }
   }
 
@@ -120,7 +120,7 @@ export class TreeJournal {
     return null;
   }
 
-  async #end(open: OpenCall): Promise<void> {
+  async #endCall(open: OpenCall): Promise<void> {
     const { id, call, state: before, tails, file } = open;
     const { root, request } = this.#needs;
     const news = describeNewPrograms(open.programs, readPrograms(request.roots), root);
@@ -138,7 +138,7 @@ export class TreeJournal {
       this.#tellOfGaps(changes);
     }
     this.#states.forgetRecent(after);
-    this.#open.end(file);
+    this.#open.endCall(file);
     if (this.#needs.signal.aborted) this.#open.close();
   }
 

@@ -133,7 +133,7 @@ export class TreeStates {
     const room = new CopyBudget();
     for (const { path, stamp, bytes } of bySize) {
       if (bytes > MAX_UNDO_BYTES) this.#reasons.set(path, TOO_LARGE);
-      else if (!room.take(bytes)) this.#reasons.set(path, TOO_MUCH);
+      else if (!room.allowCopy(bytes)) this.#reasons.set(path, TOO_MUCH);
       else this.#keepContent(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }
@@ -223,7 +223,7 @@ export class TreeStates {
     const room = new CopyBudget();
     for (const [path, stamp] of this.#findInGit(unknown, state)) {
       const { bytes } = parseStamp(stamp);
-      if (bytes <= mostBytes && room.take(bytes)) this.#keepContent(path, stamp);
+      if (bytes <= mostBytes && room.allowCopy(bytes)) this.#keepContent(path, stamp);
       else this.#recognizeContent(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }
@@ -265,7 +265,7 @@ class CopyBudget {
   #count = 0;
   readonly #until = performance.now() + LONGEST_COPYING_MS;
 
-  take(bytes: number): boolean {
+  allowCopy(bytes: number): boolean {
     const isInTime = this.#count < MIN_COPIED || performance.now() <= this.#until;
     if (!isInTime || bytes > this.#bytes) return false;
     this.#bytes -= bytes;

@@ -106,6 +106,6 @@ function findStart({ home, root, only = "", last, afterTurn = 0 }: UndoOptions):
   const isPrompt = (event: AgentEvent) => event.type === "text" && event.role === "user";
   if (last === "prompt") return records.findLast(({ event }) => isPrompt(event))?.at ?? null;
   const count = new TurnCount();
-  const starts = records.flatMap(({ event, at }) => (count.follow(event).isFirst ? [at] : []));
+  const starts = records.flatMap(({ event, at }) => (count.countEvent(event).isFirst ? [at] : []));
   return (last === "turn" ? starts.at(-1) : starts[afterTurn]) ?? null;
 }

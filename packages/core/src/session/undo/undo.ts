@@ -147,7 +147,7 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
   const ledger = await openWriteLedger(home);
   const { beginWrite } = ledger;
   const { onChange } = journal;
-  const note = (change: Pick<FileChange, "file" | "before" | "after">) =>
+  const noteChange = (change: Pick<FileChange, "file" | "before" | "after">) =>
     journal.appendLine({
       type: "change",
       id: createChangeId(folder),
@@ -159,7 +159,7 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
     journal.appendLine({ type: "git", id: gitId, change });
   const { environment = {} } = options;
   const removed = new Set(begun?.changes.flatMap(({ file, after }) => (after === null ? file : [])));
-  const place = { folder, root, home, onChange, beginWrite, note, noteGit, environment, removed };
+  const place = { folder, root, home, onChange, beginWrite, note: noteChange, noteGit, environment, removed };
   const { files, of, partOf } = await undoAll(chosen, place).finally(ledger.close);
   const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
   try {
