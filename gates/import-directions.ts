@@ -8,7 +8,7 @@ import { findModuleUses } from "./syntax.ts";
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contract: [
-    "or-else.ts",
+    "with-fallback.ts",
     "text",
     "async",
     "patterns",

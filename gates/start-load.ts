@@ -28,7 +28,7 @@ const LATE_MODULES = [
   "packages/contract/src/settings/settings-schema.ts",
   "packages/core/src/session/telemetry/otlp.ts",
   "packages/core/src/session/telemetry/telemetry.ts",
-  "packages/core/src/text/changing.ts",
+  "packages/core/src/text/edit-code.ts",
   "packages/files/src/workspace/diff.ts",
   "packages/edit-match/src/edit-match.ts",
   "packages/commands/src/machine.ts",

@@ -10,7 +10,6 @@ export { APPROVAL_MODES } from "@burin/contract/approval-mode";
 export { once } from "@burin/contract/async/once";
 export { findSchemaError } from "@burin/contract/messages/check-schema";
 export type { ObjectSchema } from "@burin/contract/messages/message";
-export { withFallback } from "@burin/contract/or-else";
 export { type Settings, SettingsError } from "@burin/contract/settings/settings";
 export { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
 export { describeError } from "@burin/contract/text/error-message";
@@ -25,6 +24,7 @@ export {
   type GrantWidth,
   resolveToolKind,
 } from "@burin/contract/tools";
+export { withFallback } from "@burin/contract/with-fallback";
 export { appendLine } from "@burin/files/disk/append-line";
 export { changeHomeFile } from "@burin/files/disk/home-file";
 export { makeFolders } from "@burin/files/disk/make-folders";

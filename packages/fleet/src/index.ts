@@ -4,6 +4,7 @@ import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./
 import { LONE_MARK, receiveFromStarter, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { removeAll } from "./remove.ts";
+import { isFullDisk } from "./retry-queries.ts";
 import { followRun, readRun } from "./run.ts";
 import { readStanding } from "./standing.ts";
 import type { Store } from "./store.ts";
@@ -20,7 +21,6 @@ import {
   showRunResults,
   showStatus,
 } from "./task-commands.ts";
-import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetOptions, type FleetRequest, TaskError };
 

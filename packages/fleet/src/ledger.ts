@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core/sessions";
 import type { Pool } from "pg";
+import { retryUntilAvailable } from "./retry-queries.ts";
 import { readRunName, type Spent } from "./steps.ts";
-import { retryUntilAvailable } from "./when-it-passes.ts";
 
 /** The pause if a service that refused a request did not say how long to wait. */
 const PAUSE_MS = 2000;

@@ -8,6 +8,7 @@ import { type BaseFolder, type BaseFolders, copyBase, createPatch } from "./base
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { FleetOptions } from "./ground.ts";
 import type { Ledger } from "./ledger.ts";
+import { isFullDisk } from "./retry-queries.ts";
 import { runCommand } from "./run-command.ts";
 import {
   addSpent,
@@ -25,7 +26,6 @@ import {
 } from "./steps.ts";
 import { SESSION_HOME, type TaskFolders } from "./task-folders.ts";
 import { MARK_VARIABLE } from "./task-memory.ts";
-import { isFullDisk } from "./when-it-passes.ts";
 
 const FULL_DISK_MS = 2000;
 

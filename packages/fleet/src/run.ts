@@ -12,11 +12,11 @@ import { countByState, readSubmissions, readTaskStates, type TaskState } from ".
 import { readWholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
+import { retryUntilAvailable } from "./retry-queries.ts";
 import { formatCount, formatCounts, formatStanding, formatTable } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
 import { findNameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
-import { retryUntilAvailable } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
 const MAX_TASK_BYTES = 100_000_000;

@@ -7,7 +7,7 @@ import { CANCELLED_TABLE, openClient, prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
 import { PAGE_TABLE } from "./page-data.ts";
-import { retryUntilAvailable } from "./when-it-passes.ts";
+import { retryUntilAvailable } from "./retry-queries.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 

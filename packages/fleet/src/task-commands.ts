@@ -12,10 +12,10 @@ import {
   type TaskState,
 } from "./engine-tables.ts";
 import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
+import { retryUntilAvailable } from "./retry-queries.ts";
 import { formatCount, formatStanding, formatTable, isOver, isWaiting } from "./states.ts";
 import { parseRecords, readRunName, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
-import { retryUntilAvailable } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
 export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";

@@ -22,10 +22,10 @@ import {
 import { readSnapshot } from "./engine-tables.ts";
 import type { LiveTask } from "./live-task.ts";
 import { assertOwned, startWatch } from "./ownership.ts";
+import { isTemporary, retryUntilAvailable } from "./retry-queries.ts";
 import { SignOfLife } from "./sign-of-life.ts";
 import { createWaitingEnd, type Step, type Submission, type TaskEnd } from "./steps.ts";
 import type { Store } from "./store.ts";
-import { isTemporary, retryUntilAvailable } from "./when-it-passes.ts";
 
 /**
  * The attempts at a task are counted by its progress; see `LiveTask`. This limit is for tasks that never get that far.

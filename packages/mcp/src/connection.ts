@@ -1,6 +1,6 @@
 import { rejectOnAbort, runWithTimeout } from "@burin/contract/async/wait";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { createUnavailableError, describeReason, McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";

@@ -1,7 +1,7 @@
 import type { PartUnion } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
+import { withFallback } from "@burin/contract/with-fallback";
 import { detectMediaKind, isSvg, SVG_MIME_TYPE } from "@burin/files/workspace/media-kind";
 
 /** The most base64 characters of all media in one result. */

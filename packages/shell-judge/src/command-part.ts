@@ -8,8 +8,8 @@ import type {
   SimpleCommand,
 } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { findPrintedNames } from "./handed-names.ts";
 import { createPartVerdict, isAlwaysAsked, isProtected, type JudgedCommand } from "./part-verdict.ts";
+import { findPrintedNames } from "./printed-names.ts";
 import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
 import { readHandedPaths } from "./programs/find.ts";
 import {
@@ -29,9 +29,9 @@ import {
   listLaunches,
   SHELLS,
 } from "./programs/launches.ts";
-import { listDeletedPaths } from "./programs/other-programs.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { readAttachedValue } from "./programs/simple-programs.ts";
+import { listDeletedPaths } from "./programs/task-programs.ts";
 import { findBeyondRow, findWideRow } from "./programs/wide-rules.ts";
 import { createSet } from "./tables.ts";
 import type { PartVerdict } from "./verdict.ts";

@@ -2,8 +2,8 @@ import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, isBashLike, type Launch, listLaunches, SHELLS } from "./programs/launches.ts";
-import { STARTING_OPTION } from "./programs/other-programs.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
+import { STARTING_OPTION } from "./programs/task-programs.ts";
 import { findRow, repeatRow } from "./tables.ts";
 
 /** The words of one command that would run. null stands for any number of unknown words. */

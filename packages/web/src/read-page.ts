@@ -1,4 +1,4 @@
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { decodeBytes } from "@burin/files/encodings/encodings";
 import { detectFormat } from "@burin/files/encodings/text-format";
 import type { PageFormat, RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";

@@ -1,5 +1,5 @@
 import { once } from "@burin/contract/async/once";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 
 /** Shared by sessions: the process ends for all of them at once. */
 const exitHandlers = new Set<() => void>();

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
 import { getOrCreate } from "@burin/contract/async/once";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { isInFolders } from "@burin/files/disk/disk-looks";
 import { findProgram, SYSTEM_FOLDERS, splitPathFolders } from "./shell-program.ts";
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync } from "node:fs";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readProcStart } from "./process-table.ts";
 
 const FIRST_DESCRIPTOR = 3;

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadLink } from "@burin/files/disk/disk-looks";
 import { type ProcessEntry, readSocketTable } from "./process-table.ts";
 

@@ -3,7 +3,7 @@ import { chmod, open, readdir, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir, uptime } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { appendLine } from "@burin/files/disk/append-line";
 import { resolveExisting, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";

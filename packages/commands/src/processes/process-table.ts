@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { constants } from "node:os";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadLink } from "@burin/files/disk/disk-looks";
 
 export interface ProcessEntry {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { listProcesses, type ProcessEntry, readStartVariable } from "./process-table.ts";
 
 /** The variable that every child of Burin inherits; a Burin inside adds its own value. */

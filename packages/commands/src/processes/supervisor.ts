@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { startTimeout } from "@burin/contract/async/wait";
 import type { ProgramRequest } from "@burin/contract/machine/file-helpers";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { randomName } from "@burin/files/disk/random-name";
 import { runAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";

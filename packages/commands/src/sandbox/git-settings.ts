@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
 import type { GitTriggers } from "@burin/shell-judge";

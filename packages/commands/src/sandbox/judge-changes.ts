@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";

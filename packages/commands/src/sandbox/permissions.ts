@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
 import { randomName } from "@burin/files/disk/random-name";
 import { findProcess, identifySystem, mayBeRunning, type NotedProcess } from "../processes/process-table.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries, tryReadLink, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { type CommandEnvironment, listGitFiles, listSettingsFiles } from "./git-view.ts";

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import type { TakenBack } from "../processes/limited-program.ts";
 import { findSettingsAccess, NO_ACCESS, type WritableSettings } from "./git-settings.ts";

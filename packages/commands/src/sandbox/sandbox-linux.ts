@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";

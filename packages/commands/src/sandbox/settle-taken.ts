@@ -1,5 +1,5 @@
 import { dirname, relative } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";

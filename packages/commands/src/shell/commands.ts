@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { chooseShell, findProgram } from "../processes/shell-program.ts";
 import type { CommandRequest, CommandsOptions } from "./command-request.ts";

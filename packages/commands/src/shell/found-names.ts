@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import type { NameSource } from "@burin/shell-judge";
 import { buildReadOnlyEnvironment, runGit } from "../git/git-programs.ts";

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { randomName } from "@burin/files/disk/random-name";
 
 /** Both ends of one pipe. The receiver closes both. */

@@ -1,4 +1,4 @@
-import { withFallback } from "../or-else.ts";
+import { withFallback } from "../with-fallback.ts";
 import type { JsonSchema } from "./message.ts";
 import { type CheckOptions, findSchemaFaults, type SchemaFault } from "./schema-faults.ts";
 import { type JsonRecord, parseJson } from "./untrusted-json.ts";

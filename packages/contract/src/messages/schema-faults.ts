@@ -1,4 +1,4 @@
-import { withFallback } from "../or-else.ts";
+import { withFallback } from "../with-fallback.ts";
 import type { JsonSchema } from "./message.ts";
 import { isRecord, type JsonRecord, stringifySorted } from "./untrusted-json.ts";
 

@@ -1,4 +1,4 @@
-import { withFallback } from "../or-else.ts";
+import { withFallback } from "../with-fallback.ts";
 
 /** A JSON object from outside, with unchecked values. */
 export type JsonRecord = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { withFallback } from "../or-else.ts";
+import { withFallback } from "../with-fallback.ts";
 
 /** Matches the message of a Node system error, such as `EACCES: permission denied, open '/a/b'`. */
 const OF_SYSTEM = /^(E[A-Z0-9]{2,}): ([^,]+), \w+(?: '.*')?$/s;

@@ -1,4 +1,3 @@
-import { withFallback } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type {
   ChoiceQuestion,
@@ -10,6 +9,7 @@ import type {
   GrantWidth,
   GrantWidths,
 } from "@burin/contract/tools";
+import { withFallback } from "@burin/contract/with-fallback";
 import { type GrantSubject, listGrantSubjects } from "./grant-subjects.ts";
 
 /** A question as a user sees it. Every string is safe to show, and everything that is left out is counted. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { arch, type } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { chooseShell, findProgram } from "@burin/commands/processes/shell-program";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readText } from "@burin/files/disk/regular-file";
 import type { Home } from "./home.ts";
 

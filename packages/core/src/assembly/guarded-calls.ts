@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { isAnswered, type ToolCall, toToolResult } from "@burin/contract/tool-call";
 import type { Approval, Confirmation, Question, RunContext, Tool, ToolResult } from "@burin/contract/tools";
 import type { CallIds } from "../scheduler/call-ids.ts";
+import { wrapListener } from "../scheduler/checked-tool.ts";
 import { readAnswer } from "../scheduler/decision.ts";
 import { Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts";
-import { wrapListener } from "../scheduler/sound-tool.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 
 /** The flow of one toolbox or session, except for the registry in which calls are looked up. */

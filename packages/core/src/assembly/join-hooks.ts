@@ -1,4 +1,4 @@
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { once } from "@burin/contract/async/once";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { JoinedJournal } from "./join-journal.ts";

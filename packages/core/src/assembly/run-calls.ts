@@ -33,7 +33,7 @@ interface Flow {
   readonly callIds: CallIds;
 }
 
-const loadToolWrapper = once(() => import("../scheduler/sound-tool.ts"));
+const loadToolWrapper = once(() => import("../scheduler/checked-tool.ts"));
 
 /** Runs calls outside any history. Each gets one answer, in the order of the calls. */
 export async function callAll(

@@ -1,4 +1,4 @@
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { once } from "@burin/contract/async/once";
 import { runWithEitherSignal, wait } from "@burin/contract/async/wait";
 import { describeError } from "@burin/contract/text/error-message";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { MachineCommands } from "@burin/commands/machine";
 import { openWorkspace } from "@burin/commands/node-machine";
 import { type ApprovalMode, CurrentMode, pickStricterMode } from "@burin/contract/approval-mode";
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";

@@ -15,7 +15,7 @@ import {
 } from "@burin/contract/tools";
 import type { PartVerdict, Verdict } from "@burin/shell-judge";
 import { formatHostGrant } from "../approval/host-grants.ts";
-import { MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT } from "./sound-tool.ts";
+import { MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT } from "./checked-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 

@@ -3,7 +3,6 @@ import { runWithEitherSignal } from "@burin/contract/async/wait";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import { type FunctionCall, joinText, type PartListUnion } from "@burin/contract/messages/message";
 import { isTooDeep } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
 import { describeError } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
@@ -16,6 +15,7 @@ import type {
   ToolError,
   ToolKind,
 } from "@burin/contract/tools";
+import { withFallback } from "@burin/contract/with-fallback";
 import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
@@ -37,9 +37,9 @@ import {
   runWithTimeout,
   toToolError,
 } from "./call-outcome.ts";
+import { flowTool, type SafeCall, type SafeTool } from "./checked-tool.ts";
 import type { CallQuestion, SubagentRef } from "./decision.ts";
 import type { Questions } from "./questions.ts";
-import { flowTool, type SafeCall, type SafeTool } from "./sound-tool.ts";
 
 export interface SchedulerOptions {
   readonly registry: ToolRegistry;

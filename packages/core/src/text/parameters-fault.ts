@@ -1,6 +1,6 @@
 import { isStandardSchema } from "@burin/contract/messages/schema-types";
 import { isRecord, isTooDeep } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 
 const MAX_SCHEMA_BYTES = 256 * 1024;
 export const MAX_NESTING = 60;

@@ -28,9 +28,9 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
-import { resolveUserPath } from "@burin/files/paths/meant-path";
+import { resolveUserPath } from "@burin/files/paths/user-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import { writeMerging } from "../text/until-landed.ts";
+import { writeMerging } from "../text/write-merging.ts";
 
 const ONE_EDIT = object(["old_string", "new_string"], {
   old_string: text(undefined, NON_EMPTY),
@@ -81,7 +81,7 @@ type Placed = Pick<Matched, "replacements" | "stage">;
 type WithFailure<Value> = Promise<Value | ToolError>;
 
 /** Loaded with the first edit, because it is a lot of code that most starts of Burin do not need. */
-const loadChanging = once(() => import("../text/changing.ts"));
+const loadChanging = once(() => import("../text/edit-code.ts"));
 
 /** The smallest possible read. It is used to find out why a file cannot be read. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };

@@ -7,7 +7,7 @@ import {
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { writeMerging } from "../text/until-landed.ts";
+import { writeMerging } from "../text/write-merging.ts";
 
 const PARAMETERS = closedObject(["fact"], {
   fact: text("One self-contained sentence.", { minLength: 1, maxLength: 2000 }),

@@ -3,7 +3,7 @@ import type { MediaContent, TextLines, Workspace } from "@burin/contract/machine
 import { integer, NON_EMPTY, type OptionValue, object, text } from "@burin/contract/messages/option";
 import { MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
-import { resolveUserPath } from "@burin/files/paths/meant-path";
+import { resolveUserPath } from "@burin/files/paths/user-path";
 
 const PARAMETERS = object([], {
   absolute_path: text("Absolute path of the file.", NON_EMPTY),

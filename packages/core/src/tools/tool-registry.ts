@@ -1,8 +1,8 @@
 import { getOrCreate } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
-import { withFallback } from "@burin/contract/or-else";
 import { describeError } from "@burin/contract/text/error-message";
 import { buildDeclaration, type Tool, type ToolSource } from "@burin/contract/tools";
+import { withFallback } from "@burin/contract/with-fallback";
 import { findParametersFault } from "../text/parameters-fault.ts";
 
 /** A source that provided no tools, and the reason. Other sources are not affected. */

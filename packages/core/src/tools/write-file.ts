@@ -11,7 +11,7 @@ import {
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { resolveUserPath } from "@burin/files/paths/meant-path";
+import { resolveUserPath } from "@burin/files/paths/user-path";
 
 const PARAMETERS = closedObject(["file_path", "content"], {
   file_path: text("Absolute path of the file.", NON_EMPTY),

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat } from "../disk/disk-looks.ts";
 import type { FolderRules } from "./ignore.ts";
 

@@ -12,9 +12,9 @@ import {
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { withFallback } from "@burin/contract/or-else";
 import { findNearNames } from "@burin/contract/text/near-names";
 import { formatPath } from "@burin/contract/text/shown-path";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadLink } from "../disk/disk-looks.ts";
 import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
 

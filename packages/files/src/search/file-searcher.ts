@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { createPartDecoder } from "../encodings/encodings.ts";
 import { decodeFile, detectHeadFormat, guessNarrowEncoding } from "../encodings/text-format.ts";
 import type { TimeSlices } from "../ignore/walk.ts";

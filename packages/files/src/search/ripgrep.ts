@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { once } from "@burin/contract/async/once";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import type { WalkBatch } from "../ignore/walk.ts";
 import { type CreateEngine, formatArguments, runForNames } from "./engine.ts";
 import { toEnginePattern } from "./engine-pattern.ts";

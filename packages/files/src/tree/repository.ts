@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryReadEntries, tryReadLink, tryRealPath } from "../disk/disk-looks.ts";
 import { findWorkTreeTop, readSmallFile } from "../ignore/git-excludes.ts";
 import { formatStamp } from "../ignore/tree-look.ts";

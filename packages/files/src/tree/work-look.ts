@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries } from "../disk/disk-looks.ts";
 import { formatStamp, snapshotTree, type TreeRequest } from "../ignore/tree-look.ts";
 

@@ -1,5 +1,5 @@
 import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readGif } from "./media-kind.ts";
 
 /** Images with more pixels than this are not decompressed to find where they end. */

@@ -11,9 +11,9 @@ import {
   type SearchResult,
   WorkspaceError,
 } from "@burin/contract/machine/workspace";
-import { withFallback } from "@burin/contract/or-else";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { withFallback } from "@burin/contract/with-fallback";
 import { createNotRegularError, toWorkspaceError } from "../disk/system-error.ts";
 import { Access, type AccessOptions } from "../ignore/access.ts";
 import type { FolderRules } from "../ignore/ignore.ts";

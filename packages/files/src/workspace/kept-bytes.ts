@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import {
   bytesPerUnit,
   createPartDecoder,

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { posix, relative, resolve, sep } from "node:path";
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { once } from "@burin/contract/async/once";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";

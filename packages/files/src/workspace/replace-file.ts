@@ -20,7 +20,7 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { AllowedWrite, FileHelpers } from "@burin/contract/machine/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { explainProtectedFile } from "@burin/shell-judge";
 import { randomName } from "../disk/random-name.ts";
 import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";

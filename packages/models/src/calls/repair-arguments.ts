@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 
 const MAX_STEPS = 20_000;
 const LONGEST_TEXT = 200_000;

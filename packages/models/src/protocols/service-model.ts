@@ -291,7 +291,7 @@ class Service {
     }
     if (event.type !== "function_call") return event;
     this.#lessons.makesCalls ||= !isTextCallId(event.call.id);
-    const { resolveCall } = await import("../calls/own-call.ts");
+    const { resolveCall } = await import("../calls/normalize-call.ts");
     return { type: "function_call", call: resolveCall(event.call, prepared) };
   }
 

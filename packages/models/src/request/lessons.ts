@@ -1,7 +1,7 @@
 import { getOrCreate } from "@burin/contract/async/once";
 import type { InlineData, JsonSchema, Message, Part } from "@burin/contract/messages/message";
-import { withFallback } from "@burin/contract/or-else";
 import type { ModelProvider } from "@burin/contract/settings/settings";
+import { withFallback } from "@burin/contract/with-fallback";
 import type { Quirk } from "./quirks.ts";
 import { isSupportedImage } from "./user-items.ts";
 

@@ -5,9 +5,9 @@ import { find } from "./find.ts";
 import { createLaunch, judgeMany, judgePath, judgeScriptWord, type ProgramReader } from "./finding.ts";
 import { git } from "./git.ts";
 import { readOptions } from "./options.ts";
-import { judgeOther } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
+import { judgeOther } from "./task-programs.ts";
 
 /** Judges `awk`: it only reads and prints, unless its program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { once } from "@burin/contract/async/once";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import type { SeenFile } from "@burin/files/workspace/read-record";
 
 /** One entry of the record of a session. */

@@ -1,7 +1,7 @@
 import { classifySecret, maskPasswords, SECRET_VALUES } from "@burin/commands/processes/child-environment";
 import { holdsSecret } from "@burin/commands/shell/command-request";
-import { withFallback } from "@burin/contract/or-else";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
+import { withFallback } from "@burin/contract/with-fallback";
 import { expandVariables } from "@burin/mcp/definition";
 
 /** The least length of a known secret. Shorter values occur in ordinary text by chance. */

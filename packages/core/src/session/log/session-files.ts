@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readBeginning } from "@burin/files/disk/regular-file";
 import { formatProjectName } from "./project-name.ts";
 import { readRecordLine } from "./record-line.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { GitWork } from "@burin/commands/git/git-work";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { randomName } from "@burin/files/disk/random-name";
 import { findRepository } from "@burin/files/tree";
 import type { Content } from "./content.ts";

@@ -1,7 +1,7 @@
 import { closeSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { openRegularFile } from "@burin/files/disk/regular-file";
 import type { Content } from "./content.ts";

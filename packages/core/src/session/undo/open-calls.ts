@@ -7,7 +7,7 @@ import {
   type NotedProcess,
 } from "@burin/commands/processes/process-table";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { readText } from "@burin/files/disk/regular-file";
 import { parseIndex, type Repository, type TreeRequest } from "@burin/files/tree";

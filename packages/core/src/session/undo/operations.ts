@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readText } from "@burin/files/disk/regular-file";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { toSessionError } from "../log/session-error.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { withFallback } from "@burin/contract/or-else";
 import { describeError } from "@burin/contract/text/error-message";
+import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import type { TreeRequest } from "@burin/files/tree";

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 import { readLog } from "../log/read-log.ts";
 import { resolveSessionPath } from "../log/session-files.ts";
 import { TurnCount } from "../turn-count.ts";

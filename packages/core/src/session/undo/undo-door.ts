@@ -1,4 +1,4 @@
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 
 /** The functions of undo.ts, loaded on the first call. */
 const late = createLazyMethods(

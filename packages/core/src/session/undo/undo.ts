@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { endLeftCommands, openWriteLedger } from "@burin/commands/shell/commands";
-import { withFallback } from "@burin/contract/or-else";
 import { describeError } from "@burin/contract/text/error-message";
+import { withFallback } from "@burin/contract/with-fallback";
 import { lockPath } from "@burin/files/disk/path-lock";
 import { isWithin } from "@burin/files/paths/paths";
 import { listSessions } from "../log/session-files.ts";

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type OwnGit, openOwnGit } from "@burin/commands/git/git-work";
-import { withFallback } from "@burin/contract/or-else";
 import type { FileDiff } from "@burin/contract/tool-result";
+import { withFallback } from "@burin/contract/with-fallback";
 import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
 import { randomName } from "@burin/files/disk/random-name";
 import { readBytes, readText } from "@burin/files/disk/regular-file";

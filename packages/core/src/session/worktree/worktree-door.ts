@@ -1,4 +1,4 @@
-import { createLazyMethods } from "@burin/contract/async/lazily";
+import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import type { TreeChange } from "./merge-tree.ts";
 import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
 

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withFallback } from "@burin/contract/or-else";
+import { withFallback } from "@burin/contract/with-fallback";
 
 /** Resolves a path as the user or model probably meant it: accepts quotes, `~` and `file:` URLs. */
 export function resolveUserPath(given: string, root: string): string {

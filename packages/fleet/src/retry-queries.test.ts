@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isFullDisk } from "./when-it-passes.ts";
+import { isFullDisk } from "./retry-queries.ts";
 
 it("knows a full disk by the words of the system, of the database and of git", () => {
   for (const words of [
