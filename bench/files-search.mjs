@@ -118,6 +118,18 @@ export async function run(args) {
         }),
       );
     }
+    for (const hits of [20, 100]) {
+      const pattern = `${COMMON_WORD}|\\bfrom\\b`;
+      rows.push(
+        await measured({
+          work: `first ${hits} hits of an alternation, ${files}`,
+          limit: "rg --sort path",
+          goal: 1.3,
+          theirs: theirs(["-i", "-n", "--sort", "path", ...all, "-e", pattern, "."]),
+          ours: () => toolbox.call("search_file_content", { pattern, maxResults: hits }),
+        }),
+      );
+    }
     rows.push(
       await measured({
         work: `search a common word, ${files} files`,

@@ -1,11 +1,11 @@
-// Takes up the session "big": root, home. Prints how long that took in milliseconds.
+// Takes up a session: root, home, its id. Prints how long that took in milliseconds.
 const { createSession, resumeSession } = await import(
   new URL("../../packages/core/dist/index.js", import.meta.url).href
 );
 
-const [root = "", home = ""] = process.argv.slice(2);
+const [root = "", home = "", id = "big"] = process.argv.slice(2);
 const started = performance.now();
-const resume = await resumeSession({ home, root, id: "big" });
+const resume = await resumeSession({ home, root, id });
 const session = createSession({
   root,
   environment: { BURIN_HOME: home },
