@@ -46,8 +46,8 @@ function words(...all) {
   return { quickStart, docs, outline, search };
 }
 
-/** @param {{ tools: readonly string[] }} pages */
-export function siteConfig({ tools }) {
+/** @param {{ tools: readonly string[], api: Readonly<Record<string, string>> }} pages */
+export function siteConfig({ tools, api }) {
   const groups = Object.entries(SIDEBAR).map(([text, names]) => ({
     text,
     items: names.map((name) => ({ text: titleOf(name), link: `/docs/${name}` })),
@@ -60,6 +60,7 @@ export function siteConfig({ tools }) {
     { text: "Start", items: [{ text: "Quick start", link: "/quick-start" }] },
     ...groups,
     ofTools,
+    { text: "API", items: Object.entries(api).map(([name, text]) => ({ text, link: `/api/${name}` })) },
   ];
   return {
     title: "Burin",

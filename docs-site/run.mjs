@@ -23,7 +23,10 @@ try {
   for (const name of readdirSync(join(site, "docs"), { recursive: true, encoding: "utf8" })) {
     if (name.endsWith(".md")) leaveOutCodeLinks(join(site, "docs", name));
   }
-  writeConfig(join(site, ".vitepress"));
+  cpSync(join(here, "api-pages.mjs"), join(place, "api-pages.mjs"));
+  const { apiTitles, writeApiPages } = await import(pathToFileURL(join(place, "api-pages.mjs")).href);
+  writeApiPages(repository, join(site, "api"));
+  writeConfig(join(site, ".vitepress"), apiTitles());
   const vitepress = join(place, "node_modules/vitepress/bin/vitepress.js");
   const out = join(here, "dist");
   const args = [vitepress, "build", site, "--outDir", out];
@@ -46,12 +49,12 @@ function leaveOutCodeLinks(file) {
   writeFileSync(file, text.replace(/\[([^\]]+)\]\((?:\.\.\/)+(?:examples|conformance)\b[^)]*\)/g, "$1"));
 }
 
-/** @param {string} folder */
-function writeConfig(folder) {
+/** @param {string} folder @param {Record<string, string>} api the titles of its pages */
+function writeConfig(folder, api) {
   mkdirSync(join(folder, "theme"), { recursive: true });
   const tools = readdirSync(join(repository, "docs/tools")).map((name) => name.replace(/\.md$/, ""));
   cpSync(join(here, "config.mjs"), join(folder, "site-config.mjs"));
-  const config = `import { siteConfig } from "./site-config.mjs";\nexport default siteConfig(${JSON.stringify({ tools })});\n`;
+  const config = `import { siteConfig } from "./site-config.mjs";\nexport default siteConfig(${JSON.stringify({ tools, api })});\n`;
   writeFileSync(join(folder, "config.mjs"), config);
   for (const name of ["index.mjs", "style.css"])
     cpSync(join(here, "theme", name), join(folder, "theme", name));

@@ -45,6 +45,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/files/src/parsing/pdf-text.ts",
+  typescript: "docs-site/api-pages.mjs",
   vitepress: "docs-site/theme/index.mjs",
   vitest: "packages/testing/src/",
   yaml: "packages/core/src/agent/definitions.ts",
