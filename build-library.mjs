@@ -54,8 +54,9 @@ export function writeDoors(dir, chunks) {
     writeFileSync(join(dir, `${name}.js`), module.join("\n"));
     const names = exported.map(([one]) => one).join(", ");
     const forRequire = [...rows, `module.exports = { ${names} };`, ""].join("\n");
-    for (const form of ["cjs", "module"]) mkdirSync(join(dir, form), { recursive: true });
+    for (const form of ["cjs", "module", "elsewhere"]) mkdirSync(join(dir, form), { recursive: true });
     writeFileSync(join(dir, "module", `${name}.js`), bundledDoor(name, exported, places));
+    writeFileSync(join(dir, "elsewhere", `${name}.js`), doorElsewhere(exported));
     writeFileSync(join(dir, "cjs", `${name}.js`), forRequire.replaceAll('require("./', 'require("../'));
     if (moduleIds.length === 0) rmSync(join(dir, fileName));
   }
@@ -76,6 +77,30 @@ function bundledDoor(name, exported, places) {
   });
   const imports = [...files].map(([file, chunk]) => `import ${chunk} from "../${file}";`);
   return [`// The door ${name} for bundlers.`, ...imports, ...rows, ""].join("\n");
+}
+
+const NEEDS = `const needsMachine = (name) => {
+  throw new Error(
+    \`\${name} of @burin/core needs a machine with files and processes: Node, Bun or Deno. \` +
+      "@burin/edit-match and @burin/shell-judge run here, too.",
+  );
+};`;
+
+/**
+ * Runtimes without files and processes, as Cloudflare's, take this by their own condition: each name is there, and says
+ * with its first use what it needs.
+ * @param {readonly [string, unknown][]} exported
+ */
+function doorElsewhere(exported) {
+  const rows = exported.map(([name, value]) => {
+    if (typeof value !== "function")
+      return `export const ${name} = new Proxy({}, { get: () => needsMachine("${name}") });`;
+    const isClass = /^class\b/.test(String(value));
+    return isClass
+      ? `export class ${name} { constructor() { needsMachine("${name}"); } }`
+      : `export function ${name}() { needsMachine("${name}"); }`;
+  });
+  return [NEEDS, ...rows, ""].join("\n");
 }
 
 /** What has another name in each form of module: Node gives both by itself, whatever a bundler makes of a chunk. */

@@ -1,7 +1,7 @@
 // What bundlers make of a program that embeds the library, run where nothing is installed; and of the pure packages,
 // where nothing of Node is there.
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -58,6 +58,21 @@ export async function tryBundlers(check, { user, tools, place }) {
   }
   for (const [name, asked] of Object.entries(PURE))
     await check(`${name} runs where nothing of Node is`, () => runPure(user, name, asked));
+  await check("@burin/core says there that it needs a machine", () => runPure(user, "@burin/core", NEEDING));
+  await check("all of contract runs there", () => runPure(contract, "./settings/settings.ts", ofContract()));
+}
+
+const contract = join(here, "../packages/contract/src");
+
+/** Every module is loaded, and settings are merged with a command that a shell must read. */
+function ofContract() {
+  const modules = readdirSync(contract, { recursive: true, encoding: "utf8" });
+  const own = modules.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const imports = own.map((name) => `import "./${name.replaceAll("\\", "/")}";`).join("\n");
+  const code = `${imports}
+    const { mcpServers } = mergeSettings([{ mcpServerCommand: "cd server && exec ./serve" }]);
+    const status = mcpServers.mcp.args.at(-1);`;
+  return { code, name: "mergeSettings", status: "cd server && exec ./serve" };
 }
 
 /** CommonJS has no await at its top. @param {string} user @param {"esm" | "cjs"} format */
@@ -84,6 +99,16 @@ const PURE = {
   },
 };
 
+/** The library loads, and its first use says what is missing. */
+const NEEDING = {
+  code: `let status = typeof createToolbox;
+    try { createToolbox({ root: "." }); } catch (error) { status += ": " + error.message; }`,
+  name: "createToolbox",
+  status:
+    "function: createToolbox of @burin/core needs a machine with files and processes: Node, Bun or Deno. " +
+    "@burin/edit-match and @burin/shell-judge run here, too.",
+};
+
 /** @param {string} user @param {string} name @param {{ code: string, name: string, status: string }} asked */
 async function runPure(user, name, { code, name: imported, status }) {
   const contents = `import { ${imported} } from "${name}";\n${code}\nglobalThis.answer = status;`;
@@ -97,6 +122,7 @@ async function runPure(user, name, { code, name: imported, status }) {
     stdin: { contents, resolveDir: user },
     ...options,
     mainFields: ["main"],
+    conditions: ["workerd", "worker", "browser"],
   });
   // What browsers and workers have, too.
   const context = createContext({ TextDecoder, TextEncoder, URL });

@@ -80,10 +80,20 @@ export async function startServer(supervisor: Supervisor, start: ServerOptions):
   };
 }
 
-/** On Windows most servers are started by scripts, which only cmd.exe can run. */
-function buildServerProgram({ command, args, sandbox, comSpec = "cmd.exe" }: ServerOptions) {
-  if (process.platform !== "win32" || sandbox) return { program: command, args, isVerbatim: false };
-  const line = [command, ...args].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+/** On Windows most servers are started by scripts, which only cmd.exe can run; it is also the shell for a line. */
+export function buildServerProgram(
+  {
+    command,
+    args,
+    sandbox,
+    comSpec = "cmd.exe",
+  }: Pick<ServerOptions, "command" | "args" | "sandbox" | "comSpec">,
+  isWindows = process.platform === "win32",
+) {
+  if (!isWindows || sandbox) return { program: command, args, isVerbatim: false };
+  const [option, shellLine] = command === "/bin/sh" ? args : [];
+  const words = [command, ...args].map((word) => `"${word.replaceAll('"', '""')}"`);
+  const line = option === "-c" && shellLine !== undefined ? shellLine : words.join(" ");
   return { program: comSpec, args: ["/d", "/s", "/c", `"${line}"`], isVerbatim: true };
 }
 

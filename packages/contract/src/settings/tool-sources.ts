@@ -41,15 +41,10 @@ export function addCommandServer(
   command: string | undefined,
 ): Readonly<Record<string, McpServerSettings | null>> {
   if (command === undefined || Object.hasOwn(found, COMMAND_SERVER)) return found;
-  const [program, ...args] = splitShellWords(command) ?? wrapShellCommand(command);
+  const [program, ...args] = splitShellWords(command) ?? ["/bin/sh", "-c", command];
   return program === undefined
     ? found
     : { ...found, [COMMAND_SERVER]: normalizeServer({ command: program, args }) };
-}
-
-/** Returns the arguments that run the command in a shell, for a command that is more than a list of words. */
-function wrapShellCommand(command: string): readonly string[] {
-  return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", command] : ["/bin/sh", "-c", command];
 }
 
 /** Normalizes the servers. A disabled server stays in the map as null, to override one from an earlier layer. */
