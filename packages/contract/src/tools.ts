@@ -195,11 +195,11 @@ export type Decision<Kind extends Confirmation["kind"] = Confirmation["kind"]> =
   | { readonly outcome: "once"; readonly network?: "exec" extends Kind ? boolean : never }
   | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
   | { readonly outcome: "cancel"; readonly reason?: string }
-  | ("edit" extends Kind ? EditedDecision : never)
+  | ("edit" extends Kind ? EditedDecision : "exec" extends Kind ? EditedDecision : never)
   | ("form" extends Kind ? FilledDecision : never)
   | ("plan" extends Kind ? PlanDecision : never);
 
-/** Approves this content instead of the proposed one, with words for the model. */
+/** Approves this content instead of the proposed one, with words for the model. A command is judged again. */
 interface EditedDecision {
   readonly outcome: "edited";
   readonly content: string;
@@ -253,6 +253,8 @@ export interface PreparedCall {
   readonly confirmation: Confirmation | false;
   /** false if the user cannot replace the proposed content. Default: true. */
   readonly takesEdits?: boolean;
+  /** For a command: returns the parameters with another command, which is judged again before it runs. */
+  readonly withCommand?: (command: string) => Readonly<Record<string, unknown>>;
   /** Does the work. `approval` is the user's answer; null when a mode or a rule allowed the call. */
   readonly run: (approval: Approval | null, signal: AbortSignal, context?: RunContext) => Promise<ToolResult>;
 }

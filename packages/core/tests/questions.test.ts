@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BaseTool,
@@ -73,6 +73,40 @@ describe("a question", () => {
       id,
       decision: { outcome: "edited" },
     });
+  });
+
+  it("R31 a command that the user changes is a new one: rules decide about it, and it asks by another id", async () => {
+    const run = {
+      name: "run_shell_command",
+      args: { command: "touch made.txt", description: "Makes a file" },
+    };
+    const session = open([{ calls: [run] }, { calls: [run] }, { text: "Done." }], {
+      awaitsAnswers: true,
+      settings: { permissions: { deny: ["run_shell_command(rm *)"] } },
+    });
+    const { nextQuestion, over } = following(session);
+    const change = async (content: string) => {
+      const question = await nextQuestion();
+      expect(session.answer(question.id, { outcome: "edited", content })).toBe(null);
+      return question.id;
+    };
+    const events = eventsOf(session.run("go"));
+    const first = await change("touch other.txt");
+    expect(await change("rm made.txt")).toBe(`${first}_edited1`);
+    await change("touch other.txt");
+    const last = await nextQuestion();
+    expect(last.confirmation).toMatchObject({ kind: "exec", command: "touch other.txt" });
+    expect(session.answer(last.id, { outcome: "once" })).toBe(null);
+    expect((await events).at(-1)).toMatchObject({ result: "Done." });
+    const [denied, done] = session.history.flatMap(({ parts }) =>
+      parts.flatMap(({ functionResponse }) => (functionResponse ? [JSON.stringify(functionResponse)] : [])),
+    );
+    expect(denied).toContain("run_shell_command(rm *)");
+    expect(denied).toContain("The user changed the command to:\\nrm made.txt");
+    expect(done).toContain("The user changed the command to:\\ntouch other.txt");
+    expect((await readdir(root)).sort()).toEqual(["other.txt"]);
+    await session.close();
+    await over;
   });
 
   it("R31 nobody who will answer is a refusal that blames no user; an interruption withdraws it", async () => {

@@ -16,6 +16,7 @@ export const enQuestions = {
   "question.width": "Don't ask again for what? Choose by its number.",
   "question.scope": "For how long?",
   "question.reason": "Say what to do instead, then press enter (esc: just no)",
+  "question.command": "Change the command, then press enter: it is judged again (esc: back)",
   "question.hunks": "choose changes",
   "question.planEdits": "yes, and edit files without asking",
   "question.planAsk": "yes, and ask each time",

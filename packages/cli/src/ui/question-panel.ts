@@ -71,7 +71,9 @@ export class QuestionPanel extends KeyGuard implements Panel {
   readonly #needs: QuestionOptions;
   readonly #view: QuestionView;
   readonly #words = new TextBuffer();
-  #state: "choose" | "scope" | "reason" | "hunks" = "choose";
+  /** The command as the user changes it. */
+  readonly #command = new TextBuffer();
+  #state: "choose" | "scope" | "reason" | "hunks" | "command" = "choose";
   /** The window is too low to show the reason and the rules as well. */
   #isLow = false;
   /** The content fills the whole window. */
@@ -103,7 +105,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     this.#isLow = false;
     this.#isLow = facts.length + this.#keyLines(width, 0).length + MIN_ROWS > height;
     const content = [...this.#middle(width), ...(this.#isLow ? facts : [])];
-    const words = this.#state === "reason" ? this.#words : this.#state === "hunks" && this.#picker?.words;
+    const words = this.#writing();
     const input = words ? drawPrompt(words, width, 4) : null;
     const keys = this.#isFull
       ? wrapLine([{ text: say("question.full"), style: "dim" }], width)
@@ -125,8 +127,16 @@ export class QuestionPanel extends KeyGuard implements Panel {
     };
   }
 
+  /** Returns the text that the user is writing, if any. */
+  #writing(): TextBuffer | null {
+    if (this.#state === "reason") return this.#words;
+    if (this.#state === "command") return this.#command;
+    return (this.#state === "hunks" && this.#picker?.words) || null;
+  }
+
   key(key: Key): void {
-    if (key.name === "ctrl+f") this.#isFull = !this.#isFull && this.#state !== "reason";
+    if (this.#state === "command") this.#commandKey(key);
+    else if (key.name === "ctrl+f") this.#isFull = !this.#isFull && this.#state !== "reason";
     else if (this.#scroll.key(key.name, this.#isFull ? { up: -1, down: 1 } : {})) return;
     else if (this.#isFull) this.#isFull = key.name !== "escape" && normalizeCommandKey(key) !== "q";
     else if (this.#state === "reason") this.#reasonKey(key);
@@ -220,7 +230,8 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   #keyLines(width: number, height: number): Line[] {
-    if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
+    if (this.#state === "reason" || this.#state === "command")
+      return wrapLine([{ text: say(`question.${this.#state}`), style: "dim" }], width);
     if (this.#state === "hunks") return this.#picker?.hintLines(width) ?? [];
     const above = this.#state === "scope" ? this.#widthLines(width) : [];
     return [...above, ...this.#answerLines(width, height - above.length)];
@@ -290,6 +301,11 @@ export class QuestionPanel extends KeyGuard implements Panel {
       rule !== "" && ["a", say("question.always", { rule: this.#isLow ? "…" : rule }), go("scope")],
       this.#canPick && ["h", say("question.hunks"), () => this.#pickHunks()],
       confirmation.kind === "edit" && ["e", say("question.editor"), () => edit(confirmation)],
+      confirmation.kind === "exec" && [
+        "e",
+        say("question.editor"),
+        () => this.#changeCommand(confirmation.command),
+      ],
       ["w", say("question.why"), () => void this.#explain()],
       end,
     ];
@@ -365,6 +381,20 @@ export class QuestionPanel extends KeyGuard implements Panel {
     if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(this.#words, key);
     const reason = key.name === "enter" ? this.#words.content.trim() : "";
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
+  }
+
+  #changeCommand(command: string): void {
+    this.#command.set(command);
+    this.#state = "command";
+  }
+
+  /** Enter sends the changed command, about which Burin decides again. */
+  #commandKey(key: Key): void {
+    const content = this.#command.content.trim();
+    if (key.name === "escape") this.#go("choose");
+    else if (key.name !== "enter") applyEditKey(this.#command, key);
+    else if (content === "" || content === this.#view.lines.join("\n")) this.#go("choose");
+    else this.#needs.answer({ outcome: "edited", content });
   }
 
   #hunkKey(key: Key): void {

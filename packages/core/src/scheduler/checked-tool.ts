@@ -39,6 +39,7 @@ function ownTool(tool: Tool): SafeTool {
       const prepared = await preparedCall(tool, params, signal);
       return {
         confirmation: prepared.confirmation,
+        ...(prepared.withCommand && { withCommand: prepared.withCommand }),
         takesEdits: takesEdits(tool, prepared),
         run: async (...given) => limitResult(await prepared.run(...given)),
       };

@@ -17,7 +17,7 @@ const FOLLOWERS: readonly PlanExecutionMode[] = ["default", "auto-edit"];
 const DECISIONS =
   '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
 const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
-  exec: ` ("once" may have "network": true or false where the command needs it)`,
+  exec: ` ("once" may have "network": true or false where the command needs it), {"outcome":"edited","content":"another command"}, which is judged again`,
   edit: `, {"outcome":"edited","content":"..."} (with a "reason" for the model)`,
   form: `, {"outcome":"filled","values":{...}}`,
   plan: `, {"outcome":"approved_plan","mode":"${FOLLOWERS.join("|")}"}`,
@@ -42,7 +42,7 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
     return width === undefined ? null : { outcome, scope, width };
   }
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
-  if (outcome === "edited" && kind === "edit" && typeof content === "string")
+  if (outcome === "edited" && (kind === "edit" || kind === "exec") && typeof content === "string")
     return typeof reason === "string" ? { outcome, content, reason } : { outcome, content };
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
@@ -80,16 +80,19 @@ export interface Answer {
 
 /** Creates the question for a call of the session's own agent or of a subagent. */
 export function createQuestion(
-  { callId, confirmation, reason }: CallQuestion,
+  { callId, confirmation, reason, edits = 0 }: CallQuestion,
   subagent: SubagentRef = { agent: null, parentCallId: null },
 ): Question {
-  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason: formatReason(reason) };
+  const id = edits === 0 ? `q_${callId}` : `q_${callId}_edited${edits}`;
+  return { id, callId, ...subagent, confirmation, reason: formatReason(reason) };
 }
 
 export interface CallQuestion {
   readonly callId: string;
   readonly confirmation: Confirmation;
   readonly reason: string;
+  /** How often the user has changed the call before. */
+  readonly edits?: number;
 }
 
 /** The subagent that makes the calls. */

@@ -92,6 +92,8 @@ interface Work {
   /** The caller's own signal. */
   readonly given: AbortSignal;
   hasBegun: boolean;
+  /** The commands that the user wrote in place of the proposed one, the last one last. */
+  readonly edits: string[];
 }
 
 /** See `Scheduler.run`. */
@@ -158,6 +160,7 @@ export class Scheduler {
       ...this.#findTool(call),
       ...signals,
       hasBegun: false,
+      edits: [],
       report: (state, newDescription) => {
         description = newDescription ?? description;
         work.hasBegun ||= state.status === "executing";
@@ -201,16 +204,21 @@ export class Scheduler {
         return describeUnknownTool(work.call.name, this.#needs.registry);
       }
       const { hooks } = this.#needs;
-      const invalid = validateArguments(work, tool);
-      if (invalid !== null) return invalid;
-      return await (hooks ? this.#runHooks(work, tool, hooks) : this.#validateCall(work, tool, NOT_HOOKED));
+      for (;;) {
+        const invalid = validateArguments(work, tool);
+        if (invalid !== null) return addEdits(invalid, work);
+        const run = hooks ? this.#runHooks(work, tool, hooks) : this.#validateCall(work, tool, NOT_HOOKED);
+        const state = await run;
+        if (!("args" in state)) return addEdits(state, work);
+        work.call = { ...work.call, args: state.args };
+      }
     } catch (error) {
       if (work.signal.aborted) return createStopped(work);
       return createFailed(toToolError(error));
     }
   }
 
-  async #runHooks(work: Work, tool: SafeTool, hooks: CallHooks): Promise<FinalState> {
+  async #runHooks(work: Work, tool: SafeTool, hooks: CallHooks): Promise<FinalState | EditedCall> {
     const changeArguments = (args: HookedCall["args"]): HookedCall | null => {
       work.call = { ...work.call, args };
       return validateArguments(work, tool) === null ? buildHookTarget(work, tool) : null;
@@ -221,6 +229,7 @@ export class Scheduler {
     const changedFault = validateArguments(work, tool);
     if (changedFault !== null) return appendNotes(changedFault, hooked.contexts);
     const state = await this.#validateCall(work, tool, hooked);
+    if ("args" in state) return state;
     const notes = await hooks.runAfter(
       buildHookTarget(work, tool),
       { status: state.status, text: joinText(limitContent(state.llmContent)) },
@@ -230,12 +239,12 @@ export class Scheduler {
   }
 
   /** Takes a call with valid arguments through approval and execution. */
-  async #validateCall(work: Work, tool: SafeTool, hooked: BeforeCall): Promise<FinalState> {
+  async #validateCall(work: Work, tool: SafeTool, hooked: BeforeCall): Promise<FinalState | EditedCall> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
     const prepared = await tool.prepare(call.args, signal);
     const approved = await this.#askApproval({ work, tool, prepared }, hooked);
-    if ("status" in approved) return approved;
+    if ("status" in approved || "args" in approved) return approved;
     const { approval, notice, ...how } = approved;
     report(notice === undefined ? { status: "executing" } : { status: "executing", notice });
     await this.#runRecorded(tool);
@@ -265,7 +274,10 @@ export class Scheduler {
     }
   }
 
-  async #askApproval(prepared: PreparedWork, hooked: BeforeCall): Promise<FinalState | ApprovedRun> {
+  async #askApproval(
+    prepared: PreparedWork,
+    hooked: BeforeCall,
+  ): Promise<FinalState | ApprovedRun | EditedCall> {
     const { work, tool } = prepared;
     const { confirmation } = prepared.prepared;
     const request = buildApprovalRequest(tool, work.call, confirmation);
@@ -281,7 +293,8 @@ export class Scheduler {
     return questions.inTurn(async (isChanged) => {
       const again = isChanged ? await judge() : judged;
       if (again.verdict === "allow") return createAllowed(again);
-      return this.#askUser(prepared, { callId: work.call.id, confirmation: question, reason }, questions);
+      const asked = { callId: work.call.id, confirmation: question, reason, edits: work.edits.length };
+      return this.#askUser(prepared, asked, questions);
     }, work.signal);
   }
 
@@ -289,7 +302,7 @@ export class Scheduler {
     prepared: PreparedWork,
     asked: CallQuestion,
     questions: QuestionQueue,
-  ): Promise<FinalState | ApprovedRun> {
+  ): Promise<FinalState | ApprovedRun | EditedCall> {
     const { work, tool, prepared: call } = prepared;
     const { createQuestion } = await import("./decision.ts");
     let decision: Decision | null;
@@ -304,6 +317,11 @@ export class Scheduler {
     if (decision === null) return createNeedsApproval(tool, confirmation, reason);
     if (work.signal.aborted) return createStopped(work);
     if (decision.outcome === "cancel") return createDeclined(work.call, confirmation, decision.reason);
+    if (decision.outcome === "edited" && confirmation.kind === "exec") {
+      if (call.withCommand === undefined) return createFailed(NOT_EDITABLE);
+      work.edits.push(decision.content);
+      return { args: call.withCommand(decision.content) };
+    }
     if (decision.outcome === "edited" && !call.takesEdits) return createFailed(NOT_EDITABLE);
     const approved = { approval: decision, confirmation };
     if (decision.outcome !== "always") return approved;
@@ -333,6 +351,19 @@ interface ApprovedRun extends Pick<RunContext, "reads" | "readOnly" | "confirmat
   /** The user's approval; null when no question was needed. */
   readonly approval: Approval | null;
   readonly notice?: string;
+}
+
+/** What the user made of a call instead of answering yes. It is a new call: nothing is decided about it yet. */
+interface EditedCall {
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Tells the model about the command that the user wrote. */
+function addEdits(state: FinalState, { edits }: Work): FinalState {
+  const last = edits.at(-1);
+  if (last === undefined) return state;
+  const note = `\n\nThe user changed the command to:\n${last}`;
+  return { ...state, llmContent: [state.llmContent, note].flat() };
 }
 
 function createAllowed({ reads, readOnly }: Verdict): ApprovedRun {

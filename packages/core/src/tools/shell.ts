@@ -132,8 +132,10 @@ export class Shell extends PreparingTool<ShellParams> {
     const confirmation = await this.#buildQuestion(params);
     const { writes = [], hosts } = confirmation && confirmation.kind === "exec" ? confirmation : {};
     const paths = writes.map(({ path }) => path);
+    const { description: _ofOther, ...others } = params;
     return {
       confirmation,
+      withCommand: (command) => ({ ...others, command }),
       run: (approval, signal, context = {}) => {
         const network = approval?.outcome === "once" ? approval.network : undefined;
         const named = { writes: paths, hosts: approval ? hosts : undefined, network };
