@@ -9,15 +9,15 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   "shell-judge": 7640, // two fifths are tables of programs
   net: 810,
   files: 7650, // a fifth is search
-  commands: 10630, // sandbox and git are the half
+  commands: 10640, // sandbox and git are the half
   models: 6950, // protocols and requests 2,380, failures and replies 1,500
   testing: 1520,
   web: 1910, // half is HTML to Markdown
   mcp: 2840,
-  core: 20630, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 20690, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2450,
   fleet: 4900,
-  cli: 18370, // the app is more than half
+  cli: 18420, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

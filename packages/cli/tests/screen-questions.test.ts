@@ -53,24 +53,6 @@ describe("a question", () => {
     },
   );
 
-  it("R31 takes another command, which is judged again and never run by the old answer", async () => {
-    const made = running("touch made.txt");
-    const terminal = await room.open([made, made, { text: "Done." }]);
-    await terminal.enter("go\r", "\n   touch made.txt");
-    await answer(terminal, "e", "y yes");
-    terminal.type("\u0015rm a.txt\r");
-    await terminal.shows("\n   rm a.txt", "y yes");
-    await answer(terminal, "n", "y yes");
-    terminal.type("\r");
-    await terminal.shows("\n   touch made.txt", "y yes");
-    expect(lastAnswer()).toContain("The user changed the command to:\nrm a.txt");
-    await answer(terminal, "e", "y yes");
-    terminal.type("\u0015cat a.txt\r");
-    await terminal.shows("Done.");
-    expect(lastAnswer()).toContain("alpha");
-    await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
-  });
-
   it("P42 is answered without a change of the keyboard's layout or of an input method", async () => {
     const terminal = await room.open([running("touch one.txt"), running("touch two.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "\n   touch one.txt");

@@ -47,6 +47,24 @@ describe("a question that shows its reach", () => {
     await expect(readFile(join(room.root, "made.txt"), "utf8")).resolves.toBe("");
   });
 
+  it("R31 takes another command, which is judged again and never run by the old answer", async () => {
+    const made = running("touch made.txt");
+    const terminal = await room.open([made, made, { text: "Done." }]);
+    await terminal.enter("go\r", "\n   touch made.txt");
+    await answer(terminal, "e", "y yes");
+    terminal.type("\u0015rm a.txt\r");
+    await terminal.shows(/\n {3}rm a\.txt[\s\S]*y yes/);
+    await answer(terminal, "n", "y yes");
+    terminal.type("\r");
+    await terminal.shows(/\n {3}touch made\.txt[\s\S]*y yes/);
+    expect(lastAnswer()).toContain("The user changed the command to:\nrm a.txt");
+    await answer(terminal, "e", "y yes");
+    terminal.type("\u0015cat a.txt\r");
+    await terminal.shows("Done.");
+    expect(lastAnswer()).toContain("alpha");
+    await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
+  });
+
   it("P11 takes no enter while the prompt holds words, unless an answer was chosen", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     terminal.type("go\r");

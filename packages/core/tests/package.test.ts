@@ -391,7 +391,7 @@ export const toolboxes = [machineOf(fs), machineOf(few), machineOf({ ...few, exe
 
 /** A command has no content, only a command may have the network, and only a plan is approved like this. */
 const WRONG_ANSWERS = `import type { Decision } from "@burin/core";
-export const one: Decision<"exec"> = { outcome: "edited", content: "" };
+export const one: Decision<"info"> = { outcome: "edited", content: "" };
 export const two: Decision<"edit"> = { outcome: "once", network: true };
 export const three: Decision<"mcp"> = { outcome: "approved_plan", mode: "default" };
 `;

@@ -1,4 +1,3 @@
-import { isAbsolute, relative } from "node:path";
 import {
   buildQuestionView,
   type Confirmation,
@@ -11,13 +10,12 @@ import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import { formatText, joinColumns, type Line, wrapLine } from "../terminal/styled-line.ts";
-import { drawDiff, drawDiffSummary } from "./displays/file-diff.ts";
 import { applyEditKey } from "./edit-keys.ts";
 import { HunkPicker, type PickedParts } from "./hunk-picker.ts";
-import { drawMarkdown } from "./markdown.ts";
 import { KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 import { drawPrompt } from "./prompt-view.ts";
-import { describeSubject, describeSubjects, drawLimits, drawReach, drawWarning } from "./question-reach.ts";
+import { drawQuestionContent } from "./question-content.ts";
+import { describeSubject, describeSubjects, drawLimits, drawWarning } from "./question-reach.ts";
 
 /** Limits that show everything, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
@@ -162,50 +160,12 @@ export class QuestionPanel extends KeyGuard implements Panel {
       return each.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "));
     }
     const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: formatText(text) }));
-    return [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
-  }
-
-  #content(width: number): Line[] {
-    const { confirmation } = this.#needs.question;
-    if (confirmation.kind === "plan") return drawMarkdown(confirmation.plan, width, false);
-    const { target, lines } = this.#view;
-    if (confirmation.kind === "exec") return this.#commandLines(confirmation, width);
-    const named = target.flatMap((text) => wrapLine([{ text: formatText(text), style: "strong" }], width));
-    if (confirmation.kind === "edit")
-      return [
-        ...this.#fileLines(confirmation, width),
-        ...drawDiff(confirmation.diff.fileDiff, width, confirmation.path),
-      ];
-    return [...named, ...lines.flatMap((text) => wrapLine([{ text: formatText(text) }], width, "  "))];
-  }
-
-  /** Returns the file's path within the project folder, and how much of it changes. */
-  #fileLines({ path, diff }: Extract<Confirmation, { kind: "edit" }>, width: number): Line[] {
-    const place = relative(this.#needs.root, path);
-    const [name = ""] = place.startsWith("..") || isAbsolute(place) ? this.#view.target : [place];
-    return wrapLine(
-      [{ text: formatText(name), style: "strong" }, { text: "  " }, ...drawDiffSummary(diff)],
+    const { question, root } = this.#needs;
+    const content = drawQuestionContent(
+      { confirmation: question.confirmation, view: this.#view, root },
       width,
     );
-  }
-
-  /** Returns the whole command, what its parts would do, and its folder if that is not the project folder. */
-  #commandLines({ directory = "" }: Extract<Confirmation, { kind: "exec" }>, width: number): Line[] {
-    const { lines } = this.#view;
-    const place = relative(this.#needs.root, directory);
-    const isElsewhere = isAbsolute(place) || place !== "";
-    const where = isElsewhere
-      ? say("question.folder", { folder: formatText(place.startsWith("..") ? directory : place) })
-      : "";
-    const reach = drawReach(this.#view, width);
-    return [
-      ...lines.flatMap((text) =>
-        wrapLine([{ text: `  ${formatText(text)}`, style: "strong" }], width, "    "),
-      ),
-      ...(where === "" ? [] : wrapLine([{ text: `  ${where}`, style: "dim" }], width, "    ")),
-      ...(this.#view.reach.length > 1 ? [[]] : []),
-      ...reach,
-    ];
+    return [...content, ...why.flatMap((text) => wrapLine([text], width, "  "))];
   }
 
   /** Returns the limits of a call, who asks and, if its effects are not known, why it asks. */

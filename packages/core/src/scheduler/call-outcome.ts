@@ -1,6 +1,6 @@
 import { sortParts } from "@burin/contract/effects";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import type { FunctionCall } from "@burin/contract/messages/message";
+import type { FunctionCall, PartListUnion } from "@burin/contract/messages/message";
 import { describeError } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
@@ -15,6 +15,8 @@ import {
 } from "@burin/contract/tools";
 import type { PartVerdict, Verdict } from "@burin/shell-judge";
 import { formatHostGrant } from "../approval/host-grants.ts";
+import type { BeforeCall } from "../hooks/hooks.ts";
+import { markHookText } from "../text/hook-words.ts";
 import { MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT } from "./checked-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
@@ -181,4 +183,40 @@ export async function runWithTimeout(
 export function addUserWords<State extends FinalState>(state: State, approval: Approval | null): State {
   const words = approval?.outcome === "edited" ? approval.reason : undefined;
   return words ? { ...state, llmContent: [state.llmContent, `\n\nThe user said: ${words}`].flat() } : state;
+}
+
+/** Tells the model about the command that the user wrote in place of the proposed one. */
+export function addEdits(state: FinalState, edits: readonly string[]): FinalState {
+  const last = edits.at(-1);
+  if (last === undefined) return state;
+  const note = `\n\nThe user changed the command to:\n${last}`;
+  return { ...state, llmContent: [state.llmContent, note].flat() };
+}
+
+export const NOT_EDITABLE: ToolError = {
+  type: "not_editable",
+  message: "The call was not run: the answer has an edited content, which this tool does not accept.",
+};
+
+export const NOT_HOOKED: BeforeCall = { decision: undefined, reason: "", contexts: [] };
+
+/**
+ * Applies a hook's decision. A hook can require a question where a rule allows the call. It can allow only what a user
+ * could allow permanently: calls that always need a question, e.g. for a protected file, still get one.
+ */
+export function applyHook(judged: Verdict, { decision, reason }: BeforeCall): Verdict {
+  if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
+  const isAlwaysAsked = judged.grants === undefined || judged.grants.length === 0;
+  if (decision === "allow" && judged.verdict === "ask" && !isAlwaysAsked) return { verdict: "allow", reason };
+  return judged;
+}
+
+/** Adds the hooks' notes for the model to the answer. */
+export function appendNotes<State extends FinalState>(state: State, notes: readonly string[]): State {
+  if (notes.length === 0) return state;
+  const text = `\n\n${markHookText(notes.join("\n"))}`;
+  const { llmContent } = state;
+  const content: PartListUnion =
+    typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();
+  return { ...state, llmContent: content };
 }

@@ -95,6 +95,11 @@ export interface SafeCall extends PreparedCall {
   readonly takesEdits: boolean;
 }
 
+/** What the user made of a call instead of answering yes. It is a new call: nothing is decided about it yet. */
+export interface EditedCall {
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 type Params = Record<string, unknown>;
 
 async function preparedCall(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {

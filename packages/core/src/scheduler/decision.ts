@@ -32,7 +32,7 @@ type Answerable = Pick<Confirmation, "kind" | "widths">;
 export function readDecision(value: unknown, question: Answerable | Answerable["kind"]): Decision | null {
   const { kind, widths = {} } = typeof question === "string" ? { kind: question } : question;
   if (!isRecord(value)) return null;
-  const { outcome, content, values, reason } = value;
+  const { outcome, values, reason } = value;
   const scope = SCOPES.find((one) => one === value.scope);
   const mode = FOLLOWERS.find((one) => one === value.mode);
   if (outcome === "once") return readYes(value.network, kind);
@@ -42,11 +42,19 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
     return width === undefined ? null : { outcome, scope, width };
   }
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
-  if (outcome === "edited" && (kind === "edit" || kind === "exec") && typeof content === "string")
-    return typeof reason === "string" ? { outcome, content, reason } : { outcome, content };
+  if (outcome === "edited") return readEdited(value, kind);
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
   return null;
+}
+
+/** Reads the content that the user wrote in place of the proposed file or command. */
+function readEdited(
+  { content, reason }: Record<string, unknown>,
+  kind: Confirmation["kind"],
+): Decision | null {
+  if ((kind !== "edit" && kind !== "exec") || typeof content !== "string") return null;
+  return { outcome: "edited", content, ...(typeof reason === "string" && { reason }) };
 }
 
 /** Reads a yes. For a command, it may say whether the command gets the network. */

@@ -1,7 +1,7 @@
 import { allowListeners } from "@burin/commands/processes/allow-listeners";
 import { runWithEitherSignal } from "@burin/contract/async/wait";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
-import { type FunctionCall, joinText, type PartListUnion } from "@burin/contract/messages/message";
+import { type FunctionCall, joinText } from "@burin/contract/messages/message";
 import { isTooDeep } from "@burin/contract/messages/untrusted-json";
 import { describeError } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
@@ -19,13 +19,15 @@ import { withFallback } from "@burin/contract/with-fallback";
 import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
-import { markHookText } from "../text/hook-words.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { createAnswerLimiter, limitContent } from "./bounded-content.ts";
 import type { CallJournal } from "./call-journal.ts";
 import {
+  addEdits,
   addUserWords,
   addVerdict,
+  appendNotes,
+  applyHook,
   buildQuestion,
   createCancelled,
   createDeclined,
@@ -34,10 +36,12 @@ import {
   createNeedsApproval,
   createResult,
   type FinalState,
+  NOT_EDITABLE,
+  NOT_HOOKED,
   runWithTimeout,
   toToolError,
 } from "./call-outcome.ts";
-import { flowTool, type SafeCall, type SafeTool } from "./checked-tool.ts";
+import { type EditedCall, flowTool, type SafeCall, type SafeTool } from "./checked-tool.ts";
 import type { CallQuestion, SubagentRef } from "./decision.ts";
 import type { Questions } from "./questions.ts";
 
@@ -206,10 +210,10 @@ export class Scheduler {
       const { hooks } = this.#needs;
       for (;;) {
         const invalid = validateArguments(work, tool);
-        if (invalid !== null) return addEdits(invalid, work);
+        if (invalid !== null) return addEdits(invalid, work.edits);
         const run = hooks ? this.#runHooks(work, tool, hooks) : this.#validateCall(work, tool, NOT_HOOKED);
         const state = await run;
-        if (!("args" in state)) return addEdits(state, work);
+        if (!("args" in state)) return addEdits(state, work.edits);
         work.call = { ...work.call, args: state.args };
       }
     } catch (error) {
@@ -353,19 +357,6 @@ interface ApprovedRun extends Pick<RunContext, "reads" | "readOnly" | "confirmat
   readonly notice?: string;
 }
 
-/** What the user made of a call instead of answering yes. It is a new call: nothing is decided about it yet. */
-interface EditedCall {
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
-/** Tells the model about the command that the user wrote. */
-function addEdits(state: FinalState, { edits }: Work): FinalState {
-  const last = edits.at(-1);
-  if (last === undefined) return state;
-  const note = `\n\nThe user changed the command to:\n${last}`;
-  return { ...state, llmContent: [state.llmContent, note].flat() };
-}
-
 function createAllowed({ reads, readOnly }: Verdict): ApprovedRun {
   return { approval: null, ...(reads && { reads }), ...(readOnly && { readOnly }) };
 }
@@ -384,11 +375,6 @@ function createStopped({ call, given, hasBegun }: Work): FinalState {
 }
 
 const CLOSED = "the toolbox or session that it belongs to is closed";
-
-const NOT_EDITABLE: ToolError = {
-  type: "not_editable",
-  message: "The call was not run: the answer has an edited content, which this tool does not accept.",
-};
 
 const SIDE_BY_SIDE: ReadonlySet<ToolKind | undefined> = new Set<ToolKind>(["read", "fetch", "delegate"]);
 
@@ -411,27 +397,4 @@ function validateArguments({ call: { args, argsError } }: Work, tool: SafeTool):
 
 function buildHookTarget({ call: { args } }: Work, tool: SafeTool): HookedCall {
   return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects(args) };
-}
-
-const NOT_HOOKED: BeforeCall = { decision: undefined, reason: "", contexts: [] };
-
-/**
- * Applies a hook's decision. A hook can require a question where a rule allows the call. It can allow only what a user
- * could allow permanently: calls that always need a question, e.g. for a protected file, still get one.
- */
-function applyHook(judged: Verdict, { decision, reason }: BeforeCall): Verdict {
-  if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
-  const isAlwaysAsked = judged.grants === undefined || judged.grants.length === 0;
-  if (decision === "allow" && judged.verdict === "ask" && !isAlwaysAsked) return { verdict: "allow", reason };
-  return judged;
-}
-
-/** Adds the hooks' notes for the model to the answer. */
-function appendNotes<State extends FinalState>(state: State, notes: readonly string[]): State {
-  if (notes.length === 0) return state;
-  const text = `\n\n${markHookText(notes.join("\n"))}`;
-  const { llmContent } = state;
-  const content: PartListUnion =
-    typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();
-  return { ...state, llmContent: content };
 }
