@@ -18,7 +18,7 @@ afterEach(() => useTexts("en"));
 describe("a window of 80 columns", () => {
   it.each(EACH)("P30 has room for every command and what it does: %s", async (language) => {
     await useTexts(language);
-    const rows = new ChoiceList(listScreenChoices()).lines(80, SCREEN_COMMANDS.length);
+    const rows = new ChoiceList(listScreenChoices()).drawLines(80, SCREEN_COMMANDS.length);
     expect(rows.map(joinSpans).filter((row) => row.endsWith("…"))).toEqual([]);
   });
 

@@ -97,10 +97,10 @@ async function listModels({ settings }: CommandDesk): Promise<readonly string[]>
 
 export async function switchSession(
   desk: CommandDesk,
-  session: Parameters<CommandDesk["change"]>[0],
+  session: Parameters<CommandDesk["changeSession"]>[0],
 ): Promise<void> {
   try {
-    await desk.change(session);
+    await desk.changeSession(session);
   } catch (error) {
     desk.noteFault(error);
   }
@@ -128,7 +128,7 @@ function changeTheme(desk: CommandDesk, word: string): void {
   };
   const apply = (theme: ThemeName): void => {
     previewTheme(theme);
-    void desk.keep(["ui", "theme"], theme);
+    void desk.storeSetting(["ui", "theme"], theme);
   };
   const preview = (_theme: string, width: number) => drawThemeSample(width);
   const none = (): void => previewTheme(before);
@@ -171,7 +171,7 @@ function changeEffort(desk: CommandDesk, word: string): void {
 function changeLanguage(desk: CommandDesk, word: string): void {
   const choices = Object.entries(LANGUAGES).map(([value, label]) => ({ value, label, more: value }));
   const applyLanguage = (value: string): void =>
-    void desk.useLanguage(value).then(() => desk.keep(["ui", "language"], value));
+    void desk.useLanguage(value).then(() => desk.storeSetting(["ui", "language"], value));
   chooseWord(desk, word, {
     title: say("language.title"),
     choices,

@@ -30,8 +30,8 @@ export interface CommandDesk {
     /** Replaces the conversation so far with a summary that follows the user's wish, if that is shorter. */
     compact(wish: string): Promise<void>;
   };
-  /** `soon` redraws the screen. */
-  readonly view: { theme: ThemeName; soon(): void };
+  /** `drawSoon` redraws the screen. */
+  readonly view: { theme: ThemeName; drawSoon(): void };
   /** Shows a panel instead of the prompt; null removes it. */
   show(panel: Panel | null): void;
   /** Adds a line to the transcript that is not sent to the model. */
@@ -40,7 +40,7 @@ export interface CommandDesk {
   /** Adds lines to the transcript. `draw` gets the current width. */
   print(draw: (width: number) => readonly Line[]): void;
   /** Switches to another session. */
-  change(session: CommonOptions["session"]): Promise<void>;
+  changeSession(session: CommonOptions["session"]): Promise<void>;
   /** Starts the setup of a model; used when none is configured. */
   setUp(): void;
   useModel(name: string): void;
@@ -49,7 +49,10 @@ export interface CommandDesk {
   /** Sets up a model of another service and uses it from now on. */
   addService(): Promise<void>;
   /** Returns what `burin <name>` would print. */
-  outputOf(name: "doctor" | "tools" | "mcp" | "grants" | "trust", words: readonly string[]): Promise<string>;
+  runForOutput(
+    name: "doctor" | "tools" | "mcp" | "grants" | "trust",
+    words: readonly string[],
+  ): Promise<string>;
   /** Runs a call that the user has just asked for. Resolves to null if no session is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;
@@ -64,7 +67,7 @@ export interface CommandDesk {
    */
   settingsChanged(path: readonly string[]): Promise<void>;
   /** Stores a choice in the user's own settings. */
-  keep(path: readonly string[], value: unknown): Promise<void>;
+  storeSetting(path: readonly string[], value: unknown): Promise<void>;
 }
 
 /** A command `/name words`. The texts whose keys are `command.<name>` describe it. */

@@ -93,7 +93,7 @@ async function undoCall(desk: CommandDesk, change: WholeCall): Promise<void> {
   await switchBack(desk, { call: change.id });
   const entries = await listUndoEntries(resolveSessionLocation(desk.options));
   change.isTakenBack = entries.some(({ id, isInForce }) => id === change.id && !isInForce);
-  desk.view.soon();
+  desk.view.drawSoon();
 }
 
 /** Undoes each hunk with a separate edit. A hunk that has changed since then is not found and is left alone. */

@@ -39,15 +39,15 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
     showTable("cost", buildCostRows),
     showTable("context", buildContextRows),
     showTable("tools", buildToolRows),
-    showText("mcp", (desk) => desk.outputOf("mcp", ["list"])),
+    showText("mcp", (desk) => desk.runForOutput("mcp", ["list"])),
     {
       name: "permissions",
       words: "[words]",
       isQuiet: true,
       run: async (desk, words) => printText(desk, await formatPermissions(desk, words)),
     },
-    showText("trust", (desk) => desk.outputOf("trust", [])),
-    showText("doctor", (desk) => desk.outputOf("doctor", [])),
+    showText("trust", (desk) => desk.runForOutput("trust", [])),
+    showText("doctor", (desk) => desk.runForOutput("doctor", [])),
     showText("memory", formatMemory),
     showText("hooks", formatHooks),
     {
@@ -216,7 +216,7 @@ async function formatPermissions(desk: CommandDesk, words: string): Promise<stri
   const rules = own?.rules ?? [];
   const stored = (await (await openGrants(resolveBurinHome(process.env))).readItems()).length;
   if (chosen === undefined) {
-    const listed = desk.outputOf("grants", words.trim() === "" ? [] : [words.trim()]);
+    const listed = desk.runForOutput("grants", words.trim() === "" ? [] : [words.trim()]);
     if (rules.length === 0) return listed;
     const rows = rules.map(
       (rule, index) => `${String(stored + index + 1).padStart(3)}  ${say("grants.session", { rule })}`,
@@ -225,7 +225,7 @@ async function formatPermissions(desk: CommandDesk, words: string): Promise<stri
   }
   const rule = /^\d+$/.test(chosen) ? rules[Number(chosen) - stored - 1] : chosen;
   if (rule !== undefined && own?.revoke(rule)) return say("grants.revoked", { rule });
-  return desk.outputOf("grants", ["revoke", chosen]);
+  return desk.runForOutput("grants", ["revoke", chosen]);
 }
 
 function printText(desk: CommandDesk, text: string): void {

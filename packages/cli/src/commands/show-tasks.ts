@@ -84,7 +84,7 @@ class TaskPanel implements Panel {
     const lines = splitLines(text).flatMap((line) => wrapLine(line, width));
     if (this.#isAtEnd) this.#scroll.from = Number.MAX_SAFE_INTEGER;
     const keys = drawKeyHints(this.#isAsking ? say("tasks.ask", { id }) : this.#hint(), width);
-    const shown = this.#scroll.cut(lines, Math.max(height - keys.length, 1));
+    const shown = this.#scroll.cutToPage(lines, Math.max(height - keys.length, 1));
     this.#isAtEnd = this.#scroll.place.to === lines.length;
     return { title: formatText(`${id}  ${what.split("\n", 1)[0]}`), lines: [...shown, ...keys] };
   }
@@ -117,7 +117,7 @@ class TaskPanel implements Panel {
       const isRunning = await this.#task.isRunning();
       this.#text = await this.#task.read();
       this.#isOver = !isRunning;
-      this.#desk.view.soon();
+      this.#desk.view.drawSoon();
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref());
     }
     this.#isFollowing = this.#isOver;

@@ -57,10 +57,10 @@ export class AskPanel extends KeyGuard implements Panel {
     const input = drawPrompt(given.words, width, 3);
     const words = given.words.isEmpty && !isWriting ? [mark] : [mark, ...input.lines];
     const keys = drawKeyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
-    const content = [...this.#earlier(width), ...head, ...choices, ...words];
+    const content = [...this.#drawEarlierAnswers(width), ...head, ...choices, ...words];
     const page = Math.max(height - keys.length, 2);
     this.#scroll.from = Number.MAX_SAFE_INTEGER;
-    const shown = this.#scroll.cut(content, page);
+    const shown = this.#scroll.cutToPage(content, page);
     const row = shown.length - input.lines.length + input.caret.row;
     return {
       title: `${say("ask.title")}${count}`,
@@ -76,8 +76,8 @@ export class AskPanel extends KeyGuard implements Panel {
     const { name } = key;
     if (name === "escape") this.#needs.answer({ outcome: "filled", values: {} });
     else if (name === "up" || name === "down") given.at = (given.at + (name === "up" ? rows - 1 : 1)) % rows;
-    else if (name === "enter") this.#enter(question, given);
-    else if (name === "tab" || name === "shift+tab") this.#go(name === "tab" ? 1 : -1);
+    else if (name === "enter") this.#confirmChoice(question, given);
+    else if (name === "tab" || name === "shift+tab") this.#moveToQuestion(name === "tab" ? 1 : -1);
     else if (given.at === rows - 1) writeKey(given.words, key);
     else this.#choiceKey({ question, given }, key);
   }
@@ -91,9 +91,9 @@ export class AskPanel extends KeyGuard implements Panel {
       return;
     }
     const number = name === "text" ? Number(text) - 1 : -1;
-    if (name === "left" || name === "right") this.#go(name === "right" ? 1 : -1);
-    else if (number >= 0 && number < question.choices.length) this.#number(question, given, number);
-    else if (name === "text" && text === " ") this.#pick(question, given, given.at);
+    if (name === "left" || name === "right") this.#moveToQuestion(name === "right" ? 1 : -1);
+    else if (number >= 0 && number < question.choices.length) this.#chooseNumber(question, given, number);
+    else if (name === "text" && text === " ") this.#toggleChoice(question, given, given.at);
     else if (name === "text" || name === "paste") {
       // A user who starts to type wants to answer in their own words.
       given.at = question.choices.length;
@@ -115,7 +115,7 @@ export class AskPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the earlier answers, one per row. */
-  #earlier(width: number): Line[] {
+  #drawEarlierAnswers(width: number): Line[] {
     const { questions } = this.#needs;
     const rows = questions.slice(0, this.#at).map(({ question, choices }, index): Line => {
       const { picked, words } = this.#given[index] ?? { picked: new Set<number>(), words: new TextBuffer() };
@@ -129,19 +129,19 @@ export class AskPanel extends KeyGuard implements Panel {
     return rows.length === 0 ? [] : [...rows, []];
   }
 
-  #pick(question: ChoiceQuestion, { picked }: Given, index: number): void {
+  #toggleChoice(question: ChoiceQuestion, { picked }: Given, index: number): void {
     if (!question.multiple) picked.clear();
     if (!picked.delete(index)) picked.add(index);
   }
 
-  #number(question: ChoiceQuestion, given: Given, index: number): void {
+  #chooseNumber(question: ChoiceQuestion, given: Given, index: number): void {
     given.at = index;
-    if (question.multiple) this.#pick(question, given, index);
-    else this.#enter(question, given);
+    if (question.multiple) this.#toggleChoice(question, given, index);
+    else this.#confirmChoice(question, given);
   }
 
   /** Chooses the marked row unless there are choices, and goes on. After the last question, sends all answers. */
-  #enter(question: ChoiceQuestion, given: Given): void {
+  #confirmChoice(question: ChoiceQuestion, given: Given): void {
     const isWriting = given.at === question.choices.length;
     if (isWriting && !question.multiple && !given.words.isEmpty) given.picked.clear();
     if (!isWriting && (!question.multiple || given.picked.size === 0)) {
@@ -152,7 +152,7 @@ export class AskPanel extends KeyGuard implements Panel {
     else this.#send();
   }
 
-  #go(by: number): void {
+  #moveToQuestion(by: number): void {
     this.#at = Math.max(0, Math.min(this.#at + by, this.#needs.questions.length - 1));
   }
 

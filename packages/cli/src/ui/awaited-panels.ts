@@ -8,21 +8,21 @@ interface Desk {
 type ChoiceNeeds = Omit<Parameters<typeof openChoicePanel>[1], "chosen" | "none">;
 type TextNeeds = Omit<Parameters<typeof createInputPanel>[0], "done">;
 
-/** Resolves to what the user chooses; null when they go back. */
+/** Asks for a choice. Resolves to the chosen value; null when the user goes back. */
 export function askChoice(desk: Desk, needs: ChoiceNeeds): Promise<string | null> {
   return new Promise((resolve) => {
     openChoicePanel(desk, { ...needs, chosen: resolve, none: () => resolve(null) });
   });
 }
 
-/** Resolves to what the user writes; null when they go back. With `until`, what comes first counts. */
+/** Asks for a text. Resolves to it; null when the user goes back. With `until`, whichever comes first counts. */
 export function askText(desk: Desk, needs: TextNeeds, until?: Promise<string>): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const done = (text: string | null): void => {
+    const finish = (text: string | null): void => {
       desk.show(null);
       resolve(text);
     };
-    until?.then(done, reject);
-    desk.show(createInputPanel({ ...needs, done }));
+    until?.then(finish, reject);
+    desk.show(createInputPanel({ ...needs, done: finish }));
   });
 }

@@ -15,7 +15,7 @@ export class ChoiceList {
   readonly choices: readonly Choice[];
   #at = 0;
 
-  /** `value` is selected at first. */
+  /** Creates the list with `value` selected. */
   constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
     const at = choices.findIndex((choice) => choice.value === value);
@@ -32,21 +32,21 @@ export class ChoiceList {
   }
 
   /** Returns the rows around the selected one. If there are more choices than rows, the last row says how many. */
-  lines(width: number, most: number): Line[] {
+  drawLines(width: number, most: number): Line[] {
     const { length } = this.choices;
-    if (length <= most || most < 2) return this.#rows(width, most);
+    if (length <= most || most < 2) return this.#drawRows(width, most);
     const place: Line = [{ text: `  ${this.#at + 1}/${length}`, style: "dim" }];
-    return [...this.#rows(width, most - 1), place];
+    return [...this.#drawRows(width, most - 1), place];
   }
 
-  #rows(width: number, most: number): Line[] {
+  #drawRows(width: number, most: number): Line[] {
     const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.choices.length - most));
     const shown = this.choices.slice(from, from + most);
-    const widest = (texts: readonly string[]): number =>
+    const findWidest = (texts: readonly string[]): number =>
       Math.max(0, ...texts.map((text) => measureWidth(formatText(text))));
-    const beside = widest(shown.map(({ more = "" }) => more));
+    const beside = findWidest(shown.map(({ more = "" }) => more));
     const room = Math.max(Math.floor((width - 4) / 2), width - 4 - beside);
-    const column = Math.min(widest(shown.map(({ value, label = value }) => label)), room);
+    const column = Math.min(findWidest(shown.map(({ value, label = value }) => label)), room);
     return shown.map(({ value, label = value, more = "" }, index) => {
       const isChosen = from + index === this.#at;
       const style = isChosen ? "strong" : undefined;

@@ -27,7 +27,7 @@ interface Choosing {
 }
 
 const MAX_ROWS = 20;
-/** In a window with fewer rows, there is no preview, so that the list has all rows. */
+/** The least rows for a preview: in a lower window, the list gets all rows. */
 const MIN_WITH_PREVIEW = 12;
 const STEPS: Readonly<Record<string, number>> = {
   up: -1,
@@ -62,7 +62,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
       const at = list.chosen?.value;
       const more = (at !== undefined && height >= MIN_WITH_PREVIEW && preview?.(at, width)) || [];
       const room = height - 1 - hint.length - more.length;
-      const found = list.lines(width, Math.max(Math.min(MAX_ROWS, room), 1));
+      const found = list.drawLines(width, Math.max(Math.min(MAX_ROWS, room), 1));
       const nothing: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
       const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...more, ...hint];
       return { title: formatText(title), lines, caret: input.caret };
@@ -87,7 +87,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
   });
 }
 
-/** As many as there are characters, up to a few. */
+/** Draws a dot for each character of a secret, up to a few. */
 function drawDots({ content }: TextBuffer): TextBuffer {
   const dots = new TextBuffer();
   dots.set("•".repeat(Math.min(content.length, 40)));
@@ -104,11 +104,11 @@ export function filterChoices(choices: readonly Choice[], typed: string): readon
 
 interface InputOptions {
   readonly title: string;
-  /** Says what to enter, and why. */
+  /** A hint that says what to enter, and why. */
   readonly hint: string;
-  /** The input is a secret and is not shown. */
+  /** true if the input is a secret that is not shown. */
   readonly isSecret?: boolean;
-  /** What stands there at first. */
+  /** The text that the input has at first. */
   readonly text?: string;
   /** Called with the text, or with null if the user goes back. */
   readonly done: (text: string | null) => void;

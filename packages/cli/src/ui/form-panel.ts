@@ -49,14 +49,14 @@ export class FormPanel extends KeyGuard implements Panel {
     for (const [index, field] of this.#fields.entries()) {
       const { lines, column } = field.view(width, index === this.#at);
       if (index === this.#at) caret = { row: rows.length, column: column ?? 0 };
-      rows.push(...lines, ...this.#below(field, index, width));
+      rows.push(...lines, ...this.#drawHint(field, index, width));
     }
-    const foot = [...this.#answers(width), ...drawKeyHints(say("form.keys"), width)];
+    const foot = [...this.#drawAnswers(width), ...drawKeyHints(say("form.keys"), width)];
     const most = Math.max(height - foot.length - 1, 3);
     const content = [...head, ...rows];
     const wanted = head.length + (caret?.row ?? rows.length);
     this.#scroll.from = Math.min(Math.max(this.#scroll.from, wanted - most + 2), wanted);
-    const shown = this.#scroll.cut(content, most);
+    const shown = this.#scroll.cutToPage(content, most);
     const row = caret === undefined ? shown.length : wanted - this.#scroll.from;
     const lines = [...shown, ...foot];
     return { title: say("question.form"), lines, caret: { row, column: caret?.column ?? 0 } };
@@ -68,11 +68,11 @@ export class FormPanel extends KeyGuard implements Panel {
     if (name === "escape") this.#needs.answer(null);
     else if (name === "up" || name === "shift+tab") this.#at = (this.#at - 1 + count) % count;
     else if (name === "down" || name === "tab") this.#at = (this.#at + 1) % count;
-    else if (name === "enter") this.#enter();
+    else if (name === "enter") this.#confirmField();
     else this.#fields[this.#at]?.key(key);
   }
 
-  #enter(): void {
+  #confirmField(): void {
     const field = this.#fields[this.#at];
     if (field !== undefined) {
       if (field.check()) this.#at += 1;
@@ -92,14 +92,14 @@ export class FormPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the hint or error that is shown below a field. */
-  #below(field: FormField, index: number, width: number): Line[] {
+  #drawHint(field: FormField, index: number, width: number): Line[] {
     const { fault, description } = field;
     const text = fault === "" && index === this.#at ? description : fault;
     const style = fault === "" ? "dim" : "bad";
     return text === "" ? [] : wrapLine([{ text: `    ${text}`, style }], width, "    ");
   }
 
-  #answers(width: number): Line[] {
+  #drawAnswers(width: number): Line[] {
     const answer = (text: string, at: number): Line => {
       const isChosen = this.#at === this.#fields.length + at;
       return [
@@ -127,7 +127,7 @@ interface Choice {
 export class FormField {
   readonly name: string;
   readonly isRequired: boolean;
-  /** What is wrong with the value; "" if no fault is known. */
+  /** The fault of the value; "" if none is known. */
   fault = "";
   readonly #schema: JsonSchema;
   readonly #choices: readonly Choice[];
@@ -145,7 +145,7 @@ export class FormField {
     this.#choices = readChoices(schema);
     for (const value of [schema.default].flat()) {
       const index = this.#choices.findIndex((choice) => choice.value === value);
-      if (index !== -1) this.#pick(index);
+      if (index !== -1) this.#chooseIndex(index);
       else if (typeof value === "string" || typeof value === "number") this.#text.set(String(value));
     }
   }
@@ -201,22 +201,22 @@ export class FormField {
       if (key.name === "paste") this.#text.insert(key.text.trim().replace(/\s*\n\s*/g, " "));
       else applyEditKey(this.#text, key);
     } else if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
-    else if (/^ +$/.test(normalizeCommandKey(key))) for (const _space of key.text) this.#space();
+    else if (/^ +$/.test(normalizeCommandKey(key))) for (const _space of key.text) this.#toggleOrMove();
   }
 
   #move(by: number): void {
     const count = this.#choices.length;
     this.#at = this.#at === -1 ? 0 : (this.#at + by + count) % count;
-    if (!this.#takesMany) this.#pick(this.#at);
+    if (!this.#takesMany) this.#chooseIndex(this.#at);
   }
 
-  #space(): void {
+  #toggleOrMove(): void {
     if (!this.#takesMany) this.#move(1);
     else if (this.#at === -1) this.#at = 0;
     else if (!this.#picked.delete(this.#at)) this.#picked.add(this.#at);
   }
 
-  #pick(index: number): void {
+  #chooseIndex(index: number): void {
     if (!this.#takesMany) this.#picked.clear();
     this.#picked.add(index);
     if (!this.#takesMany) this.#at = index;

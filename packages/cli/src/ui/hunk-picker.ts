@@ -29,7 +29,7 @@ export class HunkPicker {
   #rows: number[] = [];
   #message = "";
 
-  /** `isTaken`: whether the parts are taken as long as the user says nothing. */
+  /** Creates the picker. `isTaken`: whether the parts are accepted as long as the user says nothing. */
   constructor(path: string, diff: FileDiff, isTaken = true) {
     this.#path = path;
     this.#parts = findHunks(diff).map((hunk) => ({ hunk, isTaken, note: "" }));
@@ -81,7 +81,7 @@ export class HunkPicker {
     else if (key.name === "escape") return "back";
     else if (key.name === "enter") return "send";
     else if (key.name === "up" || key.name === "down") this.#move(key.name === "up" ? -1 : 1);
-    else this.#change(normalizeCommandKey(key));
+    else this.#applyCommand(normalizeCommandKey(key));
     return null;
   }
 
@@ -89,7 +89,7 @@ export class HunkPicker {
     this.#at = (this.#at + step + this.#parts.length) % this.#parts.length;
   }
 
-  #change(command: string): void {
+  #applyCommand(command: string): void {
     const part = this.#parts[this.#at];
     if (part === undefined) return;
     if (command === " " || command === "x") part.isTaken = !part.isTaken;

@@ -14,7 +14,9 @@ import { look } from "./look.ts";
 const SPECIAL = /[`*_~[\]\\<!]/;
 const INLINE =
   /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]+?\S?)\*\*|__(?=\S)([\s\S]+?\S?)__|(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)|(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)|~~(?=\S)([^~]+?)~~|!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)|\\([\\`*_{}[\]()#+.!|~-])/g;
-/** Longer lines are not searched for marks: each one that is never closed would cost a pass over the whole line. */
+/**
+ * The longest line that is searched for marks: each mark that is never closed would cost a pass over the whole line.
+ */
 const LONGEST_MARKED = 5000;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const RULE_ROW = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
@@ -30,11 +32,11 @@ export class MarkdownStream {
   #fence: string | null = null;
   #language = "";
   readonly #table: string[] = [];
-  /** The current line started in an earlier piece. */
+  /** true if the current line started in an earlier piece. */
   #isWithin = false;
   readonly #keepsMarks: boolean;
 
-  /** With `keepsMarks`, the marks themselves stay, for terminals that show no styles. */
+  /** Creates the drawing. With `keepsMarks`, the marks themselves stay, for terminals that show no styles. */
   constructor(keepsMarks: boolean) {
     this.#keepsMarks = keepsMarks;
   }
@@ -43,16 +45,16 @@ export class MarkdownStream {
    * Draws the part of the text that can be drawn permanently, and returns the rest. A line of code is one row of any
    * length: the terminal wraps it, so that it is copied as one line.
    */
-  take(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
+  drawFinal(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
     const rows: Line[] = [];
     let from = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      rows.push(...this.#line(text.slice(from, end), width));
+      rows.push(...this.#drawSourceLine(text.slice(from, end), width));
       from = end + 1;
     }
     let rest = from === 0 ? text : text.slice(from);
     if (isWhole) {
-      if (rest !== "") rows.push(...this.#line(rest, width));
+      if (rest !== "") rows.push(...this.#drawSourceLine(rest, width));
       rows.push(...this.#endTable(width));
       return { rows, rest: "" };
     }
@@ -60,7 +62,7 @@ export class MarkdownStream {
     while (rest.length > most && !this.#isTableRow(rest)) {
       const cut = this.#cutPlace(rest.slice(0, most), width);
       const piece = this.#fence === null ? rest.slice(0, cut).trimEnd() : rest.slice(0, cut);
-      rows.push(...this.#endTable(width), ...this.#drawn(piece, width));
+      rows.push(...this.#endTable(width), ...this.#drawSource(piece, width));
       this.#isWithin = true;
       rest = rest.slice(cut);
     }
@@ -68,11 +70,11 @@ export class MarkdownStream {
   }
 
   /** Draws the line that is still being written and a table that is not complete yet. */
-  tail(rest: string, width: number): Line[] {
+  drawTail(rest: string, width: number): Line[] {
     const table = drawTable(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
     if (this.#isTableRow(rest)) return [...table, [{ text: formatText(rest).slice(0, width) }]];
-    return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
+    return [...table, ...this.#drawSource(rest, width).flatMap((line) => wrapLine(line, width))];
   }
 
   /**
@@ -81,11 +83,11 @@ export class MarkdownStream {
    */
   #cutPlace(text: string, width: number): number {
     // The last row is incomplete, and more text may move the last word of the row before it.
-    const whole = this.#fence === null ? countCells(this.#drawn(text, width).slice(0, -2)) : 0;
+    const whole = this.#fence === null ? countCells(this.#drawSource(text, width).slice(0, -2)) : 0;
     let [cut, end] = [0, whole === 0 ? 0 : text.length];
     while (end - cut > 1) {
       const middle = (cut + end) >> 1;
-      if (countCells(this.#drawn(text.slice(0, middle), width)) > whole) end = middle;
+      if (countCells(this.#drawSource(text.slice(0, middle), width)) > whole) end = middle;
       else cut = middle;
     }
     return cut === 0 ? findWordEnd(text, text.length - width) : cut;
@@ -95,13 +97,13 @@ export class MarkdownStream {
     return this.#fence === null && !this.#isWithin && /^\s*\|/.test(line);
   }
 
-  #line(line: string, width: number): Line[] {
+  #drawSourceLine(line: string, width: number): Line[] {
     const source = line.endsWith("\r") ? line.slice(0, -1) : line;
     if (this.#isTableRow(source) && this.#table.length < MAX_TABLE_ROWS) {
       this.#table.push(source);
       return [];
     }
-    const rows = [...this.#endTable(width), ...this.#drawn(source, width)];
+    const rows = [...this.#endTable(width), ...this.#drawSource(source, width)];
     this.#enterFence(source);
     this.#isWithin = false;
     return rows;
@@ -121,7 +123,7 @@ export class MarkdownStream {
     return drawTable(this.#table.splice(0), width, this.#keepsMarks);
   }
 
-  #drawn(source: string, width: number): Line[] {
+  #drawSource(source: string, width: number): Line[] {
     const text = formatText(source);
     if (!this.#isWithin && FENCE.test(text)) return this.#fenceLines(text);
     if (this.#fence !== null) return [this.#codeLine(text)];
@@ -129,7 +131,7 @@ export class MarkdownStream {
     return drawBlock(text, width, this.#keepsMarks);
   }
 
-  /** Colours set code off from words, so that of its marks only the language is left. */
+  /** Colours distinguish code from words, so of its marks only the language is kept. */
   #fenceLines(text: string): Line[] {
     if (this.#keepsMarks) return [[{ text, style: "dim" }]];
     const language = FENCE.exec(text)?.[3] ?? "";
@@ -145,7 +147,7 @@ export class MarkdownStream {
 
 /** Draws complete Markdown. */
 export function drawMarkdown(text: string, width: number, keepsMarks: boolean): Line[] {
-  const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/(?<!\n)\n+$/, ""), true, width);
+  const { rows } = new MarkdownStream(keepsMarks).drawFinal(text.replace(/(?<!\n)\n+$/, ""), true, width);
   return rows.flatMap((row) => wrapLine(row, width));
 }
 

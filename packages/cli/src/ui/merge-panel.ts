@@ -5,10 +5,10 @@ import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { HunkPicker, type PickedParts } from "./hunk-picker.ts";
 import { drawKeyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 
-/** What the user takes of one file. */
+/** What the user accepts of one file. */
 export interface FileChoice {
   readonly change: TreeChange;
-  /** Empty for a file that is taken as a whole or not. */
+  /** The picker of parts; absent for a file that is accepted only as a whole. */
   readonly parts: PickedParts;
   readonly isTaken: boolean;
 }
@@ -25,7 +25,7 @@ interface Row {
   isTaken: boolean;
 }
 
-/** The files that a work tree has changed, one after the other, each to be taken in parts. */
+/** Shows the files that a work tree has changed, one after the other. The user accepts parts of each. */
 export class MergePanel implements Panel {
   readonly #needs: MergeNeeds;
   readonly #rows: readonly Row[];
@@ -34,7 +34,7 @@ export class MergePanel implements Panel {
 
   constructor(needs: MergeNeeds) {
     this.#needs = needs;
-    // What both sides changed is taken only on purpose.
+    // A change in a place that both sides changed is accepted only on purpose.
     this.#rows = needs.changes.map((change) => {
       const isTaken = change.conflict === undefined;
       const picker = change.diff === undefined ? null : new HunkPicker(change.file, change.diff, isTaken);
@@ -60,7 +60,7 @@ export class MergePanel implements Panel {
     const room = height - 1 - conflict.length - hints.length;
     return {
       title: say("merge.title"),
-      lines: [head, ...conflict, ...this.#scroll.cut(content, room), ...hints],
+      lines: [head, ...conflict, ...this.#scroll.cutToPage(content, room), ...hints],
     };
   }
 

@@ -18,7 +18,7 @@ interface PageHead {
   readonly language: string;
 }
 
-/** Wide enough that only the browser wraps lines. */
+/** The width for drawing: so wide that only the browser wraps lines. */
 const WIDE = 100_000;
 const MAX_ROWS = 2000;
 
@@ -166,20 +166,20 @@ function renderList(lines: readonly string[]): string {
 }
 
 function renderTable([head = "", rule = "", ...rows]: readonly string[]): string {
-  const cellsOf = (row: string): string[] =>
+  const splitCells = (row: string): string[] =>
     row
       .trim()
       .replace(/^\||\|$/g, "")
       .split(/(?<!\\)\|/)
       .map((cell) => cell.trim());
-  const sides = cellsOf(rule).map((cell) =>
+  const sides = splitCells(rule).map((cell) =>
     /^:-+:$/.test(cell) ? "center" : cell.endsWith(":") ? "right" : "left",
   );
-  const rowHtmlOf = (tag: string) => (row: string) =>
-    `<tr>${cellsOf(row)
+  const createRowWriter = (tag: string) => (row: string) =>
+    `<tr>${splitCells(row)
       .map((cell, index) => `<${tag} class="${sides[index] ?? "left"}">${renderInline(cell)}</${tag}>`)
       .join("")}</tr>`;
-  return `<table>${rowHtmlOf("th")(head)}${rows.map(rowHtmlOf("td")).join("")}</table>`;
+  return `<table>${createRowWriter("th")(head)}${rows.map(createRowWriter("td")).join("")}</table>`;
 }
 
 /** Converts code, emphasis and links within a line, in the same way as on the screen. */

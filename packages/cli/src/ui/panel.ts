@@ -28,7 +28,7 @@ export interface Panel {
   hears?(key: Key): boolean;
 }
 
-/** For this long, a question that has just appeared ignores keys, which were meant for something else. */
+/** How long a question that has just appeared ignores keys, because they were meant for something else. */
 const DEAF_MS = 300;
 
 /** A question that accepts keys only after it has been visible for a while without other typing. */
@@ -44,7 +44,7 @@ export abstract class KeyGuard {
   hears({ text }: Key): boolean {
     if (this.#since === null) return false;
     if (performance.now() - this.#since >= DEAF_MS) return true;
-    // A user who repeats one key means the question; other letters are the rest of a sentence.
+    // A user who repeats one key answers the question; other letters are the rest of a sentence.
     if (text !== this.#last) this.#since = performance.now();
     this.#last = text;
     return false;
@@ -95,7 +95,7 @@ export class Scroll {
   #count = 0;
 
   /** Returns the visible lines. */
-  cut(lines: readonly Line[], page: number): readonly Line[] {
+  cutToPage(lines: readonly Line[], page: number): readonly Line[] {
     this.#count = lines.length;
     this.page = Math.max(page, 2);
     this.from = Math.max(0, Math.min(this.from, this.#count - this.page));
@@ -130,7 +130,7 @@ export function createTextPanel({ title, lines: draw, from = "end", close }: Tex
   return {
     view: ({ width, height }) => {
       const lines = draw(width);
-      const shown = scroll.cut(lines, height - 1);
+      const shown = scroll.cutToPage(lines, height - 1);
       const hint = shown.length < lines.length ? `${say("question.scroll", scroll.place)} · ` : "";
       return { title, lines: [...shown, [{ text: `${hint}${say("panel.close")}`, style: "dim" }]] };
     },

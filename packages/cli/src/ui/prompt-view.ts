@@ -30,7 +30,7 @@ export function isShellPrompt(text: string): boolean {
 }
 
 /** Returns the position in the row above or below, in the caret's column; null if there is no such row. */
-export function findCaretBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
+export function findCaretInRow(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
   const { rows, caret } = layOut(buffer, width);
   const row = rows[caret.row + by];
   if (row === undefined) return null;
@@ -73,14 +73,14 @@ function splitRows(line: string, room: number, buffer: TextBuffer): PromptRow[] 
   const rows: PromptRow[] = [];
   let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
   let at = 0;
-  const end = (): void => {
+  const endRow = (): void => {
     if (row.text !== "") row.spans.push({ text: row.text });
     rows.push({ from: row.from, end: at, spans: row.spans });
     row = { from: at, spans: [], text: "", column: 0 };
   };
   for (const grapheme of splitGraphemes(line)) {
     const { shown, width, isMark } = drawGrapheme(grapheme, buffer);
-    if (row.column + width > room && row.column > 0) end();
+    if (row.column + width > room && row.column > 0) endRow();
     row.column += width;
     if (isMark) {
       row.spans.push({ text: row.text }, { text: shown, style: "code" });
@@ -88,7 +88,7 @@ function splitRows(line: string, room: number, buffer: TextBuffer): PromptRow[] 
     } else row.text += shown;
     at += grapheme.length;
   }
-  end();
+  endRow();
   return rows;
 }
 

@@ -113,7 +113,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     if (!areKeysBelow) content.push(...keys);
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 2);
     if (!areKeysBelow && this.#hasMoved) this.#scroll.from = content.length;
-    const shown = this.#scroll.cut(content, page);
+    const shown = this.#scroll.cutToPage(content, page);
     const hint = say("question.scrollHunks", this.#scroll.place);
     const place: Line[] = shown.length < content.length ? [[{ text: hint, style: "dim" }]] : [];
     const rows = [...shown, ...place, ...below];

@@ -12,10 +12,10 @@ import {
 } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
-/** Next to a longer command, its effects would be too far away. */
+/** The longest command with its effects next to it: with a longer one they would be too far away. */
 const WIDEST_PART = 44;
 
-/** If there are more parts that need no question, they are only counted. */
+/** The most parts without a question that are listed; more are only counted. */
 const MAX_ALLOWED = 3;
 
 type Subject = QuestionView["subjects"][number];

@@ -54,7 +54,7 @@ export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): 
       ];
       const what: Line = [{ text: formatText(change.call), style: "dim" }];
       const keys = drawKeyHints(say("changes.keys"), width);
-      const shown = scroll.cut(drawChange(change, width), height - 2 - keys.length);
+      const shown = scroll.cutToPage(drawChange(change, width), height - 2 - keys.length);
       return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
     },
     key: (key) => {

@@ -7,9 +7,9 @@ const ROWS = 5;
 
 interface CardSpace {
   readonly width: number;
-  /** Facts may still arrive. */
+  /** true while facts may still arrive. */
   readonly isOpen: boolean;
-  /** The window has room for only one row. */
+  /** true if the window has room for only one row. */
   readonly isLow: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Status {
   readonly queued?: number;
   /** The working time. */
   readonly milliseconds?: number;
-  /** What the user's own command says in place of all this. */
+  /** The output of the user's own command, which replaces all this. */
   readonly own?: string | undefined;
   readonly isWorking?: boolean;
   /** Whether the model itself is working; false while only a command of the user runs. */
@@ -23,13 +23,16 @@ export interface Status {
   readonly message?: string;
 }
 
-/** A fact of the line; in a narrow window the highest ranks are left out first. */
+/** A fact in the status line. In a narrow window, those with the highest rank are left out first. */
 interface Fact {
   readonly text: string;
   readonly rank: number;
 }
 
-/** One line: the model, the mode, the branch, how full, how expensive and how long; at its end what the keys do. */
+/**
+ * Draws the status line: the model, the mode, the branch, how full the window is, the cost, the time and, at its end,
+ * what the keys do.
+ */
 export function drawStatusLine(status: Status, hasPanel: boolean, width: number): Line {
   const { mode, isWorking, message = "" } = status;
   const drawLeft = (text: string): Line => [
@@ -49,10 +52,10 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
   return cutLine(message !== "" ? [{ text: "  " }, right] : drawLeft(texts.at(-1) ?? ""), width - 1);
 }
 
-/** All facts, then fewer and fewer; at last the model and the name of the mode. */
+/** Yields all facts, then fewer and fewer, and at last only the model and the name of the mode. */
 function listFactTexts(status: Status): string[] {
   const { model, mode, branch = "", filled = null, money = 0, queued = 0, milliseconds = 0 } = status;
-  // Before there is a model nothing runs, in whatever mode.
+  // Without a model nothing runs, in whatever mode.
   const modeInWords = model === "" ? "" : say(`mode.short.${mode}`);
   const facts: Fact[] = [
     { text: model, rank: 0 },

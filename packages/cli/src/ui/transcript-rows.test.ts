@@ -19,7 +19,7 @@ it.each([1, 16, TABLE.length])("P30 shows a table that a reply begins with, in p
     transcript.applyEvent({ type: "text", role: "model", text: TABLE.slice(at, at + length) }, 0);
     draw();
   }
-  const live = rows.live(transcript, frame).map(({ bytes }) => bytes);
+  const live = rows.drawLive(transcript, frame).map(({ bytes }) => bytes);
   transcript.applyEvent({ type: "text", role: "user", text: "go on" }, 0);
   draw();
   const table = ["name  │ words", "──────┼──────", "a.txt │ 1"];
@@ -63,11 +63,11 @@ it.each([80, 57, 41])(
       const rows: Line[] = [];
       let rest = "";
       for (let at = 0; at < text.length; at += 37) {
-        const taken = stream.take(rest + text.slice(at, at + 37), false, width);
+        const taken = stream.drawFinal(rest + text.slice(at, at + 37), false, width);
         rows.push(...taken.rows);
         rest = taken.rest;
       }
-      rows.push(...stream.take(rest, true, width).rows);
+      rows.push(...stream.drawFinal(rest, true, width).rows);
       const plain = (lines: readonly Line[]) => lines.map(joinSpans);
       expect(plain(rows)).toEqual(plain(drawMarkdown(text, width, true)));
     }

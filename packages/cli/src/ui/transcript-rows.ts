@@ -10,16 +10,16 @@ import { drawReceipt } from "./receipt-lines.ts";
 import { paint, type Theme } from "./theme.ts";
 
 export const BLANK_ROW: Row = { bytes: "", width: 0 };
-/** Only the beginning of a long prompt is shown: the user can find the rest in the scrollback. */
+/** The most rows of a prompt. The user can find the rest of a longer one in the scrollback. */
 const MAX_PROMPT_ROWS = 12;
 const MAX_CALL_ROWS = 12;
-/** The end of a thought that is being written is shown, up to this many rows. */
+/** The most rows of a thought that is being written, of which the end is shown. */
 const MAX_THOUGHT_ROWS = 3;
 const MAX_THOUGHT_CHARACTERS = 2000;
 /** If a reply has begun but nothing has arrived for this long, the screen says so. */
 const SILENT_MS = 10_000;
 const MAX_IMAGES = 4;
-/** In a long resumed session, images before the last entries are only mentioned. */
+/** The last entries of a resumed session whose images are shown; earlier images are only mentioned. */
 const ITEMS_WITH_IMAGES = 50;
 
 export interface Frame {
@@ -34,7 +34,7 @@ export interface Frame {
 export class TranscriptRows {
   /** Draws the text that is being written. */
   #stream: MarkdownStream | null = null;
-  /** The entry to which the last final rows belong. */
+  /** The entry whose rows were the last final ones. */
   #last: Item | null = null;
 
   /** Takes the final entries out of the transcript and returns their rows. */
@@ -55,12 +55,12 @@ export class TranscriptRows {
   }
 
   /** Returns the rows that may still change. */
-  live({ items }: Transcript, frame: Frame): Row[] {
+  drawLive({ items }: Transcript, frame: Frame): Row[] {
     let last = this.#last;
     return items.flatMap((item) => {
       const lines =
         item.kind === "text"
-          ? (this.#stream ?? createStream(frame)).tail(item.text.slice(-20_000), frame.width)
+          ? (this.#stream ?? createStream(frame)).drawTail(item.text.slice(-20_000), frame.width)
           : drawItem(item, frame);
       const rows = buildRows(item, lines, { last, theme: frame.theme });
       if (lines.length > 0) last = item;
@@ -72,7 +72,7 @@ export class TranscriptRows {
     if (item.kind !== "text") return isFinal(item) ? drawItem(item, frame) : [];
     this.#stream ??= createStream(frame);
     const text = item.isWhole ? item.text.trimEnd() : item.text;
-    const { rows, rest } = this.#stream.take(text, item.isWhole, frame.width);
+    const { rows, rest } = this.#stream.drawFinal(text, item.isWhole, frame.width);
     item.text = rest;
     if (item.isWhole) this.#stream = null;
     return rows;

@@ -85,17 +85,17 @@ export class App implements Desk {
       options,
       hear: (event) => {
         this.questions.followEvent(event);
-        this.work.hear(event);
-        this.#facts.hear(event);
+        this.work.handleEvent(event);
+        this.#facts.noteEvent(event);
       },
       closed: () => this.questions.clear(),
       tell: (notice) => void (this.#early?.push(notice) ?? this.note(notice)),
     });
-    const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
+    const submit = (text: string, isLast: boolean): void => void this.#handleText(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
-    shown.status = () => this.#status();
+    shown.status = () => this.#buildStatus();
     shown.running = () => this.#own.commands;
-    front.handTo({ hear: (keys) => this.#hear(keys), end: () => this.leave(EXIT.interrupted) });
+    front.handTo({ hear: (keys) => this.#handleKeys(keys), end: () => this.leave(EXIT.interrupted) });
   }
 
   async run(first: string, { signal }: Io): Promise<ExitCode> {
@@ -140,17 +140,17 @@ export class App implements Desk {
     this.#leave(code);
   }
 
-  flash(message: string): void {
+  showMessage(message: string): void {
     if (look.isSpoken && message !== "") this.transcript.note(message);
     this.#message = message;
     clearTimeout(this.#messageTimer);
-    if (message !== "") this.#messageTimer = setTimeout(() => this.flash(""), MESSAGE_MS);
-    this.view.soon();
+    if (message !== "") this.#messageTimer = setTimeout(() => this.showMessage(""), MESSAGE_MS);
+    this.view.drawSoon();
   }
 
   note(text: string, isBad = false): void {
     this.transcript.note(text, isBad);
-    this.view.soon();
+    this.view.drawSoon();
   }
 
   noteFault(error: unknown): void {
@@ -159,19 +159,19 @@ export class App implements Desk {
 
   print(draw: (width: number) => readonly Line[]): void {
     this.transcript.print(draw);
-    this.view.soon();
+    this.view.drawSoon();
   }
 
   show(panel: Panel | null): void {
     this.shown.panel = panel;
-    this.view.soon();
+    this.view.drawSoon();
   }
 
-  async change(session: CommonOptions["session"]): Promise<void> {
-    const past = await this.host.change(session);
+  async changeSession(session: CommonOptions["session"]): Promise<void> {
+    const past = await this.host.changeSession(session);
     this.transcript.beginSession(this.host.modelName ?? "");
     this.work.showPast(past);
-    this.view.soon();
+    this.view.drawSoon();
   }
 
   useModel(name: string): void {
@@ -200,7 +200,7 @@ export class App implements Desk {
     await (await import("./first-start.ts")).showDemo(this);
   }
 
-  async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
+  async runForOutput(name: Parameters<Desk["runForOutput"]>[0], words: readonly string[]): Promise<string> {
     const { runForOutput } = await import("./output-of.ts");
     const { approvalMode } = this.session ?? this.options;
     return runForOutput(name, words, { ...this.options, approvalMode });
@@ -209,7 +209,7 @@ export class App implements Desk {
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
     return this.#own.call(name, args).finally(() => {
       this.#facts.refresh();
-      this.view.soon();
+      this.view.drawSoon();
     });
   }
 
@@ -218,14 +218,14 @@ export class App implements Desk {
   }
 
   clearScreen(): void {
-    this.view.leave();
+    this.view.clearRows();
     this.terminal.write("\u001b[H\u001b[2J");
-    this.view.begin();
+    this.view.redraw();
   }
 
   async useLanguage(name: string): Promise<void> {
     await useTexts(parseLanguage(name));
-    this.view.soon();
+    this.view.drawSoon();
   }
 
   async settingsChanged([section]: readonly string[]): Promise<void> {
@@ -236,7 +236,7 @@ export class App implements Desk {
     this.#facts.refresh();
   }
 
-  async keep(path: readonly string[], value: unknown): Promise<void> {
+  async storeSetting(path: readonly string[], value: unknown): Promise<void> {
     const file = join(resolveBurinHome(process.env), "settings.json");
     try {
       await changeSettings(file, path, value);
@@ -267,16 +267,17 @@ export class App implements Desk {
     this.transcript.beginSession(this.host.modelName ?? "");
     // A screen reader gets no card and no status line, so print what they would show.
     if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
-    if (look.isSpoken) this.note(`${this.#status().model} · ${say(`mode.short.${this.#status().mode}`)}`);
-    void this.#suggest();
+    if (look.isSpoken)
+      this.note(`${this.#buildStatus().model} · ${say(`mode.short.${this.#buildStatus().mode}`)}`);
+    void this.#addSuggestions();
     this.#facts.refresh();
     this.work.retitle();
-    this.view.soon();
+    this.view.drawSoon();
     this.work.showPast(past);
     const isChoice = this.options.session.kind === "choose";
     if (isChoice && first !== "") this.buffer.set(first);
     const taken = isChoice ? "/resume" : first;
-    if (taken !== "") await this.#take(taken, false);
+    if (taken !== "") await this.#handleText(taken, false);
   }
 
   /** Fills in the start card, then prints the messages that waited for it. */
@@ -285,12 +286,12 @@ export class App implements Desk {
     this.#early = null;
     const { collectKnownFacts } = await import("../../state/start-facts.ts");
     this.#front.facts ??= look.isSpoken ? null : { version: BURIN_VERSION, ...collectKnownFacts(this.host) };
-    this.view.soon();
+    this.view.drawSoon();
     for (const notice of early ?? []) this.note(notice);
   }
 
   /** Adds to the card what only git knows, which comes later, and the suggested prompts. */
-  async #suggest(): Promise<void> {
+  async #addSuggestions(): Promise<void> {
     const asked = { root: this.options.root, environment: process.env };
     const { branch, changes: lines } = await readRepositoryState(asked, new AbortController().signal);
     const { facts } = this.#front;
@@ -303,7 +304,7 @@ export class App implements Desk {
       changes,
       suggestions: listSuggestions({ ...facts, changes }),
     };
-    this.view.soon();
+    this.view.drawSoon();
   }
 
   async #useLook(ui: Settings["ui"]): Promise<void> {
@@ -337,25 +338,25 @@ export class App implements Desk {
   }
 
   /** Handles submitted text: a command of the screen, a custom command, or a prompt. */
-  async #take(text: string, isLast: boolean): Promise<void> {
+  async #handleText(text: string, isLast: boolean): Promise<void> {
     // Accept the words for leaving that shells and other agents use.
-    const said = /^(?:exit|quit)$/.test(text) ? "/quit" : (this.#front.suggestionIn(text) ?? text);
+    const said = /^(?:exit|quit)$/.test(text) ? "/quit" : (this.#front.findSuggestion(text) ?? text);
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
     if (!(await slash?.runCommand(this, said))) {
       // A prompt that is sent before the session is open waits until it is.
       if (this.session === null) await this.#opening;
-      if (!(await slash?.runMistyped(this, said))) this.#prompt(said, isLast);
+      if (!(await slash?.runMistyped(this, said))) this.#submitPrompt(said, isLast);
     }
-    this.view.soon();
+    this.view.drawSoon();
   }
 
-  #prompt(text: string, isLast: boolean): void {
+  #submitPrompt(text: string, isLast: boolean): void {
     if (this.session === null) this.setUp(text);
-    else if (this.#own.take(text)) return;
+    else if (this.#own.takeText(text)) return;
     else void this.work.submit(text, isLast);
   }
 
-  #hear(keys: readonly Key[]): void {
+  #handleKeys(keys: readonly Key[]): void {
     for (const key of keys) {
       if (key.name === "background") this.view.background = key.text;
       else if (key.name === "focus" || key.name === "blur") this.terminal.hasFocus = key.name === "focus";
@@ -363,22 +364,22 @@ export class App implements Desk {
       else if (key.name === "cursor") this.view.answer(key.text);
       else if (key.name === "cell") this.view.cell = key.text;
       else if (key.name === "terminal") void this.view.learnTerminal(key.text);
-      else this.#press(key);
+      else this.#handleKey(key);
     }
-    this.view.soon();
+    this.view.drawSoon();
   }
 
-  #press(key: Key): void {
-    if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.flash("");
+  #handleKey(key: Key): void {
+    if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.showMessage("");
     const { panel } = this.shown;
     const use = this.keys.findUse(key.name);
-    if (use === "beside" || use === "stop") return void this.#keys.use(key.name);
+    if (use === "beside" || use === "stop") return void this.#keys.runBinding(key.name);
     if (panel !== null && key.name !== "ctrl+c") {
       if (panel.hears?.(key) !== false) return void panel.key(key);
       // A user may still be typing when a question appears; what they type goes into the prompt.
       if (!["text", "paste", "backspace"].includes(key.name)) return;
     }
-    this.#keys.press(key);
+    this.#keys.pressKey(key);
   }
 
   #stateInWords(): string {
@@ -386,7 +387,7 @@ export class App implements Desk {
     return this.vim?.isNormal ? say("status.normal") : "";
   }
 
-  #status(): Status {
-    return { ...this.#facts.status(), message: this.#message || this.#stateInWords() };
+  #buildStatus(): Status {
+    return { ...this.#facts.buildStatus(), message: this.#message || this.#stateInWords() };
   }
 }

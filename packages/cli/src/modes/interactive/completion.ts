@@ -75,14 +75,14 @@ export class Completion {
   #find(buffer: TextBuffer): { word: string; from: number; choices: readonly Choice[] } | null {
     const before = buffer.text.slice(0, buffer.caret);
     const command = /^\/[^\s/]*$/.exec(before);
-    if (command !== null) return { word: before, from: 0, choices: this.#commands(before.slice(1)) };
+    if (command !== null) return { word: before, from: 0, choices: this.#listCommands(before.slice(1)) };
     const file = /(?:^|\s)@([^\s@"]*)$/.exec(before);
     if (file === null) return null;
     const word = file[1] ?? "";
-    return { word: `@${word}`, from: before.length - word.length - 1, choices: this.#named(word) };
+    return { word: `@${word}`, from: before.length - word.length - 1, choices: this.#listFiles(word) };
   }
 
-  #commands(word: string): readonly Choice[] {
+  #listCommands(word: string): readonly Choice[] {
     if (this.#knownOf !== this.#desk.session) void this.#readCommands();
     const begins = this.#known.filter(({ value }) => value.startsWith(`/${word}`));
     return begins.length > 0 ? begins : this.#known.filter(({ value }) => value.includes(word));
@@ -94,12 +94,12 @@ export class Completion {
     const { listScreenChoices } = await import("../../commands/screen-commands.ts");
     const { listDefinedChoices } = await import("./slash-desk.ts");
     this.#known = listScreenChoices();
-    this.#again();
+    this.#updateAgain();
     this.#known = [...this.#known, ...(await listDefinedChoices(this.#desk))];
-    this.#again();
+    this.#updateAgain();
   }
 
-  #named(word: string): readonly Choice[] {
+  #listFiles(word: string): readonly Choice[] {
     const found = this.#files?.find(word) ?? [];
     if (word === "" || found.length === 0) void this.#readFiles();
     return found.map((path) => ({ value: formatMention(path), label: path }));
@@ -120,15 +120,15 @@ export class Completion {
     }
     const ended = performance.now();
     this.#freshUntil = ended + (ended - began) / READING_PART;
-    this.#again();
+    this.#updateAgain();
   }
 
   /** Updates the completions. If the user has moved to one, it stays selected. */
-  #again(): void {
+  #updateAgain(): void {
     const { completions } = this.#desk.shown;
     const chosen = completions?.chosen;
     this.update(chosen === completions?.choices[0] ? undefined : chosen?.value);
-    this.#desk.view.soon();
+    this.#desk.view.drawSoon();
   }
 }
 

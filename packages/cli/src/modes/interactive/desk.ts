@@ -22,5 +22,5 @@ export interface Desk extends CommandDesk {
   /** Stops the user's own commands or, if none is running, the model's work. */
   interrupt(): void;
   /** Shows a short message for a moment, instead of the hint. */
-  flash(message: string): void;
+  showMessage(message: string): void;
 }

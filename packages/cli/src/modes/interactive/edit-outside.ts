@@ -43,7 +43,7 @@ export async function lendTerminal<Result>(
   { terminal, view }: Pick<Desk, "terminal" | "view">,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  view.leave();
+  view.clearRows();
   terminal.lend();
   delegateKeys(true);
   try {
@@ -51,7 +51,7 @@ export async function lendTerminal<Result>(
   } finally {
     delegateKeys(false);
     terminal.resume();
-    view.begin();
+    view.redraw();
   }
 }
 

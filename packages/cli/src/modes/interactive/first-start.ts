@@ -20,7 +20,7 @@ import { makeDemo } from "../demo/demo-model.ts";
 import type { Desk } from "./desk.ts";
 import { askWhose, formatService, takeKey } from "./key-desk.ts";
 
-/** Those that are offered by name; a pasted key leads to others too. */
+/** The services that are offered by name; a pasted key leads to others too. */
 const NAMED: readonly string[] = ["openai", "anthropic", "gemini"];
 
 export { canPasteKey, pasteKey } from "./key-desk.ts";
@@ -67,7 +67,7 @@ export class FirstStart {
   /** Returns what to do next: start with the new model, show the demo, or nothing. */
   async run(): Promise<"ready" | "demo" | "none"> {
     for (;;) {
-      const ways = await this.#ways();
+      const ways = await this.#listWays();
       const find = (typed: string): readonly Choice[] => pastedKey(typed) ?? filterChoices(ways, typed);
       const hides = (typed: string): boolean => pastedKey(typed) !== null;
       const way = await askChoice(this.#desk, { title: say("first.title"), find, hides });
@@ -76,12 +76,12 @@ export class FirstStart {
         return "none";
       }
       if (way === DEMO) return "demo";
-      const choice = await this.#serviceOf(way);
+      const choice = await this.#chooseService(way);
       if (choice !== null && (await this.#setUp(choice))) return "ready";
     }
   }
 
-  async #ways(): Promise<Choice[]> {
+  async #listWays(): Promise<Choice[]> {
     const servers = await findLocalServers(AbortSignal.timeout(MAX_SEARCH_MS));
     const local = servers.map(({ name, baseUrl, models }) => ({
       value: baseUrl,
@@ -100,7 +100,7 @@ export class FirstStart {
   }
 
   /** Returns the service with its key, or null if the user goes back. */
-  async #serviceOf(way: string): Promise<ModelChoice | null> {
+  async #chooseService(way: string): Promise<ModelChoice | null> {
     if (way === SIGN_IN) return this.#signIn();
     const key = way.startsWith(PASTED) ? way.slice(PASTED.length) : undefined;
     const service = key === undefined ? undefined : await askWhose(this.#desk, key);
@@ -113,7 +113,7 @@ export class FirstStart {
     return this.#withKey({ provider: "openai", name: "", baseUrl: addScheme(address) }, key);
   }
 
-  /** The same with the key that is given or asked for; null when the user goes back. */
+  /** Adds the key, which is given or asked for; null when the user goes back. */
   async #withKey(choice: ModelChoice, given?: string): Promise<ModelChoice | null> {
     const { provider, service, name, baseUrl } = choice;
     const isNeeded = listKeyedServices().some((one) => one.baseUrl === baseUrl);
@@ -124,7 +124,7 @@ export class FirstStart {
     return { provider, service, name, baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
   }
 
-  /** By a browser on this machine, or by a code from any other. */
+  /** Signs in with a browser on this machine, or with a code from any other machine. */
   async #signIn(): Promise<ModelChoice | null> {
     const service = listKeyedServices().find((one) => one.service === "openrouter");
     if (service === undefined) return null;
@@ -160,7 +160,7 @@ export class FirstStart {
       const there = await reachModel(whole, new AbortController().signal);
       if ("status" in there && (there.models || there.status === 401)) return this.#setUp(whole);
     }
-    const name = await this.#modelOf(reached.models ?? []);
+    const name = await this.#chooseModel(reached.models ?? []);
     if (name === null || name === "") return false;
     const choice = { ...service, name };
     this.#desk.note(say("first.testing", { model: name }));
@@ -169,17 +169,17 @@ export class FirstStart {
       this.#desk.note(say("first.failed", { why: fault }), true);
       return false;
     }
-    await this.#keep(choice);
+    await this.#storeModel(choice);
     return true;
   }
 
-  #modelOf(models: readonly string[]): Promise<string | null> {
+  #chooseModel(models: readonly string[]): Promise<string | null> {
     const title = say("model.title");
     if (models.length === 0) return askText(this.#desk, { title, hint: say("first.name") });
     return askChoice(this.#desk, { title, choices: models.map((value) => ({ value })) });
   }
 
-  async #keep({ provider, service: named, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
+  async #storeModel({ provider, service: named, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
     const file = join(resolveBurinHome(process.env), "settings.json");
     const known = listKeyedServices().find(
       (one) =>
@@ -208,7 +208,7 @@ export class FirstStart {
   }
 }
 
-/** The only choice where what was typed is a key: whose it is comes next. */
+/** Offers the only choice if the typed text is a key; the next step asks which service's key it is. */
 function pastedKey(typed: string): readonly Choice[] | null {
   const key = typed.trim();
   if (guessServices(key).length === 0) return null;

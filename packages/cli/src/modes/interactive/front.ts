@@ -13,7 +13,7 @@ interface Taker {
   readonly end: () => void;
 }
 
-/** In a window with fewer rows, the card is a single row. */
+/** The least rows of a window for the whole card; in a lower one, the card is a single row. */
 const MIN_ROWS = 16;
 
 /** The first part of the app: an empty prompt, which is visible before the rest is loaded. */
@@ -40,12 +40,12 @@ export class Front {
     this.terminal = new RawTerminal(
       {
         onKeys: (keys) => (this.#taker ? this.#taker.hear(keys) : this.#early.push(...keys)),
-        onResize: () => this.view.resized(),
+        onResize: () => this.view.handleResize(),
         onEnd: () => {
           this.#isGone = true;
           this.#taker?.end();
         },
-        onReturn: () => this.view.begin(),
+        onReturn: () => this.view.redraw(),
       },
       process.env,
     );
@@ -57,12 +57,12 @@ export class Front {
   open(): void {
     this.terminal.open();
     // Clear the prompt first, so that the message about an uncaught error is not printed over it.
-    process.prependOnceListener("uncaughtException", () => this.view.leave());
-    this.view.now();
+    process.prependOnceListener("uncaughtException", () => this.view.clearRows());
+    this.view.drawNow();
   }
 
   /** Returns the card's suggestion with this number, as long as the card is all that is on the screen. */
-  suggestionIn(text: string): string | null {
+  findSuggestion(text: string): string | null {
     if (!this.shown.transcript.isAtStart || !/^[1-9]$/.test(text)) return null;
     return this.facts?.suggestions?.[Number(text) - 1] ?? null;
   }

@@ -24,7 +24,7 @@ export class Images {
     const paths = parsePastedPaths(pasted, root);
     const images = paths.map(readImageFile);
     if (images.length === 0 || images.includes(null)) return null;
-    return images.map((image) => this.#mark(image as InlineData)).join(" ");
+    return images.map((image) => this.#addMark(image as InlineData)).join(" ");
   }
 
   /** Returns the mark for the image in the clipboard; null if there is none, or no program that can read it. */
@@ -32,7 +32,7 @@ export class Images {
     for (const [program, args] of listClipboardReaders()) {
       const bytes = await runReader(program, args);
       const image = bytes && (readImage(bytes) ?? readImage(Buffer.from(bytes.toString("latin1"), "base64")));
-      if (image) return this.#mark(image);
+      if (image) return this.#addMark(image);
     }
     return null;
   }
@@ -42,7 +42,7 @@ export class Images {
     return [...this.#known].flatMap(([mark, image]) => (text.includes(mark) ? [image] : []));
   }
 
-  #mark(image: InlineData): string {
+  #addMark(image: InlineData): string {
     const mark = say("image.mark", { number: this.#known.size + 1 });
     this.#known.set(mark, image);
     return mark;

@@ -49,17 +49,17 @@ async function isKept(desk: Desk, { variable, host, key }: GivenKey): Promise<bo
   }
 }
 
-/** The service that a pasted key is for, which the user confirms; "" for one that is not in the list, null to go back. */
+/** Asks which service a pasted key is for; "" for a service that is not in the list, null to go back. */
 export function askWhose(desk: Desk, key: string): Promise<string | null> {
   const likely: readonly string[] = guessServices(key);
-  const rank = (service: string): number =>
+  const rankService = (service: string): number =>
     likely.includes(service) ? likely.indexOf(service) : likely.length;
   const services = listKeyedServices()
     .map(({ service, baseUrl }) => {
       const { host } = new URL(baseUrl);
       return { value: service, label: formatService(service), more: say("keys.sendTo", { host }) };
     })
-    .sort((one, other) => rank(one.value) - rank(other.value));
+    .sort((one, other) => rankService(one.value) - rankService(other.value));
   const other = { value: "", label: say("first.otherLabel"), more: say("first.other") };
   return askChoice(desk, { title: say("keys.whose"), choices: [...services, other] });
 }
@@ -70,13 +70,16 @@ export function formatService(service: string): string {
   return NAMES[service] ?? service.charAt(0).toUpperCase() + service.slice(1);
 }
 
-/** Whether another key can help where the service has refused one: it is in a variable, and not from a command or a file. */
+/**
+ * Whether another key can help after the service has refused one: only if the key is in a variable, not from a command
+ * or a file.
+ */
 export function canPasteKey({ settings }: Pick<Desk, "settings">): boolean {
   const choice = settings && chooseModel(settings, process.env);
   return Boolean(choice) && typeof choice?.apiKey !== "function" && choice?.signer === undefined;
 }
 
-/** After a refused key: asks for another one, tests it, and goes on with the work. */
+/** Asks for another key after a refused one, tests it, and continues the work. */
 export async function pasteKey(desk: Desk): Promise<void> {
   const { settings } = desk;
   const choice = settings && chooseModel(settings, process.env);

@@ -35,7 +35,7 @@ export class OwnCalls {
   }
 
   /** Handles the text if it is one of these, and returns whether it was. */
-  take(text: string): boolean {
+  takeText(text: string): boolean {
     // Numbers and several `#` are not facts: pasted text may begin with a heading, and a prompt with an issue number.
     if (/^#(?![#\d]).*$/.test(text)) void this.#remember(text.slice(1).trim());
     else if (isShellPrompt(text)) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
@@ -67,7 +67,7 @@ export class OwnCalls {
   async #handOver(title: string, command: string): Promise<void> {
     const { lendTerminal, runInTerminal } = await import("./edit-outside.ts");
     this.#desk.print(() => [[createSpan(title, "strong")]]);
-    this.#desk.view.now();
+    this.#desk.view.drawNow();
     const end = await lendTerminal(this.#desk, () => runInTerminal(command, this.#desk.options.root));
     if (end !== 0) this.#desk.note(say("shell.ended", { code: end }));
   }
@@ -78,7 +78,7 @@ export class OwnCalls {
     if (session === null) return null;
     const abort = new AbortController();
     this.#open.set(abort, title);
-    view.soon();
+    view.drawSoon();
     return questions
       .asOwn(this.#work.isWorking, () => session.call(name, args, abort.signal))
       .finally(() => {

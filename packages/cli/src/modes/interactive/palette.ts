@@ -29,14 +29,14 @@ export async function showPalette(desk: Desk, act: (action: KeyAction) => void):
     const [key = "–", ...others] = desk.keys.listKeys(action);
     return { value: action, label: key, more: appendKeys(say(text), others) };
   });
-  const chosen = (value: string): void => {
+  const runEntry = (value: string): void => {
     if (value.startsWith("/")) void runChosen(desk, value);
     else act(value as KeyAction);
   };
   openChoicePanel(desk, {
     title: say("palette.title"),
     choices: [...commands, ...(await listDefinedChoices(desk)), ...actions],
-    chosen,
+    chosen: runEntry,
   });
 }
 
@@ -45,7 +45,7 @@ async function runChosen(desk: Desk, value: string): Promise<void> {
   const isOfScreen = SCREEN_COMMANDS.some(({ name }) => `/${name}` === value);
   if (isOfScreen) await runByKey(desk, value);
   else desk.buffer.set(`${value} `);
-  desk.view.soon();
+  desk.view.drawSoon();
 }
 
 function appendKeys(text: string, keys: readonly string[]): string {

@@ -10,7 +10,7 @@ import { applyEditKey } from "../../ui/edit-keys.ts";
 import { look } from "../../ui/look.ts";
 import { drawMarkdown } from "../../ui/markdown.ts";
 import { createTextPanel } from "../../ui/panel.ts";
-import { findCaretBeside } from "../../ui/prompt-view.ts";
+import { findCaretInRow } from "../../ui/prompt-view.ts";
 import type { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
@@ -37,8 +37,8 @@ export class PromptKeys {
     this.#needs = needs;
     const { terminal, view, buffer } = desk;
     this.#bindings = {
-      enter: () => this.#enter(false),
-      tab: () => this.#tab(),
+      enter: () => this.#submitText(false),
+      tab: () => this.#completeOrSubmit(),
       up: () => this.#upOrDown(-1),
       down: () => this.#upOrDown(1),
       "ctrl+n": () => this.#upOrDown(1),
@@ -47,7 +47,7 @@ export class PromptKeys {
       "ctrl+d": () => (buffer.isEmpty ? desk.leave(EXIT.done) : buffer.erase("right")),
     };
     this.#actions = {
-      palette: () => this.#palette(),
+      palette: () => this.#openPalette(),
       results: () => this.#showCalls(),
       thoughts: () => this.#showThoughts(),
       search: () => this.#searchHistory(),
@@ -57,27 +57,27 @@ export class PromptKeys {
       beside: () => this.#besideOrBelow(),
       mode: () => this.#nextMode(),
       redraw: () => {
-        view.leave();
-        view.begin();
+        view.clearRows();
+        view.redraw();
       },
       takeBack: () => needs.work.takeBack(),
       stop: () => {
-        view.leave();
+        view.clearRows();
         terminal.stop();
       },
     };
   }
 
   /** Runs what a key is bound to, by the user or by default. Returns false if it is bound to nothing. */
-  use(key: string): boolean {
+  runBinding(key: string): boolean {
     const use = this.#desk.keys.findUse(key);
     if (use === undefined) return false;
-    if (use?.startsWith("/")) void this.#command(use);
+    if (use?.startsWith("/")) void this.#runCommand(use);
     else if (use !== null) this.#actions[use as KeyAction]();
     return true;
   }
 
-  press(pressed: Key): void {
+  pressKey(pressed: Key): void {
     const { vim, buffer } = this.#desk;
     const isWriting = vim === null || this.#needs.completion.isOpen;
     const key = isWriting ? pressed : vim.press(buffer, pressed);
@@ -85,10 +85,10 @@ export class PromptKeys {
     const now = performance.now();
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
-    if (normalizeCommandKey(key) === "?" && buffer.isEmpty) return void this.#command("/keys");
+    if (normalizeCommandKey(key) === "?" && buffer.isEmpty) return void this.#runCommand("/keys");
     const before = buffer.text;
     const bound = this.#bindings[key.name];
-    if (this.use(key.name)) this.#desk.view.soon();
+    if (this.runBinding(key.name)) this.#desk.view.drawSoon();
     else if (bound !== undefined) bound();
     else if (key.name === "paste") this.#paste(key);
     else applyEditKey(buffer, key);
@@ -96,11 +96,11 @@ export class PromptKeys {
       this.#needs.completion.update();
   }
 
-  async #command(text: string): Promise<void> {
+  async #runCommand(text: string): Promise<void> {
     await (await import("./slash-desk.ts")).runByKey(this.#desk, text);
   }
 
-  #enter(isLast: boolean): void {
+  #submitText(isLast: boolean): void {
     const { buffer, history } = this.#desk;
     const { completion } = this.#needs;
     if (completion.isOpen && completion.rest !== "") {
@@ -130,15 +130,15 @@ export class PromptKeys {
     await pasteKey(this.#desk).catch((error: unknown) => this.#desk.noteFault(error));
   }
 
-  #tab(): void {
+  #completeOrSubmit(): void {
     if (this.#needs.completion.accept()) return;
-    if (this.#needs.work.isWorking) this.#enter(true);
+    if (this.#needs.work.isWorking) this.#submitText(true);
   }
 
   #upOrDown(by: -1 | 1): void {
     const { buffer, history, view, shown } = this.#desk;
     if (shown.completions !== null) return void shown.completions.move(by);
-    const place = findCaretBeside(buffer, view.width, by);
+    const place = findCaretInRow(buffer, view.width, by);
     if (place !== null) return void buffer.moveTo(place);
     const prompt = history.step(by, buffer.text);
     if (prompt !== null) buffer.set(prompt);
@@ -150,10 +150,10 @@ export class PromptKeys {
     const { buffer, isWorking } = this.#desk;
     if (completion.isOpen) completion.close();
     else if (isWorking) this.#desk.interrupt();
-    else if (!this.#isAgain) this.#desk.flash(say(buffer.isEmpty ? "status.back" : "status.empty"));
+    else if (!this.#isAgain) this.#desk.showMessage(say(buffer.isEmpty ? "status.back" : "status.empty"));
     else {
-      this.#desk.flash("");
-      if (buffer.isEmpty) void this.#command("/back");
+      this.#desk.showMessage("");
+      if (buffer.isEmpty) void this.#runCommand("/back");
       else this.#putAside();
     }
   }
@@ -171,7 +171,7 @@ export class PromptKeys {
     if (isWorking) this.#desk.interrupt();
     else this.#putAside();
     if (questions.open.length === 0) shown.panel = null;
-    this.#desk.flash(say("status.quit"));
+    this.#desk.showMessage(say("status.quit"));
   }
 
   /** Moves the running commands, for which calls wait, to the background. */
@@ -198,9 +198,9 @@ export class PromptKeys {
   async #pasteImage(): Promise<void> {
     const { buffer, images, view } = this.#desk;
     const mark = await images.markClipboard();
-    if (mark === null) this.#desk.flash(say("image.none"));
+    if (mark === null) this.#desk.showMessage(say("image.none"));
     else buffer.insert(`${mark} `);
-    view.soon();
+    view.drawSoon();
   }
 
   async #editOutside(): Promise<void> {
@@ -208,7 +208,7 @@ export class PromptKeys {
     const { editInEditor } = await import("./edit-outside.ts");
     const text = await editInEditor(this.#desk, buffer.content, "prompt.md");
     if (text !== null) buffer.set(text.trimEnd());
-    this.#desk.view.soon();
+    this.#desk.view.drawSoon();
   }
 
   #showCalls(): void {
@@ -236,16 +236,16 @@ export class PromptKeys {
     );
   }
 
-  #palette(): void {
+  #openPalette(): void {
     // In an open list, this key moves up, as in shells.
     if (this.#needs.completion.isOpen) return void this.#desk.shown.completions?.move(-1);
-    const act = (action: KeyAction): void => this.#actions[action]();
-    void import("./palette.ts").then(({ showPalette }) => showPalette(this.#desk, act));
+    const runAction = (action: KeyAction): void => this.#actions[action]();
+    void import("./palette.ts").then(({ showPalette }) => showPalette(this.#desk, runAction));
   }
 
   #besideOrBelow(): void {
     look.isSideBySide = !isBeside(this.#desk.view.width - 2);
-    this.#desk.flash(say(look.isSideBySide ? "beside.on" : "beside.off"));
+    this.#desk.showMessage(say(look.isSideBySide ? "beside.on" : "beside.off"));
   }
 
   #searchHistory(): void {

@@ -27,7 +27,7 @@ export class QuestionDesk {
   update(): void {
     const { questions, shown, view } = this.#desk;
     const [first] = questions.open;
-    view.soon();
+    view.drawSoon();
     this.#work.retitle();
     if (first !== undefined && first.id === this.#asked) return;
     if (this.#panel !== null && shown.panel === this.#panel) shown.panel = null;
@@ -41,14 +41,16 @@ export class QuestionDesk {
   async #show(question: Question): Promise<void> {
     const { id, confirmation } = question;
     const isForm = confirmation.kind === "form";
-    const panel = await (isForm ? this.#form(id, confirmation) : this.#question(question));
+    const panel = await (isForm
+      ? this.#createFormPanel(id, confirmation)
+      : this.#createQuestionPanel(question));
     // The question may have been answered in the meantime.
     if (id !== this.#asked) return;
     this.#panel = panel;
     this.#desk.show(panel);
   }
 
-  async #form(id: string, form: Extract<Confirmation, { kind: "form" }>): Promise<Panel> {
+  async #createFormPanel(id: string, form: Extract<Confirmation, { kind: "form" }>): Promise<Panel> {
     const { questions } = form;
     if (questions !== undefined) {
       const { AskPanel } = await import("../../ui/ask-panel.ts");
@@ -59,7 +61,7 @@ export class QuestionDesk {
     return new FormPanel({ form, answer });
   }
 
-  async #question(question: Question): Promise<Panel> {
+  async #createQuestionPanel(question: Question): Promise<Panel> {
     const { QuestionPanel } = await import("../../ui/question-panel.ts");
     const { questions, session, transcript } = this.#desk;
     const task = transcript.findTask(question.parentCallId);
@@ -87,7 +89,7 @@ export class QuestionDesk {
     const { options, session, view } = this.#desk;
     const { approvalMode } = session ?? options;
     const { verdict } = await explainCommand(confirmation.command, { ...options, approvalMode });
-    view.soon();
+    view.drawSoon();
     const { grants = [] } = verdict;
     const parts = verdict.parts?.map((part) => ({ ...part, reason: translateReason(part.reason) })) ?? [];
     // The first row repeats the question's reason, and the last one lists what "always" would allow, which is shown
@@ -119,7 +121,7 @@ export class QuestionDesk {
   }
 }
 
-/** The answer to an edit of which the user took some parts, and said something to some. */
+/** Builds the answer to an edit of which the user accepted some parts and commented on some. */
 function buildDecision(diff: FileDiff, parts: PickedParts): Decision {
   const taken = parts.filter(({ isTaken }) => isTaken);
   const hasWords = parts.some(({ note }) => note !== "");

@@ -77,7 +77,7 @@ export class SessionHost {
       tools: [new AskUser()],
       ...held,
     });
-    this.#follow(created);
+    this.#followSession(created);
     const named = { settings: opened.settings, options: this.options };
     for (const notice of await listRuleNotices(named, created.registry)) this.#needs.tell(notice);
     if (session.kind !== "unrecorded") void this.#tellOfCutCalls();
@@ -119,13 +119,13 @@ export class SessionHost {
     this.#beforeDemo = this.options;
     this.options = { ...this.options, root, home, session: { kind: "unrecorded" }, approvalMode: "default" };
     const environment = { ...process.env, BURIN_HOME: home };
-    this.#follow(
+    this.#followSession(
       createSession({ root, model, environment, settings: { sandbox }, awaitsAnswers: true, record: true }),
     );
   }
 
   /** Closes the current session and continues in another one, new or recorded. */
-  async change(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
+  async changeSession(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
     if (this.isDemo && session.kind === "resume") throw new Error(say("demo.noSessions"));
     const { approvalMode } = this.session ?? this.options;
     const isOther = session.kind === "resume" && !session.isFork;
@@ -150,7 +150,7 @@ export class SessionHost {
     this.#opened = { ...this.#opened, settings: changed };
   }
 
-  /** Its key is another one now. */
+  /** Reopens the model, because its key has changed. */
   renewModel(): void {
     const choice = this.#opened && chooseModel(this.#opened.settings, process.env);
     if (choice) this.session?.useModel(openModel(choice));
@@ -179,13 +179,13 @@ export class SessionHost {
     this.#needs.closed();
   }
 
-  #follow(session: Session): void {
+  #followSession(session: Session): void {
     this.session = session;
-    const hear = async (): Promise<void> => {
+    const passEvents = async (): Promise<void> => {
       for await (const { event } of session.events()) {
         if (session === this.session) this.#needs.hear(event);
       }
     };
-    hear().catch((error: unknown) => this.#needs.tell(describeError(error)));
+    passEvents().catch((error: unknown) => this.#needs.tell(describeError(error)));
   }
 }

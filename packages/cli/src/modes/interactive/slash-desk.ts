@@ -28,7 +28,7 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
 export async function runByKey(desk: Desk, text: string): Promise<void> {
   const found = parseScreenCommand(text);
   if (found !== null) await finishCommand(desk, found.command, found.words);
-  desk.view.soon();
+  desk.view.drawSoon();
 }
 
 async function finishCommand(desk: Desk, command: ScreenCommand, words: string): Promise<void> {

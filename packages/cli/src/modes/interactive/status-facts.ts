@@ -7,9 +7,9 @@ import { say } from "../../locales/say.ts";
 import type { Status } from "../../ui/status-line.ts";
 import type { Desk } from "./desk.ts";
 
-/** The user's own command for the line has this long. */
+/** The time limit of the user's own command for the line. */
 const MOST_SECONDS = 5;
-/** Events that come together lead to one run of it. */
+/** How long to collect events, so that several lead to a single run of the command. */
 const QUIET_MS = 200;
 const MOST_BYTES = 4096;
 const NEWS: readonly AgentEvent["type"][] = [
@@ -21,11 +21,11 @@ const NEWS: readonly AgentEvent["type"][] = [
   "compaction",
 ];
 
-/** What the last line of the screen says, and what has to be asked for it: the branch, and the user's own command. */
+/** The facts of the status line, and those that take time: the branch, and the output of the user's own command. */
 export class StatusFacts {
   readonly #desk: Desk;
   #branch = "";
-  /** What the user's own command printed last; undefined without one, and after it failed. */
+  /** The last output of the user's own command; undefined without a command, and after it failed. */
   #own: string | undefined;
   #next: NodeJS.Timeout | undefined;
   #isRunning = false;
@@ -36,11 +36,11 @@ export class StatusFacts {
     this.#desk = desk;
   }
 
-  hear({ type }: AgentEvent): void {
+  noteEvent({ type }: AgentEvent): void {
     if (NEWS.includes(type)) this.refresh();
   }
 
-  /** Something may have changed: the model, the mode, a branch. */
+  /** Called when something may have changed: the model, the mode, a branch. */
   refresh(): void {
     this.#branch = readBranch(this.#desk.options.root);
     if (this.#desk.settings?.ui.statusLine === undefined) return;
@@ -53,7 +53,7 @@ export class StatusFacts {
     this.#isStale = false;
   }
 
-  status(): Status {
+  buildStatus(): Status {
     const { transcript, host, session, options, work, shown } = this.#desk;
     const { spent, model, fill } = transcript;
     return {
@@ -87,12 +87,12 @@ export class StatusFacts {
       if (session === this.#desk.session) this.#tellOnce(describeError(error));
     }
     this.#isRunning = false;
-    view.soon();
+    view.drawSoon();
     if (this.#isStale) await this.#ask();
   }
 
   #describeStatus(sessionId: string): string {
-    const { model, mode, branch, filled, money, queued, milliseconds = 0 } = this.status();
+    const { model, mode, branch, filled, money, queued, milliseconds = 0 } = this.buildStatus();
     const { root } = this.#desk.options;
     const percent = filled === null || filled === undefined ? null : Math.round(filled * 100);
     const seconds = Math.floor(milliseconds / 1000);
@@ -106,7 +106,9 @@ export class StatusFacts {
   }
 }
 
-/** The branch that is checked out in a folder, or the commit where there is none; read without running git. */
+/**
+ * Returns the branch that is checked out in a folder, or the commit where there is none. Reads it without running git.
+ */
 export function readBranch(root: string): string {
   const folder = gitFolder(root);
   const head = folder === "" ? "" : readLine(join(folder, "HEAD"));
@@ -115,7 +117,7 @@ export function readBranch(root: string): string {
   return branch ?? commit;
 }
 
-/** The nearest `.git` above; in a second working tree it is a file that names the folder. */
+/** Finds the nearest `.git` above a folder. In a second working tree it is a file that names the folder. */
 function gitFolder(root: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
     const found = join(folder, ".git");

@@ -34,9 +34,9 @@ import { BLANK_ROW, drawWaiting, type Frame, TranscriptRows } from "../../ui/tra
 export interface Waiting {
   readonly text: string;
   readonly isLast: boolean;
-  /** A command of the screen, which runs when the work has ended. */
+  /** true for a command of the screen, which runs when the work has ended. */
   readonly isCommand?: boolean;
-  /** The text as the session has it; null until the files that it mentions are read. */
+  /** The text as the session gets it; null until the files that it mentions are read. */
   sent: string | null;
 }
 
@@ -86,14 +86,14 @@ export class View {
   #clock: NodeJS.Timeout | undefined;
   #answers: number[] | null = null;
   #isClosed = false;
-  /** Another program is writing to the terminal. */
+  /** true while another program is writing to the terminal. */
   #isAway = false;
 
   constructor(shown: Shown, port: ScreenPort) {
     this.#shown = shown;
     this.#port = port;
     this.#screen = new Screen(port);
-    this.#mix({});
+    this.#changeTheme({});
   }
 
   get width(): number {
@@ -105,12 +105,12 @@ export class View {
   }
 
   set theme(name: ThemeName) {
-    this.#mix({ name });
+    this.#changeTheme({ name });
   }
 
   /** Applies the user's own styles. Returns a message for each invalid one. */
   useColors(colors: ThemeOptions["colors"]): readonly string[] {
-    return this.#mix({ colors });
+    return this.#changeTheme({ colors });
   }
 
   /** Called with the terminal's report of its cell size. */
@@ -126,27 +126,27 @@ export class View {
   }
 
   set background(report: string) {
-    this.#mix({ isLight: isLightBackground(report) });
+    this.#changeTheme({ isLight: isLightBackground(report) });
   }
 
-  #mix(changed: Partial<ThemeOptions>): readonly string[] {
+  #changeTheme(changed: Partial<ThemeOptions>): readonly string[] {
     this.#wishes = { ...this.#wishes, ...changed };
     const { theme, faults } = mixTheme(this.#wishes, detectColorDepth(process.env));
     this.#theme = theme;
-    this.soon();
+    this.drawSoon();
     return faults;
   }
 
   /** Draws in this turn of the event loop, together with other changes. */
-  soon(): void {
+  drawSoon(): void {
     if (this.#isUrgent || this.#isClosed) return;
     this.#cancel();
     this.#isUrgent = true;
-    this.#next = setImmediate(() => this.now());
+    this.#next = setImmediate(() => this.drawNow());
   }
 
   /** Handles a new window size. While the window is being dragged, draws nothing that the next size would misplace. */
-  resized(): void {
+  handleResize(): void {
     if (this.#isClosed) return;
     this.#cancel();
     this.#isUrgent = true;
@@ -156,22 +156,22 @@ export class View {
       clearTimeout(this.#rest);
       this.#rest = setTimeout(() => {
         this.#screen.isMoving = false;
-        this.soon();
+        this.drawSoon();
       }, STEADY_MS);
     }, RESIZE_MS);
   }
 
   /** Draws soon, at the limited rate of streamed text. */
-  later(): void {
+  drawLater(): void {
     if (this.#next !== null || this.#isClosed) return;
     const wait = STREAM_MS - (performance.now() - this.#drawnAt);
-    if (wait <= 1) this.soon();
-    else this.#next = setTimeout(() => this.now(), wait);
+    if (wait <= 1) this.drawSoon();
+    else this.#next = setTimeout(() => this.drawNow(), wait);
   }
 
-  now(): void {
+  drawNow(): void {
     if (this.#screen.fits) this.#draw();
-    else this.resized();
+    else this.handleResize();
   }
 
   #draw(): void {
@@ -179,15 +179,15 @@ export class View {
     if (this.#isClosed || this.#isAway) return;
     this.#drawnAt = performance.now();
     const { columns, rows } = this.#port.size();
-    const frame = this.#frame();
+    const frame = this.#buildFrame();
     const final = this.#rows.takeFinal(this.#shown.transcript, frame);
     if (this.#rowCount < MANY_ROWS && this.#rowCount + final.length >= MANY_ROWS)
       setFlagsFromString("--optimize-for-size");
     this.#rowCount += final.length;
     const live = look.isSpoken
       ? []
-      : [...this.#rows.live(this.#shown.transcript, frame), ...this.#waiting(frame)];
-    const { lines, caret } = this.#bottom(columns, rows);
+      : [...this.#rows.drawLive(this.#shown.transcript, frame), ...this.#drawWaitingRows(frame)];
+    const { lines, caret } = this.#drawBottom(columns, rows);
     const room = Math.max(rows - 1 - lines.length, 0);
     const above = live.length > room ? live.slice(live.length - room) : live;
     const isParked = caret === null || (this.#screen.isMoving && !look.isSpoken);
@@ -197,12 +197,12 @@ export class View {
       : { row: above.length + caret.row, column: Math.min(caret.column, columns - 1) };
     this.#screen.draw(final, [...above, ...painted], place);
     clearTimeout(this.#clock);
-    if (this.#shown.status().isWorking) this.#clock = setTimeout(() => this.later(), CLOCK_MS);
+    if (this.#shown.status().isWorking) this.#clock = setTimeout(() => this.drawLater(), CLOCK_MS);
     this.#askWidths();
   }
 
   /** Says who is awaited, while the model works and nothing else on the screen shows that. */
-  #waiting(frame: Frame): Row[] {
+  #drawWaitingRows(frame: Frame): Row[] {
     const { panel, status, transcript } = this.#shown;
     const line = panel === null && status().isModelAtWork ? drawWaiting(transcript, frame) : null;
     return line === null ? [] : [BLANK_ROW, paint(line, this.#theme)];
@@ -213,15 +213,15 @@ export class View {
     this.#cancel();
     clearTimeout(this.#rest);
     clearTimeout(this.#clock);
-    const frame = this.#frame();
+    const frame = this.#buildFrame();
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
-    final.push(...this.#rows.live(this.#shown.transcript, frame));
+    final.push(...this.#rows.drawLive(this.#shown.transcript, frame));
     this.#screen.draw([...final, BLANK_ROW], [], null);
     this.#isClosed = true;
   }
 
   /** Redraws everything, because the screen was cleared or overwritten. */
-  begin(): void {
+  redraw(): void {
     this.#isAway = false;
     this.#screen.forget();
     this.#draw();
@@ -231,17 +231,17 @@ export class View {
   answer(report: string): void {
     this.#answers?.push(Number(report.split(";")[1]));
     if (this.#answers?.length !== WIDTH_ANSWERS) return;
-    if (learnWidths(this.#answers)) this.soon();
+    if (learnWidths(this.#answers)) this.drawSoon();
   }
 
   /** Removes the live rows so that another program can write. `begin` draws them again. */
-  leave(): void {
+  clearRows(): void {
     this.#cancel();
     this.#screen.clear();
     this.#isAway = true;
   }
 
-  #frame(): Frame {
+  #buildFrame(): Frame {
     const { columns, rows } = this.#port.size();
     const space = { columns, rows, cell: this.#cell };
     const draw: Frame["draw"] = (image) => (look.isSpoken ? [] : (this.#drawImage?.(image, space) ?? []));
@@ -258,14 +258,14 @@ export class View {
   }
 
   /** Returns the rows below the transcript: a panel or the prompt, then the status. An input has a caret. */
-  #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
+  #drawBottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, completions, waiting, running, status } = this.#shown;
     const own = running().flatMap((title) => [cutLine([createSpan(title, "strong")], width), []]);
     const above: Line[] = look.isSpoken ? [] : [[], ...own, ...drawWaitingLines(waiting, width)];
     const state = status();
     const { lines, caret } =
       panel === null
-        ? this.#prompt(state.isModelAtWork === true, width, height)
+        ? this.#drawPromptRows(state.isModelAtWork === true, width, height)
         : framePanel(panel, { width, height: Math.max(height - above.length - 2, 4) });
     const isBare = look.isSpoken || (panel === null && completions !== null);
     return {
@@ -274,12 +274,12 @@ export class View {
     };
   }
 
-  #prompt(isWorking: boolean, width: number, height: number): { lines: Line[]; caret: Caret | null } {
+  #drawPromptRows(isWorking: boolean, width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { buffer, completions } = this.#shown;
     const most = Math.min(MAX_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
     const { lines, caret } = drawPrompt(buffer, width, most);
     const choices =
-      completions?.lines(width, Math.max(Math.min(MAX_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
+      completions?.drawLines(width, Math.max(Math.min(MAX_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
     const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;
     const shown = buffer.isEmpty ? drawPlaceholder(isWorking, width) : lines;
     return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };
@@ -291,7 +291,7 @@ export class View {
     this.#answers = [];
     this.#port.write(WIDTH_QUESTION);
     this.#screen.touch();
-    this.soon();
+    this.drawSoon();
   }
 }
 

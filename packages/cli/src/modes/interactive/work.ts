@@ -14,7 +14,7 @@ export class Work {
   readonly #desk: Desk;
   #abort: AbortController | null = null;
   #isCutOff = false;
-  /** The service refused the key, and the user can give another one. */
+  /** true if the service refused the key and the user can give another one. */
   #lacksKey = false;
   #since = 0;
   #before = 0;
@@ -35,7 +35,7 @@ export class Work {
     return this.#abort !== null;
   }
 
-  /** The user has interrupted the work, but it has not ended yet. */
+  /** true if the user has interrupted the work and it has not ended yet. */
   get isStopping(): boolean {
     return this.#abort?.signal.aborted ?? false;
   }
@@ -66,7 +66,7 @@ export class Work {
     if (signal === undefined) return this.#run([...this.forModel.splice(0), text].join("\n\n"));
     const added: Waiting = { text, isLast, sent: null };
     this.#desk.shown.waiting = [...this.#desk.shown.waiting, added];
-    this.#desk.view.soon();
+    this.#desk.view.drawSoon();
     const noteFault = (error: unknown): void => this.#desk.noteFault(error);
     this.#adding = this.#adding.then(() => this.#add(added, session, signal)).catch(noteFault);
   }
@@ -75,7 +75,7 @@ export class Work {
   runLater(command: string): void {
     const added: Waiting = { text: command, isLast: true, isCommand: true, sent: null };
     this.#desk.shown.waiting = [...this.#desk.shown.waiting, added];
-    this.#desk.view.soon();
+    this.#desk.view.drawSoon();
   }
 
   /** Adds a text to the running work, after those before it, unless it was taken back in the meantime. */
@@ -119,7 +119,7 @@ export class Work {
     if (past.length > 0) transcript.leaveOpenCalls();
     this.#isCutOff = isOpenEnded(past) && session?.questions.length === 0;
     if (this.#isCutOff) this.#desk.note(say("resume.cutOff"));
-    view.now();
+    view.drawNow();
   }
 
   /** Whether the last run of a resumed session was cut off and can be continued. */
@@ -133,7 +133,7 @@ export class Work {
 
   /** Continues the run that was cut off. */
   goOn(): Promise<void> {
-    return this.#during(async (session, signal) => {
+    return this.#runWork(async (session, signal) => {
       for await (const _event of session.goOn(signal)) {
         // The events arrive through `hear`.
       }
@@ -141,7 +141,7 @@ export class Work {
   }
 
   compact(wish: string): Promise<void> {
-    return this.#during(async (session, signal) => {
+    return this.#runWork(async (session, signal) => {
       const { tokens, isSummarized } = await session.compact(signal, wish);
       if (!isSummarized && !signal.aborted)
         this.#desk.note(say("compact.kept", { count: formatNumber(tokens) }));
@@ -150,14 +150,14 @@ export class Work {
 
   #run(text: string): Promise<void> {
     this.#task = text;
-    return this.#during(async (session, signal) => {
+    return this.#runWork(async (session, signal) => {
       for await (const _event of session.run(await this.#withFiles(text, signal), signal)) {
         // The events arrive through `hear`, together with those outside a run.
       }
     });
   }
 
-  async #during(work: (session: Session, signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  async #runWork(work: (session: Session, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const { session, transcript, view } = this.#desk;
     if (session === null) return;
     const abort = new AbortController();
@@ -167,7 +167,7 @@ export class Work {
     this.#since = performance.now();
     this.retitle();
     if (look.isSpoken) transcript.note(say("spoken.begin"));
-    view.soon();
+    view.drawSoon();
     try {
       await work(session, abort.signal);
     } catch (error) {
@@ -181,12 +181,12 @@ export class Work {
     this.retitle();
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
     if (took > LONG_MS) this.call(say("spoken.end"));
-    view.soon();
+    view.drawSoon();
     void this.#goOnWithWaiting(abort.signal.aborted).catch((error: unknown) => this.#desk.noteFault(error));
   }
 
   /** Handles the session's events, both during runs and between them. */
-  hear(event: AgentEvent): void {
+  handleEvent(event: AgentEvent): void {
     const { transcript, shown, view, questions } = this.#desk;
     if (questions.open.length > 0) this.#askedAt ??= performance.now();
     else this.#goOn();
@@ -197,7 +197,7 @@ export class Work {
     }
     if (event.type === "done" && event.error?.type === "unauthorized") void this.#offerKey();
     if (event.type === "mode" && look.isSpoken) transcript.note(say("mode.now", { mode: event.mode }));
-    view.later();
+    view.drawLater();
   }
 
   async #offerKey(): Promise<void> {

@@ -22,10 +22,10 @@ import { drawDiff, drawDiffSummary } from "./file-diff.ts";
 const MAX_DIFF_ROWS = 24;
 const MAX_LIVE_ROWS = 3;
 const MAX_ERROR_ROWS = 4;
-/** Enough for the whole output of most commands that fail. */
+/** The rows of output of a failed command: enough for the whole output of most. */
 const MAX_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
-/** The description keeps at least this many cells; anything after it must fit in the rest. */
+/** The least cells of the description; anything after it must fit in the rest. */
 const MIN_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 
@@ -53,16 +53,16 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const [what = ""] = describeCall(call.description || name).split("\n", 1);
   const more = [...summarizeCall(call), ...formatTime(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, createSpan(what)];
-  const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
+  const joinTail = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
   // In a narrow window, drop the result before the way it ended.
-  const from = more.findIndex((_, index) => width - measureLine(tailOf(more.slice(index))) > MIN_HEAD);
-  const tail = from === -1 ? [] : tailOf(more.slice(from));
+  const from = more.findIndex((_, index) => width - measureLine(joinTail(more.slice(index))) > MIN_HEAD);
+  const tail = from === -1 ? [] : joinTail(more.slice(from));
   const first = [...cutLine(head, width - measureLine(tail)), ...tail];
   const below = drawDetail(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
-/** What the built-in tools say that they do, in the user's language. */
+/** Describes a call of a built-in tool in the user's language. */
 function describeCall(description: string): string {
   const [, verb = "", what = ""] = /^(Run|Edit|Write|Read|List|Fetch) (.+)$/s.exec(description) ?? [];
   if (verb === "") return description;

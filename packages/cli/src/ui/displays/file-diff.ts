@@ -20,9 +20,9 @@ interface DiffLine {
   readonly text: string;
 }
 
-/** A longer pair of lines is not compared word by word. */
+/** The most characters of two lines that are compared word by word. */
 const LONGEST_COMPARED = 400;
-/** In a narrower window, two columns would be wrapped too much. */
+/** The least width for two columns: in a narrower window, they would be wrapped too much. */
 const MIN_BESIDE = 90;
 /** From this width on, changes are shown side by side unless the user chose otherwise. */
 const BESIDE_BY_ITSELF = 138;
@@ -74,7 +74,7 @@ function drawHunks(
       const words = folded > 0 ? ` ${say("diff.folded", { count: folded })}` : "";
       rows.push([{ text: `${" ".repeat(gutter)} ⋯${words}`, style: "dim" }]);
     }
-    rows.push(...(isWide ? drawHunkBeside : drawHunk)(hunk, { gutter, width, language }));
+    rows.push(...(isWide ? drawHunkColumns : drawHunk)(hunk, { gutter, width, language }));
     next = (hunk.findLast(({ sign }) => sign !== "-")?.number ?? 0) + 1;
   }
   return rows;
@@ -152,15 +152,15 @@ function drawHunk(hunk: readonly DiffLine[], room: Room): Line[] {
 }
 
 /** Draws the old text on the left and the new text on the right. */
-function drawHunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
+function drawHunkColumns(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
   for (const { removed, added, pairs } of splitBlocks(hunk)) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      const side = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
+      const drawSide = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
         line === undefined ? [] : drawLine(line, changed, { gutter, width: column, language });
-      const left = side(removed[index], pairs[index]?.[0]);
-      const right = side(added[index], pairs[index]?.[1]);
+      const left = drawSide(removed[index], pairs[index]?.[0]);
+      const right = drawSide(added[index], pairs[index]?.[1]);
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
         const before = left[at] ?? [];
         const gap = { text: " ".repeat(Math.max(column - measureLine(before), 0)) };
@@ -244,6 +244,7 @@ function findChangedWords(before: string, after: string): [boolean[], boolean[]]
   while (tail < most && one[one.length - 1 - tail] === two[two.length - 1 - tail]) tail += 1;
   const same = [...one.slice(0, head), ...one.slice(one.length - tail)].join("").trim().length;
   if (same * 4 < Math.min(before.trim().length, after.trim().length)) return [[], []];
-  const marks = (words: readonly string[]) => words.map((_, at) => at >= head && at < words.length - tail);
-  return [marks(one), marks(two)];
+  const markChanged = (words: readonly string[]) =>
+    words.map((_, at) => at >= head && at < words.length - tail);
+  return [markChanged(one), markChanged(two)];
 }
