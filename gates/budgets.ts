@@ -5,7 +5,7 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4340, // a third is the linear pattern matcher
-  "edit-match": 2940,
+  "edit-match": 2950,
   "shell-judge": 7640, // two fifths are tables of programs
   net: 810,
   files: 7650, // a fifth is search
@@ -14,10 +14,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   testing: 1520,
   web: 1910, // half is HTML to Markdown
   mcp: 2840,
-  core: 20690, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 20700, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2450,
   fleet: 4900,
-  cli: 18420, // the app is more than half
+  cli: 18440, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

@@ -71,7 +71,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
     return text.split("\n").filter((line) => line !== "");
   };
   let known: Promise<readonly string[]> | undefined;
-  const realRoots = () => (known ??= findReal(roots.map(quote)));
+  const resolveRoots = () => (known ??= findReal(roots.map(quote)));
   const realPaths = async (path: string, isPattern: boolean) =>
     findReal([quoteWord(path, isPattern)], isPattern);
   const find = async (folder: string, kind = "") => {
@@ -85,7 +85,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
     );
     if (!all || !folders || !links || links.length > MOST_LINKS) return null;
     const [tops, real] = await Promise.all([
-      realRoots(),
+      resolveRoots(),
       links.length === 0 ? [] : findReal(links.map(quote)),
     ]);
     // A name with a line end looks like two lines here.
@@ -100,7 +100,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
   return {
     realPaths,
     leadsOutside: async (path, isPattern) => {
-      const [found, tops] = await Promise.all([realPaths(path, isPattern), realRoots()]);
+      const [found, tops] = await Promise.all([realPaths(path, isPattern), resolveRoots()]);
       return found.some((one) => !tops.some((top) => isInFolder(one, top)));
     },
     filesBelow: (folder) => find(folder, "-type f"),

@@ -18,7 +18,7 @@ import { findPlaceLimit, findPlaces, type MatchPlace, type Search, splitEditLine
 import { findPlaceholder } from "./placeholder.ts";
 import { findNewFence, listReadings, type Reading, removeForeign, removeNewPluses } from "./reading.ts";
 import { findSlips } from "./slip.ts";
-import { strayEscape } from "./stray-escape.ts";
+import { findStrayEscape } from "./stray-escape.ts";
 import { areAdjacent, SearchedFile } from "./windows.ts";
 import { convertLineEnds, detectLineEnd } from "./write.ts";
 
@@ -44,7 +44,7 @@ const STEPS: readonly Step[] = [
 export function findEdit(request: EditRequest): EditMatch {
   const match = findMeant(request);
   if (match.status !== "matched" || request.isLiteral === true) return match;
-  const stray = strayEscape(request, match.replacements);
+  const stray = findStrayEscape(request, match.replacements);
   return stray === undefined ? match : { status: "escaped", escape: stray };
 }
 
@@ -79,11 +79,11 @@ function findByReading(request: EditRequest): EditMatch {
     ? { oldText, newText, repairs: [] }
     : removeForeign(content, request);
   const file = new SearchedFile(content);
-  const notFound = (alreadyApplied: boolean): EditMatch => {
+  const createNotFound = (alreadyApplied: boolean): EditMatch => {
     const closest = findClosestRegion(content, texts.oldText, file.findRegions(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
-  if (isApplied(content, texts.oldText, texts.newText)) return notFound(true);
+  if (isApplied(content, texts.oldText, texts.newText)) return createNotFound(true);
   const readings = listReadings(content, texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
@@ -103,7 +103,7 @@ function findByReading(request: EditRequest): EditMatch {
   if (placeholder !== undefined) return { status: "omission", placeholder };
   return (
     (found.length > 0 ? chooseEdit({ ...request, ...texts }, found) : undefined) ??
-    notFound(holdsLines(content, texts))
+    createNotFound(holdsLines(content, texts))
   );
 }
 
@@ -115,12 +115,12 @@ function holdsLines(
   content: string,
   { oldText, newText }: Pick<EditRequest, "oldText" | "newText">,
 ): boolean {
-  const lines = trimmedLines(newText);
-  const had = new Set(trimmedLines(oldText));
+  const lines = splitTrimmed(newText);
+  const had = new Set(splitTrimmed(oldText));
   if (lines.every((line) => had.has(line))) return false;
   const [from, to] = [lines.findIndex(Boolean), lines.findLastIndex(Boolean) + 1];
   const wanted = lines.slice(from, to).join("\n");
-  return wanted.length >= LEAST_HELD && `\n${trimmedLines(content).join("\n")}\n`.includes(`\n${wanted}\n`);
+  return wanted.length >= LEAST_HELD && `\n${splitTrimmed(content).join("\n")}\n`.includes(`\n${wanted}\n`);
 }
 
 function findNewPlaceholder({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
@@ -152,14 +152,14 @@ function hasSign(depth: FoldDepth, texts: readonly string[]): boolean {
   return texts.some((text) => text.includes(sign));
 }
 
-const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
+const splitTrimmed = (text: string) => text.split("\n").map((line) => line.trimEnd());
 
 /**
  * Whether the file certainly has the change already. The new text must be there with lines that the old text does not
  * have, the lines that it replaces must be gone, and the edit must do more than remove something.
  */
 export function isApplied(content: string, oldText: string, newText: string): boolean {
-  const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
+  const [oldLines, newLines] = [splitTrimmed(oldText), splitTrimmed(newText)];
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const added = [...has.keys()].filter(
     (line) => !isBlank(line) && (has.get(line)?.length ?? 0) > (had.get(line)?.length ?? 0),
@@ -169,7 +169,7 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   if (added.length === 0 || was === is || (is ?? "").length < 8) return false;
   if (added.some((line) => isShortened(line, removed))) return false;
   const fresh = newLines.join("\n").trimEnd().replace(/^\n+/, "");
-  const there = trimmedLines(content.replaceAll("\r\n", "\n"));
+  const there = splitTrimmed(content.replaceAll("\r\n", "\n"));
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
   // If lines around the change are known, so is the place. A single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));

@@ -26,17 +26,17 @@ export function findElided(search: Search): MatchPlace[] {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
     return findPlaces({ ...search, said: part });
   });
-  const places = nearestPlaces(found, findStayingParts(search, parts));
+  const places = findNearestPlaces(found, findStayingParts(search, parts));
   const isInOrder = places.every(({ start }, at) => start >= (places[at - 1]?.end ?? 0));
   const [first, last] = [places[0], places.at(-1)];
   if (places.length < parts.length || !isInOrder || !first || !last) return [];
   const stretch = { start: first.start, end: last.end };
-  const linesTo = (end: number) => listLines(content, { start: stretch.start, end }).length;
+  const countLinesTo = (end: number) => listLines(content, { start: stretch.start, end }).length;
   const apart = [...parts, undefined].flatMap((part, at): LineBlock[] => {
     const [before, place] = [places[at - 1], places[at]];
     const [oldFrom, oldTo] = [parts[at - 1]?.to ?? 0, part?.from ?? oldLines.length];
-    const fileFrom = before === undefined ? 0 : linesTo(before.end);
-    const fileTo = before && place ? linesTo(place.start) - 1 : fileFrom;
+    const fileFrom = before === undefined ? 0 : countLinesTo(before.end);
+    const fileTo = before && place ? countLinesTo(place.start) - 1 : fileFrom;
     return oldFrom === oldTo ? [] : [{ oldFrom, oldTo, fileFrom, fileTo, isElided: true }];
   });
   const place = alignPlace(search, stretch, { apart, slips: ["left-out lines"] });
@@ -59,7 +59,10 @@ function findStayingParts(
 }
 
 /** Returns each part's place: the only one or, for a kept part, the nearest, because nothing is written there. */
-function nearestPlaces(found: readonly (readonly MatchPlace[])[], stays: readonly boolean[]): MatchPlace[] {
+function findNearestPlaces(
+  found: readonly (readonly MatchPlace[])[],
+  stays: readonly boolean[],
+): MatchPlace[] {
   const only = found.map((places) => (places.length === 1 ? places[0] : undefined));
   const first = only.findIndex((place) => place !== undefined);
   if (first === -1) return [];

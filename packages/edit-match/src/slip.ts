@@ -25,11 +25,11 @@ const MAX_REGION_CHARACTERS = 200_000;
 export function findSlips(search: Search): MatchPlace[] {
   const { file, said, depth } = search;
   const text = said.oldLines.join("\n");
-  const wanted = keyFilledLines(text, { start: 0, end: text.length }, depth);
+  const wanted = listFilledLines(text, { start: 0, end: text.length }, depth);
   if (wanted.map(({ key }) => key).join("").length < MIN_CHARACTERS) return [];
   const tries = file.findRegions(text).flatMap((stretch) => {
     if (stretch.end - stretch.start > MAX_REGION_CHARACTERS) return [];
-    const lines = keyFilledLines(file.content, stretch, depth);
+    const lines = listFilledLines(file.content, stretch, depth);
     if (lines.length * wanted.length > MAX_STEPS) return [];
     return lines.map((_, first) => ({ lines, wanted, first }));
   });
@@ -55,7 +55,7 @@ function existsElsewhere(tried: SlipAttempt, slip: TextRange): boolean {
   return wanted.filter(({ key }, at) => lines[first + at]?.key !== key).length === 1;
 }
 
-function keyFilledLines(whole: string, stretch: TextRange, depth: FoldDepth): FilledLine[] {
+function listFilledLines(whole: string, stretch: TextRange, depth: FoldDepth): FilledLine[] {
   const lines: FilledLine[] = [];
   for (let start = stretch.start; start < stretch.end; ) {
     const feed = whole.indexOf("\n", start);

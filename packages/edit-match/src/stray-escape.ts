@@ -38,7 +38,10 @@ const ESCAPES: readonly string[] = ["\\n", "\\t", '\\"'];
 const STRAY = String.raw`\\[nt"]`;
 
 /** Finds a JSON escape that only the new text has, and that the file's language has only in strings. */
-export function strayEscape(request: EditRequest, replacements: readonly Replacement[]): string | undefined {
+export function findStrayEscape(
+  request: EditRequest,
+  replacements: readonly Replacement[],
+): string | undefined {
   const { oldText, newText, fileName = "" } = request;
   const fresh = ESCAPES.filter((sign) => newText.includes(sign) && !oldText.includes(sign));
   if (fresh.length === 0) return undefined;
@@ -46,12 +49,12 @@ export function strayEscape(request: EditRequest, replacements: readonly Replace
   const language = LANGUAGES.find(({ endings }) => endings.split(" ").includes(ending));
   // Inside a string, one line may be a part of another by chance.
   if (joinsLines(request, language === undefined ? 1 : 2)) return "\\n";
-  const outside = language && outsideStrings(request, replacements, language);
+  const outside = language && findOutsideStrings(request, replacements, language);
   return fresh.find((sign) => outside?.has(sign));
 }
 
 /** Finds the escapes in the replacements that are not in a string, pattern or comment. */
-function outsideStrings(
+function findOutsideStrings(
   { content }: EditRequest,
   replacements: readonly Replacement[],
   language: Language,
@@ -98,7 +101,7 @@ function* readTokens(text: string, { tokens, hasTemplates }: Language): Generato
  */
 function joinsLines({ content, oldText, newText }: EditRequest, least: number): boolean {
   if (!newText.includes("\\n") || oldText.includes("\\n")) return false;
-  const [lines, meant] = [newText, withoutEscapes(newText)].map((text) => new Set(text.split("\n")));
+  const [lines, meant] = [newText, replaceEscapes(newText)].map((text) => new Set(text.split("\n")));
   const whole = new Set(content.split(/\r?\n/));
   const isJoined = (line: string) =>
     whole.has(line) && meant?.has(line) === true && lines?.has(line) === false;
@@ -106,6 +109,6 @@ function joinsLines({ content, oldText, newText }: EditRequest, least: number): 
   return joined.length >= (/\\[a-z]/.test(content) ? 2 : least);
 }
 
-function withoutEscapes(text: string): string {
+function replaceEscapes(text: string): string {
   return text.replaceAll("\\n", "\n").replaceAll("\\t", "\t").replaceAll('\\"', '"');
 }

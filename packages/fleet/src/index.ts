@@ -39,14 +39,14 @@ const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: ReadC
   results: [1, () => createLookCommand(showRunResults), "looks"],
   logs: [1, () => createLookCommand(showLogs), "looks"],
   cancel: [ANY_COUNT, () => createLookCommand(cancelNamedTasks), "looks"],
-  retry: [ANY_COUNT, () => thenFollow(retryTasks), "looks"],
+  retry: [ANY_COUNT, () => runThenFollow(retryTasks), "looks"],
   questions: [1, () => createLookCommand(showQuestions), "looks"],
-  answer: [ANY_COUNT, () => thenFollow(answerTask), "looks"],
+  answer: [ANY_COUNT, () => runThenFollow(answerTask), "looks"],
   serve: [0, () => servePage],
 };
 
 /** Runs a command that returns runs. With `--follow`, then works on these runs. */
-function thenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): RunWork {
+function runThenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): RunWork {
   return async (fleet) => {
     let runs: readonly string[] = [];
     await createLookCommand(async (...given) => {

@@ -117,9 +117,9 @@ class Page {
     if (top !== "api") throw new HttpError(404, "There is no such page.");
     if (kind === "runs" && name === "") return this.#data.listRuns(list);
     if (kind === "runs")
-      return orNotFound(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
+      return assertFound(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
     if (kind === "tasks" && part === "patch") return { patch: await this.#data.readPatch(name) };
-    if (kind === "tasks") return orNotFound(await this.#data.readTask(name, readNumber("from")));
+    if (kind === "tasks") return assertFound(await this.#data.readTask(name, readNumber("from")));
     throw new HttpError(404, "There is no such page.");
   }
 
@@ -145,7 +145,7 @@ class Page {
 
   /** Refuses an answer from a page that was left open and does not show the current question. */
   async #assertAsked(id: string, question: unknown): Promise<void> {
-    const task = orNotFound(await this.#data.readTask(id, MAX_STEP));
+    const task = assertFound(await this.#data.readTask(id, MAX_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
     if (asked === null || asked.id !== question)
       throw new HttpError(409, "This question has already been answered.");
@@ -162,7 +162,7 @@ function buildAnswerWords({ yes, reason }: Answer): string[] {
   return yes === true ? ["yes"] : ["no", ...(typeof reason === "string" && reason !== "" ? [reason] : [])];
 }
 
-function orNotFound<T>(value: T | null): T {
+function assertFound<T>(value: T | null): T {
   if (value === null) throw new HttpError(404, "There is no such run or task.");
   return value;
 }

@@ -186,7 +186,7 @@ export class Worker {
       const makeStep = async () => {
         isNew = true;
         const made = make();
-        return made === "elsewhere" ? this.#leaveLone(task.id) : made;
+        return made === "elsewhere" ? this.#requeue(task.id) : made;
       };
       const recorded = await DBOS.runStep(makeStep, { name: STEP });
       await assertOwned({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
@@ -197,7 +197,7 @@ export class Worker {
       const step = await (isNew
         ? task.runUntilStep((made) => stepOf(() => made))
         : stepOf(() => task.firstStep()));
-      if (step === "elsewhere") return await this.#leaveLone(task.id);
+      if (step === "elsewhere") return await this.#requeue(task.id);
       if (step === "stopped" && this.#isDraining && !this.#isClosed)
         return await this.#putBack(task.id, QUEUE);
       if (step === "stopped") return await this.#abandonTask(task.id);
@@ -222,7 +222,7 @@ export class Worker {
   }
 
   /** Puts the task into the queue for tasks that must run alone, or back into the normal one. */
-  #leaveLone(id: string): Promise<never> {
+  #requeue(id: string): Promise<never> {
     return this.#putBack(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
   }
 

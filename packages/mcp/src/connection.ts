@@ -224,7 +224,7 @@ export class McpConnection {
         if (loss === null) throw this.#inWords(error, request.tool);
         if (attempt === 0 && (loss === "unsent" || !isSent || request.mayRepeat)) continue;
         if (!isSent) throw this.#inWords(error, request.tool);
-        throw this.#lostInWords(open, request.tool);
+        throw this.#createLostError(open, request.tool);
       }
     }
   }
@@ -295,7 +295,7 @@ export class McpConnection {
     );
   }
 
-  #lostInWords(open: OpenClient, tool: string): McpError {
+  #createLostError(open: OpenClient, tool: string): McpError {
     const words = open.lastWords();
     return new McpError(
       "mcp_connection_lost",

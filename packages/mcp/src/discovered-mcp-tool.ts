@@ -175,7 +175,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
         onProgress: (progress) => onUpdate(formatProgress(progress)),
         mayRepeat: isTrusted && (isReadOnly || isIdempotent),
       });
-      return await this.#toolResult(result);
+      return await this.#buildToolResult(result);
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
       return this.#buildFailure(error);
@@ -197,7 +197,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     return wrapServerText(text, source, randomBytes(6).toString("hex"));
   }
 
-  async #toolResult(result: unknown): Promise<ToolResult> {
+  async #buildToolResult(result: unknown): Promise<ToolResult> {
     const { readCallResult } = await import("./result-parts.ts");
     const { parts, isError } = readCallResult(result);
     const llmContent = parts.map((part) => (typeof part === "string" ? this.#markServerText(part) : part));

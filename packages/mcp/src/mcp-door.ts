@@ -121,7 +121,7 @@ export function createSettingsCaller(open: OpenServers) {
  */
 export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
   const findByAlias = (alias: string) => findServer(open, alias);
-  const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
+  const askAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
     allowListeners(signal);
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
@@ -131,8 +131,8 @@ export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): M
       const aliases = (await open()).map((server) => server.alias);
       return expandServerNames(text, { door, aliases }, signal);
     },
-    prompts: (signal = NEVER) => fromAll((server) => listPrompts(server, signal), signal),
-    resources: (signal = NEVER) => fromAll((server) => listResources(server, signal), signal),
+    prompts: (signal = NEVER) => askAll((server) => listPrompts(server, signal), signal),
+    resources: (signal = NEVER) => askAll((server) => listResources(server, signal), signal),
     async prompt({ server, name, args }, signal = NEVER) {
       const { connection } = await findByAlias(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);

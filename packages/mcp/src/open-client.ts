@@ -109,7 +109,7 @@ export async function openClient(needs: OpenOptions, signal: AbortSignal): Promi
 
 /** Returns the last output of a program that was not part of the protocol. A service has none. */
 function readLastOutput(transport: Transport | null): string {
-  return transport instanceof StdioTransport ? transport.lastWords() : "";
+  return transport instanceof StdioTransport ? transport.readLastOutput() : "";
 }
 
 /** Returns the ways to connect, in order: a program, or streamable HTTP and then SSE; the settings may fix one. */

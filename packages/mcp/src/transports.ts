@@ -29,14 +29,14 @@ const MAX_UNTAKEN = 100;
 export function throttleProgress(transport: Transport): void {
   const { onmessage } = transport;
   const latest = new Map<unknown, () => void>();
-  const handOn = () => {
+  const passLatest = () => {
     for (const hand of latest.values()) hand();
     latest.clear();
   };
   transport.onmessage = (message, extra) => {
     const passMessage = () => onmessage?.(message, extra);
     if (!("method" in message) || message.method !== "notifications/progress") return passMessage();
-    if (latest.size === 0) setTimeout(handOn, PROGRESS_MS);
+    if (latest.size === 0) setTimeout(passLatest, PROGRESS_MS);
     latest.set(message.params?.progressToken, passMessage);
   };
 }
@@ -104,7 +104,7 @@ export class StdioTransport implements Transport {
   }
 
   /** Returns what is known about a failure: the last lines of stderr, and other output. */
-  lastWords(): string {
+  readLastOutput(): string {
     const words = this.#server?.readErrorTail().trim() ?? "";
     if (this.#garbage === "") return words;
     return `${words}\nNot an MCP message: ${this.#garbage}`.trim();

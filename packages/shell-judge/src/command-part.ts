@@ -356,10 +356,10 @@ function judgeScript(
   const line = parseShellCommand(text, isBashLike(shell));
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.createInnerReach() };
   const found = [...judgeCommands(line, inner)].flatMap(([, { findings }]) => findings);
-  return [...line.problems.map((problem) => createLaunch(problem, at)), ...found.map(inScript)];
+  return [...line.problems.map((problem) => createLaunch(problem, at)), ...found.map(toScriptFinding)];
 
   /** The rule must spell out the whole script, and covers no more than it would outside the script. */
-  function inScript(finding: Finding): Finding {
+  function toScriptFinding(finding: Finding): Finding {
     const nature = isAlwaysAsked(finding) ? finding.nature : "launch";
     const { writes: _writes, ...others } = finding;
     return { ...others, nature, upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : at };

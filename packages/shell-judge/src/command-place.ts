@@ -254,7 +254,7 @@ export class CommandReach implements Reach {
 
   /** Every file below a folder, relative to the root; null when that is not known. */
   listPathsBelow(path: string): string[] | null {
-    return this.#everyPath((folder) => {
+    return this.#listPaths((folder) => {
       // After a link, `..` leads to a different folder than the path suggests.
       const places = [...new Set([resolvePath(folder, path), followPath(folder, path)])];
       const found = places.map((place) => this.#place?.filesBelow?.(place));
@@ -264,10 +264,10 @@ export class CommandReach implements Reach {
 
   /** Returns the files whose content git can show, relative to the root; null when they are not known. */
   listGitPaths(words: readonly string[]): string[] | null {
-    return this.#everyPath((folder) => this.#place?.pathsInGit?.(folder, words));
+    return this.#listPaths((folder) => this.#place?.pathsInGit?.(folder, words));
   }
 
-  #everyPath(find: (folder: string) => readonly string[] | null | undefined): string[] | null {
+  #listPaths(find: (folder: string) => readonly string[] | null | undefined): string[] | null {
     const found = this.#current.map(find);
     if (found.some((paths) => !paths)) return null;
     return found.flatMap((paths) => paths ?? []).map((path) => this.#toRelativePath(resolvePath("/", path)));

@@ -18,13 +18,13 @@ const DEFAULT = "";
 
 /** Lists every setting with its value and description. The chosen one is changed in the user's own settings file. */
 export function showSettings(desk: CommandDesk, wanted = ""): void {
-  const all = knownSettings();
+  const all = listSettings();
   const choices = all.map((setting): Choice => {
-    return { value: formatName(setting), more: inWords(currentValue(desk, setting)) };
+    return { value: formatName(setting), more: inWords(readCurrentValue(desk, setting)) };
   });
   const find = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
   const preview = (name: string, width: number): Line[] => {
-    const text = [find(name)?.schema.description ?? "", defaultInWords(find(name))].join(" ").trim();
+    const text = [find(name)?.schema.description ?? "", describeDefault(find(name))].join(" ").trim();
     return [[], ...wrapLine([{ text: formatText(text) }], width), []];
   };
   const openSetting = (name: string): void => {
@@ -42,7 +42,7 @@ export function showSettings(desk: CommandDesk, wanted = ""): void {
 }
 
 /** Returns all single values of the schema; of a setting with an older name, only the current one. */
-function knownSettings(): readonly Setting[] {
+function listSettings(): readonly Setting[] {
   const seen = new Set<unknown>();
   return listLeaves(SETTINGS_SCHEMA, []).filter(({ schema: { description }, path }) => {
     const isNew = description === undefined || !seen.has(description);
@@ -61,7 +61,7 @@ function listLeaves({ properties = {} }: JsonSchema, path: readonly string[]): S
 
 function change(desk: CommandDesk, setting: Setting): void {
   const values = listValues(setting.schema);
-  const current = currentValue(desk, setting);
+  const current = readCurrentValue(desk, setting);
   const title = formatName(setting);
   const showList = (): void => showSettings(desk, title);
   if (values === null) {
@@ -91,7 +91,7 @@ function ask(desk: CommandDesk, setting: Setting, words: string): void {
   const showList = (): void => showSettings(desk, title);
   const isText = schema.type === "string";
   const hint = [words, isText ? "" : say("settings.json"), say("settings.empty")].filter(Boolean).join(" ");
-  const value = currentValue(desk, { path, schema });
+  const value = readCurrentValue(desk, { path, schema });
   const text = value === undefined ? "" : isText ? String(value) : JSON.stringify(value);
   const saveTyped = (typed: string | null): void => {
     if (typed === null) {
@@ -123,15 +123,15 @@ async function write(desk: CommandDesk, setting: Setting, value: unknown): Promi
   const { path } = setting;
   try {
     await changeSettings(ownFile(), path, value);
-    await desk.settingsChanged(path);
+    await desk.applySettings(path);
   } catch (error) {
     return describeError(error);
   }
-  const isOverruled = value !== undefined && inWords(currentValue(desk, setting)) !== inWords(value);
+  const isOverruled = value !== undefined && inWords(readCurrentValue(desk, setting)) !== inWords(value);
   const isAtOnce = path[0] === "ui";
   const name = formatName(setting);
   if (isOverruled)
-    desk.note(say("settings.overruled", { name, value: inWords(currentValue(desk, setting)) }));
+    desk.note(say("settings.overruled", { name, value: inWords(readCurrentValue(desk, setting)) }));
   else
     desk.note(
       say(isAtOnce ? "settings.written" : "settings.later", {
@@ -142,7 +142,7 @@ async function write(desk: CommandDesk, setting: Setting, value: unknown): Promi
   return null;
 }
 
-function currentValue({ settings }: CommandDesk, { path }: Setting): unknown {
+function readCurrentValue({ settings }: CommandDesk, { path }: Setting): unknown {
   return path.reduce<unknown>(
     (value, name) =>
       typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined,
@@ -158,7 +158,7 @@ function inWords(value: unknown): string {
   return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function defaultInWords(setting: Setting | undefined): string {
+function describeDefault(setting: Setting | undefined): string {
   const usual = setting?.schema.default;
   return usual === undefined ? "" : say("settings.usual", { value: inWords(usual) });
 }

@@ -65,7 +65,7 @@ export interface CommandDesk {
    * Called when a value in the user's own settings has changed: reads them again, and applies what can take effect at
    * once.
    */
-  settingsChanged(path: readonly string[]): Promise<void>;
+  applySettings(path: readonly string[]): Promise<void>;
   /** Stores a choice in the user's own settings. */
   storeSetting(path: readonly string[], value: unknown): Promise<void>;
 }

@@ -23,7 +23,7 @@ export class ReceiptCounter {
 
   /** Handles an event. Returns the receipt at the end of a run that changed something, otherwise null. */
   countEvent(event: AgentEvent): Receipt | null {
-    if (event.type === "tool_call") this.#hearCall(event);
+    if (event.type === "tool_call") this.#countCall(event);
     else if (event.type === "question" && event.confirmation.kind === "edit") this.#edits.add(event.id);
     else if (event.type === "question_answered" && this.#edits.delete(event.id)) {
       if (event.decision?.outcome === "cancel") this.#refused += 1;
@@ -32,7 +32,7 @@ export class ReceiptCounter {
     return null;
   }
 
-  #hearCall({ call }: Extract<AgentEvent, { type: "tool_call" }>): void {
+  #countCall({ call }: Extract<AgentEvent, { type: "tool_call" }>): void {
     if (call.status !== "success" || typeof call.returnDisplay === "string") return;
     if (call.returnDisplay.kind !== "file_diff") return;
     this.#addedLines += call.returnDisplay.addedLines;

@@ -126,12 +126,12 @@ export class Transcript {
       this.sessionId = event.sessionId;
     } else if (event.type === "text" && event.role === "user")
       this.#add({ kind: "user", text: readPromptWords(event.text), media: event.media ?? [] });
-    else if (event.type === "text") this.#heardText(event.text);
-    else if (event.type === "thought") this.#heardThought(event.text, now);
-    else if (event.type === "tool_call") this.#heardCall(event.call, now);
-    else if (event.type === "usage") this.#heardUsage(event);
-    else if (event.type === "notice") this.#heardNotice(event, now);
-    else if (event.type === "done") this.#heardEnd(event, receipt);
+    else if (event.type === "text") this.#applyText(event.text);
+    else if (event.type === "thought") this.#applyThought(event.text, now);
+    else if (event.type === "tool_call") this.#applyCall(event.call, now);
+    else if (event.type === "usage") this.#applyUsage(event);
+    else if (event.type === "notice") this.#applyNotice(event, now);
+    else if (event.type === "done") this.#applyEnd(event, receipt);
     else if (event.type === "model") this.model = event.model;
     else if (event.type === "name") this.name = event.name;
     else if (event.type === "context_fill") this.fill = event;
@@ -145,7 +145,7 @@ export class Transcript {
     }
   }
 
-  #heardEnd({ status, error }: RunEnd, receipt: Receipt | null): void {
+  #applyEnd({ status, error }: RunEnd, receipt: Receipt | null): void {
     this.#close();
     if (receipt !== null) this.#add({ kind: "receipt", receipt });
     if (status === "cancelled") this.note(say("end.cancelled"));
@@ -153,7 +153,7 @@ export class Transcript {
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
   }
 
-  #heardNotice({ message, retry }: Extract<AgentEvent, { type: "notice" }>, now: number): void {
+  #applyNotice({ message, retry }: Extract<AgentEvent, { type: "notice" }>, now: number): void {
     // Failures without an answer of the service have texts of their own.
     if (retry?.status === undefined) this.note(message);
     if (retry === undefined) return;
@@ -163,20 +163,20 @@ export class Transcript {
       this.note(say(status === 429 ? "retry.limited" : "retry.failed", { status, attempt, most }));
   }
 
-  #heardText(text: string): void {
+  #applyText(text: string): void {
     const last = this.items.at(-1);
     if (last?.kind === "text" && !last.isWhole) last.text += text;
     else this.#add({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
   }
 
-  #heardThought(text: string, now: number): void {
+  #applyThought(text: string, now: number): void {
     const last = this.items.at(-1);
     if (text === "") return;
     if (last?.kind === "thought" && !last.isWhole) last.text += text;
     else this.#add({ kind: "thought", since: now, text, isWhole: false });
   }
 
-  #heardCall(heard: ToolCall, now: number): void {
+  #applyCall(heard: ToolCall, now: number): void {
     const known = this.#open.get(heard.callId);
     const isAsked = heard.status === "awaiting_approval" && heard.confirmation.kind === "plan";
     const call: ShownCall = isAsked || known?.call.isPlan ? { ...heard, isPlan: true } : heard;
@@ -199,7 +199,7 @@ export class Transcript {
     if (this.calls.length > MAX_KEPT_CALLS) this.calls.shift();
   }
 
-  #heardUsage({ usage, cacheMiss }: Extract<AgentEvent, { type: "usage" }>): void {
+  #applyUsage({ usage, cacheMiss }: Extract<AgentEvent, { type: "usage" }>): void {
     if (cacheMiss) this.spent.cacheMisses.push(cacheMiss);
     this.spent.inputTokens += usage.inputTokens;
     this.spent.outputTokens += usage.outputTokens;

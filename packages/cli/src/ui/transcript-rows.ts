@@ -42,7 +42,7 @@ export class TranscriptRows {
     const rows: Row[] = [];
     let taken = 0;
     for (const item of items) {
-      const lines = this.#finalLines(item, frame);
+      const lines = this.#drawFinalLines(item, frame);
       rows.push(...buildRows(item, lines, { last: this.#last, theme: frame.theme }));
       if (lines.length > 0) this.#last = item;
       if (!isFinal(item)) break;
@@ -68,7 +68,7 @@ export class TranscriptRows {
     });
   }
 
-  #finalLines(item: Item, frame: Frame): readonly Line[] {
+  #drawFinalLines(item: Item, frame: Frame): readonly Line[] {
     if (item.kind !== "text") return isFinal(item) ? drawItem(item, frame) : [];
     this.#stream ??= createStream(frame);
     const text = item.isWhole ? item.text.trimEnd() : item.text;

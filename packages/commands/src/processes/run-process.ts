@@ -138,11 +138,11 @@ export function receiveListener(program: string, args: readonly string[]): Promi
     void ended.then(() => rejectFailed(said.trim() || "it ended"));
     child.once("message", (message, listener) => {
       clearTimeout(late);
-      const letGo = async () => {
+      const endHelper = async () => {
         if (child.connected) child.disconnect();
         await ended;
       };
-      resolve({ listener: listener as NetServer, message, letGo });
+      resolve({ listener: listener as NetServer, message, letGo: endHelper });
     });
   });
 }

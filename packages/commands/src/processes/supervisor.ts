@@ -182,13 +182,13 @@ export class SupervisedProcess {
     if (!this.#isReleased) {
       this.#isReleased = true;
       for (const stream of [...this.child.channels, ...this.child.streams]) stream.destroy();
-      if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(() => this.#letGo());
-      else this.#letGo();
+      if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(() => this.#releaseSandbox());
+      else this.#releaseSandbox();
     }
     await this.#taken;
   }
 
-  #letGo(): void {
+  #releaseSandbox(): void {
     const taken = this.#sandbox?.release() ?? Promise.resolve([]);
     this.#taken = taken.finally(() => {
       this.#forget();

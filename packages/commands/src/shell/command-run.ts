@@ -134,7 +134,7 @@ export class CommandRun implements RunningCommand {
     const end = await this.#child.ended;
     const hasLeft = this.#process.mayHaveLeft();
     await (!hasLeft && this.#plan.sandbox?.visit && this.#ending === null
-      ? this.#drainedAtOnce()
+      ? this.#readRestOfOutput()
       : this.#waitForOutput());
     const told = { ...end, wasNotStarted: await this.#isSandboxFault(end) };
     this.shellEnd = told;
@@ -154,7 +154,7 @@ export class CommandRun implements RunningCommand {
   }
 
   /** Everything that could write has ended, so the rest is already in the pipe. */
-  async #drainedAtOnce(): Promise<void> {
+  async #readRestOfOutput(): Promise<void> {
     for (let quiet = 0, before = -1; quiet < 3; quiet += 1) {
       if (before !== this.output.bytes) quiet = 0;
       before = this.output.bytes;

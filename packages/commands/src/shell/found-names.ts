@@ -23,7 +23,10 @@ export function findNames(source: NameSource, { folder, environment }: Place): r
     case "file":
       return readNames(tryReadBytes(resolve(folder, source.path), MOST_LIST_BYTES)?.toString() ?? "", folder);
     case "git": {
-      const env = { ...buildReadOnlyEnvironment({ isSandboxed: false }), ...helperEnvironment(environment) };
+      const env = {
+        ...buildReadOnlyEnvironment({ isSandboxed: false }),
+        ...buildHelperEnvironment(environment),
+      };
       const asking = { git: findHelper("git", environment.PATH), cwd: folder, env };
       return readNames(runGit(source.words, asking).output.toString(), folder);
     }
@@ -39,13 +42,13 @@ function runFind(
   const find = findHelper("find", environment.PATH);
   const places = starts.flatMap(({ value, isPattern }) => (isPattern ? matches(folder, value) : [value]));
   if (find === null || (places.length === 0 && starts.length > 0)) return [];
-  const env = { ...helperEnvironment(environment), LC_ALL: "C.UTF-8" };
+  const env = { ...buildHelperEnvironment(environment), LC_ALL: "C.UTF-8" };
   // A folder that find cannot read, the command cannot clear either.
   const { output } = runSync(find, [...places, ...words], { cwd: folder, env, longestMs: LONGEST_MS });
   return readNames(output.toString(), folder);
 }
 
-function helperEnvironment({ PATH, HOME = "/" }: Place["environment"]) {
+function buildHelperEnvironment({ PATH, HOME = "/" }: Place["environment"]) {
   return { PATH: buildHelperPath(PATH), HOME };
 }
 

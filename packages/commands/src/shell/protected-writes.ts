@@ -68,7 +68,7 @@ export async function findProtectedWrites(
       );
   }
   for (const folder of folders) noteProtected(folder, await explainProtectedInside(folder, roots));
-  for (const one of await namedOnDisk(onDisk, roots, environment)) noteProtected(one.path, one.why);
+  for (const one of await findNamedOnDisk(onDisk, roots, environment)) noteProtected(one.path, one.why);
   for (const folder of changed)
     for (const path of await listUnwritablePaths(join(root, folder), roots))
       noteProtected(path, "its mode or owner changes");
@@ -101,7 +101,7 @@ async function assertSettingsOpen(
 }
 
 /** Finds the protected files under names that a pattern matches, or that find or another command gives. */
-async function namedOnDisk(
+async function findNamedOnDisk(
   found: readonly FoundWrite[],
   roots: readonly string[],
   environment: NodeJS.ProcessEnv,

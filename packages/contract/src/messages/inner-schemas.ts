@@ -28,13 +28,13 @@ export function mapInnerSchemas(
   change: (inner: unknown, keyword: string) => unknown,
 ): JsonRecord {
   const changeValue = (given: unknown, keyword: string): unknown => {
-    const changedHere = (inner: unknown): unknown => change(inner, keyword);
+    const changeInner = (inner: unknown): unknown => change(inner, keyword);
     const isItems = keyword === "items";
     if ((isItems || SCHEMA_LIST_KEYWORDS.includes(keyword)) && Array.isArray(given))
-      return given.map(changedHere);
+      return given.map(changeInner);
     if (!isRecord(given)) return given;
-    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, changedHere);
-    return isItems || SCHEMA_KEYWORDS.includes(keyword) ? changedHere(given) : given;
+    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, changeInner);
+    return isItems || SCHEMA_KEYWORDS.includes(keyword) ? changeInner(given) : given;
   };
   return mapValues(schema, changeValue);
 }

@@ -106,7 +106,7 @@ function toRecord(given: unknown): JsonRecord {
 type Measure = (value: unknown) => number | null;
 type Comparison = (size: number, given: number) => boolean;
 
-const numericValue: Measure = (value) => (typeof value === "number" ? value : null);
+const readNumber: Measure = (value) => (typeof value === "number" ? value : null);
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
 /** Counts code points, as a reader would count characters. */
 const countCharacters: Measure = (value) =>
@@ -136,11 +136,11 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["type", checkType],
   ["enum", (place, given) => (Array.isArray(given) ? checkAllowedValue(place, given, "must be one of") : [])],
   ["const", (place, given) => checkAllowedValue(place, [given], "must be")],
-  ["minimum", createLimitRule(numericValue, atLeast, "must be at least #")],
-  ["maximum", createLimitRule(numericValue, atMost, "must be at most #")],
-  ["exclusiveMinimum", createLimitRule(numericValue, (size, given) => size > given, "must be more than #")],
-  ["exclusiveMaximum", createLimitRule(numericValue, (size, given) => size < given, "must be less than #")],
-  ["multipleOf", createLimitRule(numericValue, isMultipleOf, "must be a multiple of #")],
+  ["minimum", createLimitRule(readNumber, atLeast, "must be at least #")],
+  ["maximum", createLimitRule(readNumber, atMost, "must be at most #")],
+  ["exclusiveMinimum", createLimitRule(readNumber, (size, given) => size > given, "must be more than #")],
+  ["exclusiveMaximum", createLimitRule(readNumber, (size, given) => size < given, "must be less than #")],
+  ["multipleOf", createLimitRule(readNumber, isMultipleOf, "must be a multiple of #")],
   ["minLength", createLimitRule(countCharacters, atLeast, "must have at least # characters")],
   ["maxLength", createLimitRule(countCharacters, atMost, "must have at most # characters")],
   ["minItems", createLimitRule(countItems, atLeast, "must have at least # items")],

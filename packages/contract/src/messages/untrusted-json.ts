@@ -91,7 +91,7 @@ function isWritable(value: unknown): boolean {
 
 /** Returns JSON with sorted keys, so that equal values give equal texts. */
 export function stringifySorted(value: unknown): string {
-  const inOrder = (_key: string, one: unknown) =>
+  const sortKeys = (_key: string, one: unknown) =>
     isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one;
-  return JSON.stringify(value, inOrder) ?? "null";
+  return JSON.stringify(value, sortKeys) ?? "null";
 }

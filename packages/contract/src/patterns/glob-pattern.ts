@@ -209,13 +209,13 @@ class GlobParser extends PatternText {
         return null;
       }
       if (next === "]" && !isFirst) break;
-      sets.push(this.#bracketItem(next));
+      sets.push(this.#parseBracketItem(next));
     }
     const set = this.#foldIfNeeded(union(sets));
     return one(subtract(isNegated ? complement(set) : set, SLASH));
   }
 
-  #bracketItem(first: string): CharSet {
+  #parseBracketItem(first: string): CharSet {
     const name = first === "[" && this.peek() === ":" ? this.takeMatch(/^:([a-z]+):\]/) : null;
     if (name !== null) return POSIX.get(name[1] ?? "") ?? NOTHING;
     const start = first === "\\" ? this.next() : first;

@@ -161,11 +161,11 @@ class Parser extends PatternText {
       this.at += 1;
       return { kind: "assert", what: character === "b" ? "word edge" : "no word edge" };
     }
-    return this.#set(this.#fold(this.#escapedSet(false)));
+    return this.#set(this.#fold(this.#parseEscapedSet(false)));
   }
 
   /** Parses what follows a backslash, as a set of characters. */
-  #escapedSet(inBrackets: boolean): CharSet {
+  #parseEscapedSet(inBrackets: boolean): CharSet {
     const character = this.next();
     if (character === "")
       throw this.#createFault('the pattern ends in a lone "\\"; write "\\\\" for the character');
@@ -205,23 +205,23 @@ class Parser extends PatternText {
     const sets: CharSet[] = [];
     for (let next = this.next(); next !== "]"; next = this.next()) {
       if (next === "") throw this.#createFault('a "[" is never closed; write "\\[" for the character');
-      sets.push(this.#bracketItem(next));
+      sets.push(this.#parseBracketItem(next));
     }
     if (sets.length === 0) throw this.#createFault('"[]" is empty; write "\\[\\]" for the characters');
     const set = union(sets);
     return isNegated ? complement(set) : set;
   }
 
-  #bracketItem(first: string): CharSet {
+  #parseBracketItem(first: string): CharSet {
     const known = first === "[" ? POSIX.get(/^:([a-z]+):\]/.exec(this.peekText(12))?.[1] ?? "") : undefined;
     if (known !== undefined) {
       this.takeMatch(/^[^\]]+\]/);
       return this.#fold(known);
     }
-    const start = first === "\\" ? this.#escapedSet(true) : range(first);
+    const start = first === "\\" ? this.#parseEscapedSet(true) : range(first);
     if (!this.takeRangeSign()) return this.#fold(start);
     const next = this.next();
-    const end = next === "\\" ? this.#escapedSet(true) : range(next);
+    const end = next === "\\" ? this.#parseEscapedSet(true) : range(next);
     // Next to a class the hyphen is a plain character, as in JavaScript.
     if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, range("-")]));
     const [from = 0] = start;

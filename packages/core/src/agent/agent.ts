@@ -359,7 +359,9 @@ export class Agent {
   #isHourWorth(estimated: () => number): boolean {
     const { waitsForUser, background } = this.#needs;
     if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;
-    const newTokens = this.history.slice(-2).reduce((sum, message) => sum + this.#size.ofMessage(message), 0);
+    const newTokens = this.history
+      .slice(-2)
+      .reduce((sum, message) => sum + this.#size.estimateOneMessage(message), 0);
     return isHourCacheCheaper(newTokens, estimated());
   }
 

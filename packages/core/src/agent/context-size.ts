@@ -42,11 +42,11 @@ export class ContextSize {
     return this.estimateRequest(request) > limit;
   }
 
-  ofMessage(message: Message): number {
+  estimateOneMessage(message: Message): number {
     return Math.ceil(estimateMessage(message) * this.#factor);
   }
 
-  ofText(text: string): number {
+  estimateText(text: string): number {
     return Math.ceil(estimateTokens(text) * this.#factor);
   }
 

@@ -101,7 +101,7 @@ export function estimateUsage(
   size: ContextSize,
 ): Usage {
   const said = text + calls.map((call) => JSON.stringify(call.args)).join("");
-  return { inputTokens, outputTokens: size.ofText(said), cachedTokens: 0 };
+  return { inputTokens, outputTokens: size.estimateText(said), cachedTokens: 0 };
 }
 
 export async function answerOnce(

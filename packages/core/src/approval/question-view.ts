@@ -71,15 +71,15 @@ export function buildQuestionView(question: Confirmation, limits: ViewLimits = {
     const shown = show(each);
     return shortenLine(question.kind === "edit" ? shown : collapseLongSpaces(shown), mostCharacters);
   };
-  const oneLine = (each: string) => collapseLongSpaces(formatLine(each.replace(/\n/g, "\\n")));
+  const formatOneLine = (each: string) => collapseLongSpaces(formatLine(each.replace(/\n/g, "\\n")));
   const formatRule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
-    title: oneLine(question.title),
-    target: target.map(oneLine),
+    title: formatOneLine(question.title),
+    target: target.map(formatOneLine),
     lines: [...kept.head.map(formatLine), ...counted, ...kept.tail.map(formatLine)],
-    parts: parts.map(oneLine),
-    ...collectReach(question, oneLine),
+    parts: parts.map(formatOneLine),
+    ...collectReach(question, formatOneLine),
     grants: question.grants.map(formatRule),
     subjects: listGrantSubjects(question.grants.map(formatRule)),
     ...(question.widths && { widths: listWidths(question.widths, formatRule) }),

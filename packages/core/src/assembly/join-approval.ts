@@ -30,7 +30,7 @@ export function createLazyApproval(needs: ApprovalOptions) {
   const { machine, rules, environment, variables } = home;
   let isTold = false;
   /** Loads the judge of commands. Only its verdicts depend on which files exist where a command runs. */
-  const commandJudge = async () => {
+  const loadCommandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),
       machine.openFacts({ roots, environment, passEnvironment: variables.pass }),
@@ -60,7 +60,7 @@ export function createLazyApproval(needs: ApprovalOptions) {
   const callJudge = once(async () => (await import("../approval/judge-call.ts")).judgeCall);
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const isCommand = request.confirmation !== false && request.confirmation.kind === "exec";
-    const judge = await (isCommand ? commandJudge() : callJudge());
+    const judge = await (isCommand ? loadCommandJudge() : callJudge());
     const judgeGranted = async (granted: readonly Rule[]) =>
       judge(request, current.mode, { ...rules, granted: [...grants.session, ...granted] });
     const verdict = await judgeGranted([]);

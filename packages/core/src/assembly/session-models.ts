@@ -81,7 +81,7 @@ export class Models {
   }
 
   /** Returns a notice about the cost of the next request if none of it is cached. Empty if that is little. */
-  costNotice(what: string, { tokens: inputTokens }: ContextFill): string[] {
+  createCostNotice(what: string, { tokens: inputTokens }: ContextFill): string[] {
     if (inputTokens < MIN_TOLD_TOKENS) return [];
     const cost = computeCost({ inputTokens, outputTokens: 0, cachedTokens: 0 }, this.#price);
     const money = cost === undefined ? "" : `, about $${cost.toFixed(2)}`;

@@ -136,14 +136,14 @@ export class Session {
         for await (const event of this.#agent.run(input, stop)) {
           demands?.noteEvent(event);
           if (event.type === "done") end = event;
-          else yield* parking.signal.aborted ? [] : this.#withNotes(event);
+          else yield* parking.signal.aborted ? [] : this.#addNotes(event);
         }
         const verdict = end && demands ? await demands.judge(end) : { end };
         if ("end" in verdict) end = verdict.end;
-        input = "end" in verdict ? null : this.#inputAgain(verdict);
+        input = "end" in verdict ? null : this.#buildAgainPrompt(verdict);
       }
-      yield* this.#withNotes();
-      if (end !== null) end = await this.#finishRun(end, await work.atEnd());
+      yield* this.#addNotes();
+      if (end !== null) end = await this.#finishRun(end, await work.compareAtEnd());
     } catch (error) {
       end = await this.#finishRun((await loadRunEndings()).createFailedEnd(error, signal), null);
     } finally {
@@ -166,7 +166,7 @@ export class Session {
     return { events, demands, end, input: end === null ? given : null };
   }
 
-  #inputAgain({ again, notice: told }: { readonly again: string; readonly notice?: string }): Prompt {
+  #buildAgainPrompt({ again, notice: told }: { readonly again: string; readonly notice?: string }): Prompt {
     if (told) this.#tools.notes.push(told);
     return this.#buildPrompt(again);
   }
@@ -197,7 +197,7 @@ export class Session {
   /** Returns the prompt as the model will get it, with commands and references to servers expanded. */
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
-    await this.#tools.discovery.beforePrompt(signal);
+    await this.#tools.discovery.refreshBeforePrompt(signal);
     const { subagents, commands, problems } = await this.#parts.home.definitions();
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
     this.#parts.subagents.add(subagents);
@@ -215,7 +215,7 @@ export class Session {
     if (past === null) return [announcement];
     const { notices, calls } = past;
     const answers = calls.createAnswers(this.#kindOf, isGoingOn ? "unusable" : "all");
-    const told = [...notices, ...models.costNotice("Resuming this session", this.contextFill)];
+    const told = [...notices, ...models.createCostNotice("Resuming this session", this.contextFill)];
     return [announcement, ...told.map(createNotice), ...answers.map(this.#conversation.note)];
   }
 
@@ -235,7 +235,7 @@ export class Session {
   }
 
   /** Returns the event, preceded by messages that the user should see by now. */
-  #withNotes(event?: AgentEvent): AgentEvent[] {
+  #addNotes(event?: AgentEvent): AgentEvent[] {
     const notes = this.#tools.notes.splice(0).map((message) => this.#noted(createNotice(message)));
     return event === undefined ? notes : [...notes, this.#noteIfNew(event)];
   }
@@ -310,7 +310,7 @@ export class Session {
     const { models } = this.#parts;
     models.changeModel(model);
     this.#agent.useModel(models.model, models.window);
-    const told = models.costNotice("Changing the model", this.contextFill);
+    const told = models.createCostNotice("Changing the model", this.contextFill);
     for (const text of told) this.#conversation.tell(createNotice(text));
   }
 

@@ -137,7 +137,7 @@ export class ToolDiscovery {
   }
 
   /** Asks changed sources again before a prompt, and waits for each as long as its `patience`. */
-  async beforePrompt(signal: AbortSignal): Promise<void> {
+  async refreshBeforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.sources) {
       if (!this.#running.has(source) && (await source.isStale?.())) this.#discoverSource(source);

@@ -165,7 +165,7 @@ export class ToolSet {
     const { toolTimeouts: timeouts } = options;
     const store = { recorded, recordsReads, journal };
     this.#flow = { hooks, onGrant: this.#grants.add, questions, closing, timeouts, ...store };
-    this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.with(this));
+    this.#toolsIn = this.#createToolMaker(options, parts, parts.subagents?.with(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerOwn(tool);
       else registry.leftOut.push(tool.name);
@@ -252,7 +252,7 @@ export class ToolSet {
     return createLazyApproval({ ...ground, current, containment: checkContainment, report: this.#report });
   }
 
-  #toolMaker(
+  #createToolMaker(
     { overwriteUnread = false }: ToolboxOptions,
     { correctEditOf, mostAnswerCharacters, answerFromPage }: SessionParts,
     subagents: Subagents | undefined,
@@ -301,7 +301,7 @@ export class ToolSet {
       secretEnvironment: variables.secret,
       isReadOnly: () => this.current.mode === "plan",
       secrets: once(async () => {
-        const { outputSecrets } = await import("../session/log/clean-file.ts");
+        const { createOutputSecrets: outputSecrets } = await import("../session/log/clean-file.ts");
         return outputSecrets(secrets);
       }),
     });

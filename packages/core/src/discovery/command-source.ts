@@ -42,7 +42,7 @@ export class CommandSource implements ToolSource {
         "tools.toolDiscoveryCommand is set, but tools.toolCallCommand, which runs the tools, is not",
       );
     }
-    this.#files = await this.#filesNow();
+    this.#files = await this.#readFileStates();
     const end = await run({ command, input: "", seconds, signal });
     const fault = describeFault(end, seconds);
     if (fault !== null) {
@@ -63,11 +63,11 @@ export class CommandSource implements ToolSource {
   }
 
   async isStale(): Promise<boolean> {
-    return this.#files !== (await this.#filesNow());
+    return this.#files !== (await this.#readFileStates());
   }
 
   /** Returns the state of the files named in the command. If one changes, the tools may have changed too. */
-  async #filesNow(): Promise<string> {
+  async #readFileStates(): Promise<string> {
     const { toolDiscoveryCommand: command = "" } = this.#needs.settings;
     const words = splitShellWords(command) ?? command.split(/\s+/);
     const states = await Promise.all(

@@ -19,12 +19,12 @@ export const MAX_DISPLAY_CHARACTERS = 200_000;
 export const TOO_LONG_HINT = "it is too long to show";
 
 /** A tool as the flow needs it. What is not our own is checked. */
-export function flowTool(tool: Tool, isOwn: boolean): SafeTool {
-  return isOwn ? ownTool(tool) : wrapTool(tool);
+export function checkTool(tool: Tool, isOwn: boolean): SafeTool {
+  return isOwn ? copyOwnTool(tool) : wrapTool(tool);
 }
 
 /** The types and tests of our own tools keep their contract. */
-function ownTool(tool: Tool): SafeTool {
+function copyOwnTool(tool: Tool): SafeTool {
   const { name, displayName, description, parameterSchema } = tool;
   return {
     name,
@@ -36,7 +36,7 @@ function ownTool(tool: Tool): SafeTool {
     validateToolParams: (params) => tool.validateToolParams(params),
     getDescription: (params) => checkSentence(tool.getDescription(params)),
     prepare: async (params, signal) => {
-      const prepared = await preparedCall(tool, params, signal);
+      const prepared = await prepareCall(tool, params, signal);
       return {
         confirmation: prepared.confirmation,
         ...(prepared.withCommand && { withCommand: prepared.withCommand }),
@@ -66,7 +66,7 @@ function wrapTool(tool: Tool): SafeTool {
     getDescription: (params) =>
       checkSentence(assertSynchronous("getDescription", tool.getDescription(params))),
     prepare: async (params, signal) => {
-      const prepared = await preparedCall(tool, params, signal);
+      const prepared = await prepareCall(tool, params, signal);
       if (typeof prepared?.run !== "function") throw new Error("prepare returned no work to run.");
       return {
         confirmation: checkQuestion(prepared.confirmation),
@@ -102,7 +102,7 @@ export interface EditedCall {
 
 type Params = Record<string, unknown>;
 
-async function preparedCall(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
+async function prepareCall(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
   return tool.prepare ? tool.prepare(params, signal) : prepareFromSteps(tool, params, signal);
 }
 

@@ -41,7 +41,7 @@ import {
   runWithTimeout,
   toToolError,
 } from "./call-outcome.ts";
-import { type EditedCall, flowTool, type SafeCall, type SafeTool } from "./checked-tool.ts";
+import { checkTool, type EditedCall, type SafeCall, type SafeTool } from "./checked-tool.ts";
 import type { CallQuestion, SubagentRef } from "./decision.ts";
 import type { Questions } from "./questions.ts";
 
@@ -180,7 +180,7 @@ export class Scheduler {
   #findTool(call: FunctionCall): Pick<Work, "call" | "tool" | "fault"> {
     try {
       const found = this.#needs.registry.getTool(call.name);
-      const tool = found && flowTool(found, this.#needs.registry.isOwn(found.name));
+      const tool = found && checkTool(found, this.#needs.registry.isOwn(found.name));
       if (isTooDeep(call.args, MAX_LEVELS)) return { call: { ...call, args: {} }, tool, fault: TOO_DEEP };
       const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
       return { call: { ...call, args }, tool, fault: null };
@@ -190,7 +190,7 @@ export class Scheduler {
   }
 
   async #answer(work: Work, bound: ReturnType<typeof createAnswerLimiter>): Promise<AnsweredCall> {
-    const state = await this.#finalState(work);
+    const state = await this.#runToFinalState(work);
     const answer = work.report({ ...state, llmContent: bound(state.llmContent) }) as AnsweredCall;
     // The effect has happened. If it cannot be recorded, the next effect will be refused.
     await this.#runRecorded(work.tool)?.catch(() => {});
@@ -198,7 +198,7 @@ export class Scheduler {
   }
 
   /** Runs the call to its final state. This is the only place that catches what a tool throws. */
-  async #finalState(work: Work): Promise<FinalState> {
+  async #runToFinalState(work: Work): Promise<FinalState> {
     try {
       if (work.signal.aborted) return createStopped(work);
       if (work.fault !== null) return createFailed(work.fault);

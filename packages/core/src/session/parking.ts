@@ -48,10 +48,10 @@ export class Parking {
   readonly recall = (question: Question): Promise<EarlyAnswer | null> | null => {
     const parked = this.#needs.parked?.passOn(question.id);
     if (parked === undefined || parked.given === null) return null;
-    return this.#stillMeant(parked.question, question, parked.given);
+    return this.#keepIfSameQuestion(parked.question, question, parked.given);
   };
 
-  async #stillMeant(then: Question, now: Question, given: EarlyAnswer): Promise<EarlyAnswer | null> {
+  async #keepIfSameQuestion(then: Question, now: Question, given: EarlyAnswer): Promise<EarlyAnswer | null> {
     const both = [then, now].map(({ confirmation }) => this.#needs.recording.formatJson(confirmation));
     const [before, present] = await Promise.all(both);
     this.#hasChanged = before !== present;

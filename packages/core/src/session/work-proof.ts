@@ -94,7 +94,7 @@ export class ProofOfWork {
   }
 
   /** Compares the files at the end of the run. Returns null if nothing was changed, so that nothing needs proof. */
-  async atEnd(): Promise<WorkProof | null> {
+  async compareAtEnd(): Promise<WorkProof | null> {
     if (this.#start !== null) await this.#compare(await this.#start);
     if (this.#changed.size === 0) return null;
     const checked = [...this.#after].map(([command, { exitCode }]) => ({ command, exitCode }));

@@ -112,7 +112,7 @@ export async function findRefusal(
 /** Explains that the sandbox caused a failure, and what would allow the action. null if nothing suggests that. */
 export function explainSandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
   const { hidden = [] } = refusalCase;
-  if (hidden.length > 0) return hiddenInWords(hidden);
+  if (hidden.length > 0) return describeHidden(hidden);
   const fitting = REFUSALS.find(([kind, words]) => isPossible(kind, refusalCase) && words.test(text));
   return fitting === undefined ? null : describeRefusal(fitting[0], text, refusalCase);
 }
@@ -153,7 +153,7 @@ function describeRefusal(
 
 const MOST_NAMED = 3;
 
-function hiddenInWords(hidden: readonly string[]): string {
+function describeHidden(hidden: readonly string[]): string {
   const named = hidden.slice(0, MOST_NAMED);
   const temporary = /^(?:\/var)?\/tmp/.exec(hidden[0] ?? "")?.[0];
   const where = `${temporary} of its own, in which ${named.join(", ")} cannot be seen, though it exists`;

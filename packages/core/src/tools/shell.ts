@@ -208,7 +208,12 @@ export class Shell extends PreparingTool<ShellParams> {
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
       const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
-      return formatLive(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
+      return formatLive(
+        run,
+        `${why}; it keeps running as ${id}.`,
+        id,
+        await this.#buildServerNotes(run, request),
+      );
     }
     return this.#reportStop(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
@@ -251,11 +256,16 @@ export class Shell extends PreparingTool<ShellParams> {
     const { waitForEndOrStop } = await loadReport();
     const end = await waitForEndOrStop(run, BACKGROUND_START_MS);
     if (typeof end !== "string" && run.isOver) return this.#reportEnd(run, request, end);
-    return formatLive(run, `Started in the background as ${id}.`, id, await this.#serverNotes(run, request));
+    return formatLive(
+      run,
+      `Started in the background as ${id}.`,
+      id,
+      await this.#buildServerNotes(run, request),
+    );
   }
 
   /** Returns notes about the addresses on which the command listens and, once, that no other command reaches them. */
-  async #serverNotes(run: RunningCommand, { exception }: CommandRequest): Promise<string[]> {
+  async #buildServerNotes(run: RunningCommand, { exception }: CommandRequest): Promise<string[]> {
     const { describeAddresses, NOT_SHARED_NOTE } = await loadReport();
     const notes = [(await describeAddresses(run)) ?? []].flat();
     if (this.#isApartKnown || exception === "unlimited") return notes;
@@ -273,7 +283,7 @@ export class Shell extends PreparingTool<ShellParams> {
     const id = left.length > 0 ? await this.#commands.keep(request, run) : undefined;
     if (id !== undefined) {
       lines.push(`Left running as ${id}: ${describeProcesses(left)}. ${explainAccess(id)}`);
-      lines.push(...(await this.#serverNotes(run, request)));
+      lines.push(...(await this.#buildServerNotes(run, request)));
     }
     const refusal = await findRefusal(this.#commands, { run, request }, end.exitCode !== 0);
     if (refusal !== null) refusals.push(refusal);

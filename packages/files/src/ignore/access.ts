@@ -65,7 +65,7 @@ export class Access {
         `${path} may not be opened: the deny rule "${pattern}" covers it.`,
       );
     }
-    return isWithinAny(path, this.roots) && rules.visibility(path, false) === "own"
+    return isWithinAny(path, this.roots) && rules.judgePath(path, false) === "own"
       ? createIgnoredError(path)
       : null;
   }

@@ -166,14 +166,14 @@ class IgnoreGlobs {
     const bytes = toByteText(name);
     if (this.#asked.folder !== folder) this.#asked = { folder, bytes: toByteText(folder) };
     const path = this.#asked.bytes + bytes;
-    for (const rule of this.#rules.size <= MAX_UNINDEXED ? this.#rules.values() : this.#lookedUp(path)) {
+    for (const rule of this.#rules.size <= MAX_UNINDEXED ? this.#rules.values() : this.#lookUpRules(path)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
       if (matchesGlob(rule, rule.onPath ? path : bytes)) best = rule.number;
     }
     return best;
   }
 
-  #lookedUp(path: string): GlobRule[] {
+  #lookUpRules(path: string): GlobRule[] {
     const index = this.#buildIndex();
     const found = [...(index.get("") ?? [])];
     for (const length of this.#lengths) {

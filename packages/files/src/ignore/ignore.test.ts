@@ -92,7 +92,7 @@ describe("ignore rules", () => {
     "P39 with the rule %s, %s is %s, as git compares bytes and leaves out a plain beginning",
     (rule, file, seen) => {
       const root = tree({ ".git/": "", ".gitignore": rule, [file]: "" });
-      expect(new IgnoreRules([root], NO_SETTINGS).visibility(join(root, file), false)).toBe(seen);
+      expect(new IgnoreRules([root], NO_SETTINGS).judgePath(join(root, file), false)).toBe(seen);
       execFileSync("git", ["init", "-q"], { cwd: root });
       const { status } = spawnSync("git", ["check-ignore", "--no-index", file], { cwd: root });
       expect(status).toBe(seen === "git" ? 0 : 1);
@@ -110,7 +110,7 @@ describe("ignore rules", () => {
     const ours = new IgnoreRules([root], NO_SETTINGS);
     for (const file of files) {
       const { status } = spawnSync("git", ["check-ignore", "--no-index", file], { cwd: root });
-      expect([file, ours.visibility(join(root, file), false), status]).toEqual([
+      expect([file, ours.judgePath(join(root, file), false), status]).toEqual([
         file,
         seen,
         lax === "true" ? 0 : 1,
@@ -185,7 +185,7 @@ describe("ignore rules", () => {
         for (const [index, file] of files.entries()) {
           const pattern = fields[index * 4 + 2] ?? "";
           const isIgnored = pattern !== "" && !pattern.startsWith("!");
-          expect([file, ours.visibility(join(root, file), false)]).toEqual([
+          expect([file, ours.judgePath(join(root, file), false)]).toEqual([
             file,
             isIgnored ? "git" : "shown",
           ]);

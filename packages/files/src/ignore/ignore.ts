@@ -47,7 +47,7 @@ export class IgnoreRules {
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? {}) : null;
-    this.#ownNames = ownIgnoreFiles(settings);
+    this.#ownNames = listOwnIgnoreFiles(settings);
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
@@ -69,7 +69,7 @@ export class IgnoreRules {
     return rules.visibility === "git" ? rules.withoutOuterGitRules() : rules;
   }
 
-  visibility(path: string, isFolder: boolean): Visibility {
+  judgePath(path: string, isFolder: boolean): Visibility {
     if (this.#isTop(path) || (this.#environment === null && !this.#hasOwnRules(path))) return "shown";
     return this.readFolderRules(dirname(path)).findVisibility(basename(path), isFolder);
   }
@@ -141,12 +141,12 @@ interface FolderState {
 }
 
 /** The names of Burin's own ignore files. */
-export function ownIgnoreFiles({ ignoreFileNames }: Pick<IgnoreSettings, "ignoreFileNames">): string[] {
+export function listOwnIgnoreFiles({ ignoreFileNames }: Pick<IgnoreSettings, "ignoreFileNames">): string[] {
   return [BURIN_IGNORE_FILE, ...ignoreFileNames];
 }
 
 /** Returns the rules of a root on another machine before its ignore files are read: only those of the settings. */
-export function settingsRules({ ignore }: Pick<IgnoreSettings, "ignore">): FolderRules {
+export function createSettingsRules({ ignore }: Pick<IgnoreSettings, "ignore">): FolderRules {
   const settings = ignore.length === 0 ? [] : [createLayer(ignore.join("\n"))];
   const none = { git: [], own: [], gitInside: [], ownNames: [], ignoresCase: false, path: "" };
   return new FolderRules({ ...none, settings, environment: null, visibility: "shown" });

@@ -96,15 +96,15 @@ function runWorker(workerData: object, { what, signal }: Limits): Promise<unknow
       reject(error);
       void worker.terminate();
     };
-    const tooMuch = () =>
+    const stopTooLarge = () =>
       stop(new WebError("too_large", `${what} expands to more than ${MAX_MB} MB, and was not read.`));
-    const tooLong = () =>
+    const stopTooSlow = () =>
       stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MAX_MS / 1000} s to read.`));
     // The heap limit does not cover a thread's memory outside the heap.
     const measuring = setInterval(() => {
-      if (process.memoryUsage.rss() - before > MAX_MB * 1024 * 1024) tooMuch();
+      if (process.memoryUsage.rss() - before > MAX_MB * 1024 * 1024) stopTooLarge();
     }, MEMORY_CHECK_MS);
-    const timer = setTimeout(tooLong, MAX_MS);
+    const timer = setTimeout(stopTooSlow, MAX_MS);
     const onAbort = () => stop(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     worker.on("message", (answer: ParseResponse) => {
@@ -112,7 +112,7 @@ function runWorker(workerData: object, { what, signal }: Limits): Promise<unknow
       else reject(new WebError(answer.fault.type, answer.fault.message));
     });
     worker.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") tooMuch();
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") stopTooLarge();
       else stop(new WebError("broken_content", `${what} cannot be read: ${error.message.slice(0, 200)}`));
     });
     worker.on("exit", () => {

@@ -238,8 +238,8 @@ export function listNames(folder: string): string[] | null {
   const descriptor = withFallback(null, () => openSync(folder, FOLDER_FLAGS));
   if (descriptor === null) return null;
   const held = createPathBuilder(descriptor, folder)(".");
-  const realNow = () => (HAS_DESCRIPTOR_PATHS ? readlinkSync(held) : realpathSync.native(folder));
-  const names = withFallback(null, () => (realNow() === folder ? readdirSync(held) : null));
+  const resolveHeld = () => (HAS_DESCRIPTOR_PATHS ? readlinkSync(held) : realpathSync.native(folder));
+  const names = withFallback(null, () => (resolveHeld() === folder ? readdirSync(held) : null));
   closeSync(descriptor);
   return names;
 }

@@ -33,13 +33,13 @@ export class FileSearcher {
   /** Returns the file's hits; null when there is none, when the file is binary or when it cannot be read. */
   async search(path: string, wanted: HitRequest): Promise<HitLines | null> {
     const unsaved = this.#needs.unsaved.get(path);
-    if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#inText(unsaved, wanted) : null;
+    if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#searchText(unsaved, wanted) : null;
     const descriptor = tryOpen(path);
     if (descriptor === null) return null;
     try {
       const length = readSync(descriptor, this.#buffer, 0, MAX_WHOLE_BYTES, null);
       const isWhole = length < MAX_WHOLE_BYTES;
-      const hits = isWhole ? this.#inWhole(length, wanted) : await this.#inParts(descriptor, wanted);
+      const hits = isWhole ? this.#searchWhole(length, wanted) : await this.#searchParts(descriptor, wanted);
       return hits !== null && hits.hits > 0 && this.#mayShow(descriptor, path) ? hits : null;
     } catch (error) {
       if (error instanceof Error && "syscall" in error) return null;
@@ -67,20 +67,20 @@ export class FileSearcher {
     return this.#buffer.subarray(0, read);
   }
 
-  #inWhole(length: number, wanted: HitRequest): HitLines | null {
+  #searchWhole(length: number, wanted: HitRequest): HitLines | null {
     const bytes = this.#buffer.subarray(0, length);
     if (!this.#needs.matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
     const text = isSearchable(bytes) ? decodeFile(bytes) : null;
-    return text === null ? null : this.#inText(text, wanted);
+    return text === null ? null : this.#searchText(text, wanted);
   }
 
-  #inText(text: string, wanted: HitRequest): HitLines | null {
+  #searchText(text: string, wanted: HitRequest): HitLines | null {
     const hits = new HitLines(this.#needs.matcher, wanted);
     hits.add(text, true);
     return hits.hits > 0 ? hits : null;
   }
 
-  async #inParts(descriptor: number, wanted: HitRequest): Promise<HitLines | null> {
+  async #searchParts(descriptor: number, wanted: HitRequest): Promise<HitLines | null> {
     if (!fstatSync(descriptor).isFile()) return null;
     const { matcher, onGap, slices } = this.#needs;
     const hits = new HitLines(matcher, wanted);

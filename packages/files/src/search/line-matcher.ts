@@ -35,7 +35,7 @@ export class LineMatcher {
   findNext(text: string, from: number): LineMatch | null {
     let at = from;
     while (at < text.length) {
-      const start = this.#hint === null ? at : this.#hintedLine(this.#hint, text, at);
+      const start = this.#hint === null ? at : this.#findHintedLine(this.#hint, text, at);
       if (start === -1) return null;
       const newline = text.indexOf("\n", start);
       const lineEnd = newline === -1 ? text.length : newline;
@@ -49,7 +49,7 @@ export class LineMatcher {
   }
 
   /** Returns the start of the next line that contains the text that every match must contain. */
-  #hintedLine(hint: RegExp, text: string, from: number): number {
+  #findHintedLine(hint: RegExp, text: string, from: number): number {
     hint.lastIndex = from;
     const found = hint.exec(text);
     if (found === null) return -1;

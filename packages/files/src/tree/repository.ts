@@ -135,7 +135,7 @@ export class RepositoryReader {
   #readRefs(stamps: Map<string, string>): Map<string, string> | null {
     const { commonDir } = this.repository;
     if (tryLstat(join(commonDir, "reftable")) !== null) return null;
-    const refs = new Map(this.#packedRefs(join(commonDir, "packed-refs")));
+    const refs = new Map(this.#readPackedRefs(join(commonDir, "packed-refs")));
     const loose = listFiles(join(commonDir, "refs"), MAX_DEPTH);
     if (loose.length > MAX_LOOSE_REFS) return null;
     for (const path of loose) {
@@ -148,7 +148,7 @@ export class RepositoryReader {
     return refs;
   }
 
-  #packedRefs(path: string): ReadonlyMap<string, string> {
+  #readPackedRefs(path: string): ReadonlyMap<string, string> {
     const stats = tryLstat(path);
     const stamp = stats === null ? "" : formatStamp(stats);
     if (this.#packed.stamp === stamp) return this.#packed.refs;

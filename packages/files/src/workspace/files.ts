@@ -90,7 +90,7 @@ export class NodeFiles {
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
-    const { descriptor, realPath } = await this.#openedToRead(file);
+    const { descriptor, realPath } = await this.#openToRead(file);
     try {
       this.#access.assertAllowed(file, realPath);
       const size = readFileSize(descriptor, file);
@@ -104,7 +104,7 @@ export class NodeFiles {
   }
 
   /** Most files are in a root, and then the other readable folders need no lookup. */
-  #openedToRead(file: string): Promise<OpenedFile> {
+  #openToRead(file: string): Promise<OpenedFile> {
     const open = (roots: readonly string[]) => openInsideRoots(file, roots);
     return open(this.#access.roots).catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;

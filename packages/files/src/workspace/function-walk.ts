@@ -3,7 +3,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import type { AccessSettings } from "../ignore/access-settings.ts";
-import { type FolderRules, ownIgnoreFiles, settingsRules } from "../ignore/ignore.ts";
+import { createSettingsRules, type FolderRules, listOwnIgnoreFiles } from "../ignore/ignore.ts";
 import { type FoundEntry, type FunctionPlaces, isInside } from "./function-place.ts";
 
 const GIT_FILE = ".gitignore";
@@ -27,7 +27,7 @@ export class FunctionAccess {
   /** Returns the rules for what is in a folder, including those of all folders above it. */
   async readRules(folder: string): Promise<FolderRules> {
     const root = this.#findRoot(folder);
-    let rules = await this.#withFiles(settingsRules(this.#settings), root);
+    let rules = await this.#withFiles(createSettingsRules(this.#settings), root);
     let place = root;
     for (const name of posix.relative(root, folder).split("/").filter(Boolean)) {
       place = posix.join(place, name);
@@ -91,7 +91,9 @@ export class FunctionAccess {
       const bytes = holds(name) ? await this.places.read(posix.join(folder, name)).catch(ignoreFolder) : null;
       return bytes?.toString("utf8") ?? null;
     };
-    const [git = null, ...own] = await Promise.all([GIT_FILE, ...ownIgnoreFiles(this.#settings)].map(read));
+    const [git = null, ...own] = await Promise.all(
+      [GIT_FILE, ...listOwnIgnoreFiles(this.#settings)].map(read),
+    );
     const texts = own.filter((text) => text !== null);
     return git === null && texts.length === 0 ? rules : rules.withTexts(folder, git, texts);
   }

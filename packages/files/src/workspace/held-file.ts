@@ -61,10 +61,10 @@ export class HeldFile {
   narrowToChanges(changes: readonly TextChange[]): HeldFile {
     const format = this.#formatHere();
     if (this.bytes === null || format === null) return this;
-    return this.#inPart(findPart(this.bytes, format, changes), format);
+    return this.#holdPart(findPart(this.bytes, format, changes), format);
   }
 
-  #inPart(part: FilePart, format: TextFormat): HeldFile {
+  #holdPart(part: FilePart, format: TextFormat): HeldFile {
     const held = new HeldFile({ ...this, part });
     held.#format = { ...format, markBytes: 0 };
     held.#hash = this.#hash;
@@ -88,7 +88,7 @@ export class HeldFile {
     const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
     const format = this.part === null && range !== "" ? this.#formatHere() : null;
     if (format === null) return null;
-    const held = this.#inPart({ start: Number(start), end: Number(end), firstLine: 1 }, format);
+    const held = this.#holdPart({ start: Number(start), end: Number(end), firstLine: 1 }, format);
     return held.version === version ? held : null;
   }
 

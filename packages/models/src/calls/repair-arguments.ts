@@ -14,7 +14,7 @@ export function repairArguments(text: string, fits: (value: JsonRecord) => boole
     const reader = new LenientReader(body);
     let found: JsonRecord | undefined;
     for (const [value, end] of reader.readValue(0)) {
-      if (!isRecord(value) || reader.afterBlanks(end) < body.length || !fits(value)) continue;
+      if (!isRecord(value) || reader.skipBlanks(end) < body.length || !fits(value)) continue;
       if (found && JSON.stringify(found) !== JSON.stringify(value)) return undefined;
       found = value;
     }
@@ -29,7 +29,7 @@ export function parsePythonArguments(text: string): { args: JsonRecord; end: num
   return withFallback(undefined, () => {
     const reader = new LenientReader(text, true);
     const [args, end = 0] = reader.readEntries(1, [], ")").next().value ?? [];
-    return isRecord(args) ? { args, end: reader.afterBlanks(end) } : undefined;
+    return isRecord(args) ? { args, end: reader.skipBlanks(end) } : undefined;
   });
 }
 
@@ -45,7 +45,7 @@ class LenientReader {
     this.#isStrict = isStrict;
   }
 
-  afterBlanks(at: number): number {
+  skipBlanks(at: number): number {
     let end = at;
     while (/\s/.test(this.#text[end] ?? "")) end += 1;
     return end;
@@ -53,7 +53,7 @@ class LenientReader {
 
   *readValue(from: number): Generator<Reading> {
     this.#count();
-    const at = this.afterBlanks(from);
+    const at = this.skipBlanks(from);
     const first = this.#text[at];
     if (first === "{" || first === "[") yield* this.readEntries(at + 1, [], first === "[" ? "]" : "}");
     else if (first === '"' || first === "'") yield* this.#readString(at);
@@ -67,7 +67,7 @@ class LenientReader {
     closing: "]" | "}" | ")",
   ): Generator<Reading> {
     this.#count();
-    const at = this.afterBlanks(from);
+    const at = this.skipBlanks(from);
     const isList = closing === "]";
     if (this.#text[at] === closing) {
       yield [isList ? made.map(([, value]) => value) : Object.fromEntries(made), at + 1];
@@ -76,7 +76,7 @@ class LenientReader {
     for (const [key, start] of isList ? [[made.length, at] as const] : this.#readKeys(at, closing)) {
       if (made.some(([known]) => known === key)) continue;
       for (const [value, end] of this.readValue(start)) {
-        const next = this.afterBlanks(end);
+        const next = this.skipBlanks(end);
         const isOver = this.#text[next] === closing;
         if (!isOver && this.#text[next] !== ",") continue;
         yield* this.readEntries(isOver ? next : next + 1, [...made, [key, value]], closing);
@@ -89,7 +89,7 @@ class LenientReader {
     const [name = ""] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
     const isQuoted = /^["']/.test(this.#text.charAt(at));
     for (const [key, end] of isQuoted ? this.#readString(at) : [[name, at + name.length] as const]) {
-      const sign = this.afterBlanks(end);
+      const sign = this.skipBlanks(end);
       if (this.#text[sign] === (closing === ")" ? "=" : ":") && end > at) yield [key, sign + 1];
     }
   }

@@ -92,7 +92,7 @@ export class AnthropicReply extends ReplyReader {
     return this.#mayGoOn && String(type).startsWith("content_block");
   }
 
-  protected override lastWords(): ModelEvent[] {
+  protected override buildLastEvents(): ModelEvent[] {
     if (!this.isComplete) this.#input = undefined;
     return this.#endBlock();
   }

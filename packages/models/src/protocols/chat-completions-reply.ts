@@ -63,7 +63,7 @@ export class ChatCompletionsReply extends ReplyReader {
     return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;
   }
 
-  protected override afterText(): ModelEvent[] {
+  protected override buildEventsAfterText(): ModelEvent[] {
     const blocks = this.#blocks.filter(({ signature, data }) => signature || data);
     const isSigned = this.#summary.some(({ signature }) => signature);
     const signature = signFields({

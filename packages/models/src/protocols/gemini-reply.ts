@@ -94,7 +94,7 @@ export class GeminiReply extends ReplyReader {
     return name === open.name && (id === undefined ? pieces !== undefined : id === open.id);
   }
 
-  protected override lastWords(): ModelEvent[] {
+  protected override buildLastEvents(): ModelEvent[] {
     for (const [index, args] of this.#growing) {
       const isWhole = index < this.#calls || (this.isComplete && !this.isLimited);
       const json = JSON.stringify(args);

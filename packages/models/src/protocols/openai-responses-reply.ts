@@ -63,7 +63,7 @@ export class ResponsesReply extends ReplyReader {
     return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
   }
 
-  protected override lastWords(): ModelEvent[] {
+  protected override buildLastEvents(): ModelEvent[] {
     for (const [index, item] of this.#calls.entries()) {
       this.calls.add([{ index, id: item.callId, name: item.name, arguments: "" }]);
       if (item.isDamaged && !item.isWhole) this.calls.loseChunk();

@@ -84,9 +84,9 @@ export abstract class ReplyReader {
   }
 
   finish(): ModelEvent[] {
-    const last = [...this.lastWords(), ...this.#buildEvents(this.#tags.finish())];
+    const last = [...this.buildLastEvents(), ...this.#buildEvents(this.#tags.finish())];
     const failure =
-      this.failure ?? this.#findOverflow() ?? this.explainFault(this.isEmpty) ?? this.#brokenOff();
+      this.failure ?? this.#findOverflow() ?? this.explainFault(this.isEmpty) ?? this.#findBreak();
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
@@ -102,7 +102,14 @@ export abstract class ReplyReader {
       failure ?? (isCallMissing ? createBrokenFailure("ended for a call, and there is none.") : undefined);
     const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
     const gap = lost === undefined ? [] : createNotice(`${MISSING}: ${shortenLine(lost)}`);
-    return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#buildEnding(all, fault)];
+    return [
+      ...last,
+      ...said,
+      ...this.buildEventsAfterText(),
+      ...told,
+      ...gap,
+      ...this.#buildEnding(all, fault),
+    ];
   }
 
   /** Returns the events that end a reply. After a failure there are no calls: nothing in a broken reply may run. */
@@ -160,12 +167,12 @@ export abstract class ReplyReader {
     this.calls.loseChunk();
   }
 
-  protected lastWords(): ModelEvent[] {
+  protected buildLastEvents(): ModelEvent[] {
     return [];
   }
 
   /** Returns the events that concern the reply as a whole. */
-  protected afterText(): ModelEvent[] {
+  protected buildEventsAfterText(): ModelEvent[] {
     return [];
   }
 
@@ -239,7 +246,7 @@ export abstract class ReplyReader {
   }
 
   /** Describes a reply that ended in the middle, with no sign of being complete. */
-  #brokenOff(): ModelFailure | undefined {
+  #findBreak(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
     return readToldFailure(this.unreadable) ?? createBrokenFailure("broke off.");

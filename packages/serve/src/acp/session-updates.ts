@@ -63,7 +63,7 @@ export class SessionUpdates {
       case "tool_call":
         return [this.#call(event.call), ...buildPlan(event.call)];
       case "subagent_call":
-        return [this.#subagentCall(event)];
+        return [this.#createSubagentUpdate(event)];
       case "mode":
         return [{ sessionUpdate: "current_mode_update", currentModeId: event.mode }];
       case "context_fill":
@@ -117,7 +117,7 @@ export class SessionUpdates {
   }
 
   /** Creates the update about a subagent's call. The editor sees the call, but only the subagent gets the result. */
-  #subagentCall({ agent, call }: Extract<AgentEvent, { type: "subagent_call" }>): SessionUpdate {
+  #createSubagentUpdate({ agent, call }: Extract<AgentEvent, { type: "subagent_call" }>): SessionUpdate {
     const { callId: toolCallId, status, name, description } = call;
     const title = visibleText(`${agent}: ${description || name}`);
     const shown = { toolCallId, title, status: STATUSES[status] };

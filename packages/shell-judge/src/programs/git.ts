@@ -96,9 +96,9 @@ export const git: ProgramReader = (words, reach) => {
     const nature = fault.nature === "outside" ? "outside" : "launch";
     findings.push({ nature, what: fault.what, upTo: BEYOND_RULES });
   }
-  const inWhole = (finding: Finding) =>
+  const shiftFinding = (finding: Finding) =>
     finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + at };
-  return [...findings, ...own.map(inWhole)];
+  return [...findings, ...own.map(shiftFinding)];
 };
 
 /** Whether git with `-C` only reads, judged as after a `cd` into that folder. */

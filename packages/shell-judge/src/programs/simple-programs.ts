@@ -151,7 +151,7 @@ const JQ_LONG = `
 const JQ_REACHES =
   /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!(?<=\{[^[{$]*)\s*:)/;
 
-const jq = createListedReader("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
+const jq = createListedReader("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, judgeJqFilter);
 
 /** Two programs have this name, and both take a file as well where the expression stands. */
 const YQ = createListedReader(
@@ -159,14 +159,14 @@ const YQ = createListedReader(
   { flags: "rPeNMCc", long: "raw-output prettyPrint no-colors compact-output" },
   (read) =>
     read.operands.flatMap((operand) => [
-      ...jqFilter({ ...read, operands: [operand] }),
+      ...judgeJqFilter({ ...read, operands: [operand] }),
       ...(/(?<!\.[\w-]*)(?:load|env\(|envsubst|eval(?!$)|system)/.test(operand.value)
         ? [createLaunch("the expression reads more than the file", operand.index)]
         : []),
     ]),
 );
 
-function jqFilter({ operands }: Options): Finding[] {
+function judgeJqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
   if (filter === undefined) return [];
   const reaches = JQ_REACHES.test(filter.value);

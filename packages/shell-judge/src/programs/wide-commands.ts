@@ -1,4 +1,4 @@
-import { wideRow as row, type WideCommand } from "./wide-row.ts";
+import { createWideRow as row, type WideCommand } from "./wide-row.ts";
 
 const REACHING_GOALS = "install uninstall deploy publish release push upload distclean mrproper";
 const GIT_NAMES = { flags: "qv", long: "quiet verbose" };

@@ -21,7 +21,7 @@ export interface WideCommand {
 }
 
 /** One row of the table of wide commands. */
-export function wideRow(
+export function createWideRow(
   words: string,
   operands: WideCommand["operands"],
   more: Pick<WideCommand, "options" | "never"> & { readonly example: readonly [string, string, string] },

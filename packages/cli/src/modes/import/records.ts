@@ -80,10 +80,10 @@ export function readBranches(all: readonly Fields[]): Conversation {
   const own = all.filter(({ isSidechain }) => isSidechain !== true);
   const lines = own.filter(({ uuid }) => typeof uuid === "string");
   const branch = findBranch(lines);
-  const messages = new Set(lines.filter((line) => branch.has(line)).flatMap(messageId));
+  const messages = new Set(lines.filter((line) => branch.has(line)).flatMap(readMessageId));
   const noted = listNotedPrompts(own);
   const isKept = (line: Fields) =>
-    branch.has(line) || messageId(line).some((id) => messages.has(id)) || isAnswer(line);
+    branch.has(line) || readMessageId(line).some((id) => messages.has(id)) || isAnswer(line);
   let steps: Step[] = [];
   for (const line of own.filter((one) => (typeof one.uuid === "string" ? isKept(one) : noted.has(one)))) {
     const { type, subtype, message, systemPayload, timestamp, ...marks } = line;
@@ -125,7 +125,7 @@ function findBranch(lines: readonly Fields[]): ReadonlySet<Fields> {
 }
 
 /** Returns the message's id. A message's parallel calls are separate lines, of which only one is on the branch. */
-function messageId({ type, message }: Fields): unknown[] {
+function readMessageId({ type, message }: Fields): unknown[] {
   const { id } = toFields(message);
   return type === "assistant" && id !== undefined ? [id] : [];
 }

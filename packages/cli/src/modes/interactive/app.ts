@@ -228,7 +228,7 @@ export class App implements Desk {
     this.view.drawSoon();
   }
 
-  async settingsChanged([section]: readonly string[]): Promise<void> {
+  async applySettings([section]: readonly string[]): Promise<void> {
     const { ui } = (await this.host.readSettings(() => {})).settings;
     if (section !== "ui") return;
     await useTexts(ui.language ?? detectLanguage(process.env));
@@ -382,12 +382,12 @@ export class App implements Desk {
     this.#keys.pressKey(key);
   }
 
-  #stateInWords(): string {
+  #describeState(): string {
     if (this.work.isStopping) return say("status.interrupting");
     return this.vim?.isNormal ? say("status.normal") : "";
   }
 
   #buildStatus(): Status {
-    return { ...this.#facts.buildStatus(), message: this.#message || this.#stateInWords() };
+    return { ...this.#facts.buildStatus(), message: this.#message || this.#describeState() };
   }
 }

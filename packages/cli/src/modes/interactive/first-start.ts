@@ -68,8 +68,8 @@ export class FirstStart {
   async run(): Promise<"ready" | "demo" | "none"> {
     for (;;) {
       const ways = await this.#listWays();
-      const find = (typed: string): readonly Choice[] => pastedKey(typed) ?? filterChoices(ways, typed);
-      const hides = (typed: string): boolean => pastedKey(typed) !== null;
+      const find = (typed: string): readonly Choice[] => offerPastedKey(typed) ?? filterChoices(ways, typed);
+      const hides = (typed: string): boolean => offerPastedKey(typed) !== null;
       const way = await askChoice(this.#desk, { title: say("first.title"), find, hides });
       if (way === null) {
         if (this.#isFirst) this.#desk.note(say("first.later"));
@@ -209,7 +209,7 @@ export class FirstStart {
 }
 
 /** Offers the only choice if the typed text is a key; the next step asks which service's key it is. */
-function pastedKey(typed: string): readonly Choice[] | null {
+function offerPastedKey(typed: string): readonly Choice[] | null {
   const key = typed.trim();
   if (guessServices(key).length === 0) return null;
   return [{ value: PASTED + key, label: say("first.pasted"), more: say("first.pastedMore") }];

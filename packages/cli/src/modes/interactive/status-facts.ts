@@ -110,7 +110,7 @@ export class StatusFacts {
  * Returns the branch that is checked out in a folder, or the commit where there is none. Reads it without running git.
  */
 export function readBranch(root: string): string {
-  const folder = gitFolder(root);
+  const folder = findGitFolder(root);
   const head = folder === "" ? "" : readLine(join(folder, "HEAD"));
   const [, branch, commit = ""] =
     /^(?:ref: refs\/heads\/(\S+)|([0-9a-f]{7})[0-9a-f]{33,57})$/.exec(head) ?? [];
@@ -118,7 +118,7 @@ export function readBranch(root: string): string {
 }
 
 /** Finds the nearest `.git` above a folder. In a second working tree it is a file that names the folder. */
-function gitFolder(root: string): string {
+function findGitFolder(root: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
     const found = join(folder, ".git");
     if (existsSync(found)) {

@@ -36,7 +36,7 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
   }
   if (action === "rm") {
     const all = await listAttempts(place);
-    const chosen = more.length === 0 ? lastGroup(all) : more.map((name) => findAttempt(all, name));
+    const chosen = more.length === 0 ? findLastGroup(all) : more.map((name) => findAttempt(all, name));
     const isForced = options.approvalMode === "yolo";
     await removeTrees(
       place,
@@ -97,7 +97,7 @@ async function listAttempts(place: WorkTreePlace): Promise<Found[]> {
   return all.flat().sort((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-function lastGroup(all: readonly Found[]): readonly Found[] {
+function findLastGroup(all: readonly Found[]): readonly Found[] {
   const group = all.at(-1)?.attempt.group;
   return all.filter(({ attempt }) => attempt.group === group);
 }
@@ -106,7 +106,7 @@ function lastGroup(all: readonly Found[]): readonly Found[] {
 function findAttempt(all: readonly Found[], name: string): Found {
   const found =
     all.find(({ tree }) => tree.name === name) ??
-    lastGroup(all).find(({ attempt }) => String(attempt.number) === name);
+    findLastGroup(all).find(({ attempt }) => String(attempt.number) === name);
   if (found !== undefined) return found;
   const known = all.map(({ tree }) => tree.name).join(", ");
   throw new UsageError(

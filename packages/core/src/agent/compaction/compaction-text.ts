@@ -19,10 +19,10 @@ export function buildCompactionText(
   mostTokens: number,
   size: ContextSize,
 ): string {
-  let left = Math.max(mostTokens - size.ofText(HEAD), 0);
+  let left = Math.max(mostTokens - size.estimateText(HEAD), 0);
   const takeShare = (text: string, shareOfRest: number): string => {
     const taken = truncateToTokens(text, Math.floor(left * shareOfRest), size);
-    left = Math.max(left - size.ofText(taken), 0);
+    left = Math.max(left - size.estimateText(taken), 0);
     return taken;
   };
   const task = takeShare(record.prompts.at(-1) ?? "", 0.7);
@@ -36,7 +36,7 @@ export function buildCompactionText(
   const earlier: string[] = [];
   for (const prompt of record.prompts.slice(0, -1).reverse()) {
     const text = `- ${prompt}`;
-    if (size.ofText(text) > left) break;
+    if (size.estimateText(text) > left) break;
     earlier.unshift(takeShare(text, 1));
   }
   const sections = [
@@ -82,7 +82,7 @@ export interface ConversationRecord {
 export function formatTranscript(told: ConversationRecord, mostTokens: number, size: ContextSize): string {
   for (const grain of GRAINS) {
     const text = formatRecord(told, grain);
-    if (size.ofText(text) <= mostTokens) return text;
+    if (size.estimateText(text) <= mostTokens) return text;
   }
   return formatDigest(told, mostTokens, size);
 }
@@ -95,8 +95,8 @@ export function formatDigest(told: ConversationRecord, mostTokens: number, size:
 function truncateToTokens(text: string, mostTokens: number, size: ContextSize): string {
   let cut = text;
   let most = text.length;
-  while (size.ofText(cut) > mostTokens && most > 200) {
-    most = Math.floor(Math.min(most * 0.9, (most * mostTokens) / size.ofText(cut)));
+  while (size.estimateText(cut) > mostTokens && most > 200) {
+    most = Math.floor(Math.min(most * 0.9, (most * mostTokens) / size.estimateText(cut)));
     cut = keepHeadAndTail(text, most, "there was no room for more");
   }
   return cut;

@@ -147,7 +147,7 @@ function findNewestMessages(
   let newest = { kept: 0, tokens: 0 };
   let tokens = 0;
   for (const [index, message] of [...history].reverse().entries()) {
-    tokens += size.ofMessage(message);
+    tokens += size.estimateOneMessage(message);
     if (tokens > mostTokens) break;
     const isPrompt = message.role === "user" && !message.parts.some((part) => part.functionResponse);
     const isUnseen = index === 0 && isPrompt && message.parts.some((part) => part.inlineData);
@@ -164,7 +164,7 @@ function findOldAnswers(history: readonly Message[], keptTokens: number, size: C
   for (const message of history.slice(0, -1).reverse()) {
     if (message.role !== "user") continue;
     for (const [id, parts] of groupAnswers(message)) {
-      const taken = size.ofMessage({ role: "user", parts });
+      const taken = size.estimateOneMessage({ role: "user", parts });
       passed += taken;
       if (passed > keptTokens && taken >= MIN_TOKENS) callIds.push(id);
     }

@@ -8,7 +8,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** The most bytes of a secret. A secret may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
 
-export function outputSecrets(secrets: Secrets): OutputSecrets {
+export function createOutputSecrets(secrets: Secrets): OutputSecrets {
   const redactor = new Redactor(secrets, "latin1");
   return { isIn: (bytes) => redactor.containsSecret(bytes), clean: (file) => cleanFile(file, redactor) };
 }

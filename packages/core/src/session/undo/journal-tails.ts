@@ -27,7 +27,7 @@ export class JournalTails {
   /** `sizes` are the positions from which to read, if another process noted them. */
   constructor(folder: string, sizes?: Readonly<Record<string, number>>) {
     this.#folder = folder;
-    this.#sizes = sizes === undefined ? this.#sizesNow() : new Map(Object.entries(sizes));
+    this.#sizes = sizes === undefined ? this.#readSizes() : new Map(Object.entries(sizes));
   }
 
   get sizes(): Record<string, number> {
@@ -37,7 +37,7 @@ export class JournalTails {
   read(): ForeignChanges {
     const files = new Map<string, Content | null>();
     const refs = new Map<string, string | null>();
-    const lines = [...this.#sizesNow()].flatMap(([name, size]) => this.#readLines(name, size));
+    const lines = [...this.#readSizes()].flatMap(([name, size]) => this.#readLines(name, size));
     const changes = lines.flatMap((line) => {
       if (line.type === "change") return [line];
       return line.type === "changes"
@@ -53,7 +53,7 @@ export class JournalTails {
     return { files, refs, hasCalls: lines.some(({ type }) => type === "changes") };
   }
 
-  #sizesNow(): Map<string, number> {
+  #readSizes(): Map<string, number> {
     const journals = tryReadEntries(this.#folder).filter(({ name }) => name.endsWith(".jsonl"));
     return new Map(
       journals.map(({ name }) => [name, withFallback(0, () => statSync(join(this.#folder, name)).size)]),

@@ -50,7 +50,7 @@ export class StoredContents {
     const from = openRegularFile(path, constants.O_NOFOLLOW);
     try {
       const before = fstatSync(from);
-      const copy = before.size <= MAX_READ_BYTES ? this.#readCopy(from) : this.#systemCopy(path, from);
+      const copy = before.size <= MAX_READ_BYTES ? this.#readCopy(from) : this.#copyBySystem(path, from);
       const { hash, write } = copy;
       const name = `${isSecret ? SECRET_PREFIX : PREFIX}${Buffer.from(hash, "base64").toString("base64url")}`;
       try {
@@ -82,7 +82,7 @@ export class StoredContents {
     return { hash, write: (path: string) => this.#moveIntoPlace(bytes, path), drop: () => {} };
   }
 
-  #systemCopy(path: string, from: number) {
+  #copyBySystem(path: string, from: number) {
     const temporary = this.#createTemporaryName();
     const opened = HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${from}` : path;
     const drop = () => rmSync(temporary, { force: true });

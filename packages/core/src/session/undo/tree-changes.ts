@@ -36,12 +36,12 @@ export class TreeChanges {
   }
 
   async find({ before, after, others }: Looks): Promise<{ changes: FileChange[]; git: GitChange[] }> {
-    const changes = await this.#fileChanges(before, after, others);
-    return { changes, git: await this.#gitChanges(before, after, others) };
+    const changes = await this.#findFileChanges(before, after, others);
+    return { changes, git: await this.#findGitChanges(before, after, others) };
   }
 
   /** Returns the changed files. A path that was not listed before is new, unless it existed but could not be listed. */
-  async #fileChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<FileChange[]> {
+  async #findFileChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<FileChange[]> {
     const [earlier, now] = [before.work.stamps, after.work.stamps];
     const differing = [...earlier].flatMap(([path, stamp]) => (now.get(path) === stamp ? [] : path));
     const added = [...now.keys()].filter((path) => !earlier.has(path));
@@ -76,7 +76,7 @@ export class TreeChanges {
   ): Promise<FileChange[]> {
     const findContent = (stamps: ReadonlyMap<string, string>, path: string) => {
       const stamp = stamps.get(path);
-      return stamp === undefined ? null : this.#states.contentThen(path, stamp);
+      return stamp === undefined ? null : this.#states.findContentThen(path, stamp);
     };
     const differing = paths.filter((path) => earlier.get(path) !== now.get(path)).sort();
     // Get the old contents first, because learning the new contents replaces them.
@@ -92,7 +92,7 @@ export class TreeChanges {
     });
   }
 
-  async #gitChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<GitChange[]> {
+  async #findGitChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<GitChange[]> {
     const found: GitChange[] = [];
     for (const { reader, look: now } of after.repositories) {
       const earlier = before.repositories.find(({ reader: other }) => other === reader)?.look;

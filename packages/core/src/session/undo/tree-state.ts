@@ -205,7 +205,7 @@ export class TreeStates {
   }
 
   /** Returns what was at a path at that time. Without stored bytes, only facts such as size and time are known. */
-  contentThen(path: string, stamp: string): Content {
+  findContentThen(path: string, stamp: string): Content {
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return known.content;
     const { mode, bytes, inode, modified } = parseStamp(stamp);

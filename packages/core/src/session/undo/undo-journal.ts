@@ -126,7 +126,7 @@ export class UndoJournal {
 
   #keepBefore(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
-    const isKept = this.#secondName(path, name, stats) || this.#copyFile(path, name, stats);
+    const isKept = this.#addSecondName(path, name, stats) || this.#copyFile(path, name, stats);
     return { ...describeFile(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
@@ -138,7 +138,7 @@ export class UndoJournal {
   }
 
   /** Gives the old file a second name. Not for a file with other names, through which it could still be changed. */
-  #secondName(path: string, name: string, stats: Stats): boolean {
+  #addSecondName(path: string, name: string, stats: Stats): boolean {
     if (stats.nlink > 1) return false;
     try {
       linkSync(path, join(this.#folder, name));

@@ -72,7 +72,7 @@ export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv):
     const base = readCommittedEntry(git, tree.base, file);
     if (isSame(base, theirs)) return [];
     if (isSame(base, present)) return [withDiff({ file, present, merged: theirs })];
-    return [mergedChange(git, { file, present, theirs, base })];
+    return [mergeChange(git, { file, present, theirs, base })];
   });
 }
 
@@ -120,7 +120,7 @@ interface Sides {
   readonly base: Entry | null;
 }
 
-function mergedChange(git: OwnGit, { file, present, theirs, base }: Sides): TreeChange {
+function mergeChange(git: OwnGit, { file, present, theirs, base }: Sides): TreeChange {
   if (present === null || theirs === null || !isText(present) || !isText(theirs) || (base && !isText(base)))
     return withDiff({ file, present, merged: theirs, conflict: "whole" });
   const [one, other, start] = [present, theirs, base].map((entry) => entry?.bytes.toString("latin1") ?? "");
