@@ -38,7 +38,7 @@ export type EditMatch =
     }
   | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
-  /** The line that stands for left-out lines, or a fence that may be intended. */
+  /** What makes the edit unclear: the line that stands for left-out lines, or a fence that may be intended. */
   | { readonly status: "omission"; readonly placeholder: string }
   /** A line or sign that the edit adds is already next to its place. */
   | { readonly status: "doubled"; readonly line: string }

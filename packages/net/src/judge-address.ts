@@ -47,7 +47,7 @@ export function classifyAddress(text: string): AddressReach {
   const isPublic =
     isInRange(address, GLOBAL_UNICAST) &&
     !RESERVED_RANGES.some((aside) => isInRange(address, aside)) &&
-    !isTunnel(address);
+    !isIsatapAddress(address);
   return isPublic ? "public" : "never";
 }
 
@@ -60,7 +60,7 @@ function unwrapAddress(address: Address): Address {
 }
 
 /** ISATAP: an internet address whose last four bytes name a machine of the internal network. */
-function isTunnel(address: Address): boolean {
+function isIsatapAddress(address: Address): boolean {
   const [first, second, third, fourth] = address.toByteArray().slice(8);
   return ((first ?? 0) & ~2) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;
 }

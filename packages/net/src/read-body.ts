@@ -111,6 +111,6 @@ function createDecompressor(name: string, head: Uint8Array): Transform {
 }
 
 function createEncodingError(encoding: string): WebError {
-  const name = /^[\w ,-]{1,40}$/.test(encoding) ? `with "${encoding}"` : "in no known way";
+  const name = /^[\w ,-]{1,40}$/.test(encoding) ? `with "${encoding}"` : "in an unknown way";
   return new WebError("broken_content", `The content is compressed ${name} and cannot be unpacked.`);
 }

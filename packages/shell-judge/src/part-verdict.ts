@@ -96,10 +96,10 @@ function findGrants(words: readonly Argument[], { findings, reach }: JudgedComma
 }
 
 function findWordGrants(words: readonly Argument[], reach: CommandReach): Grants | null {
-  const isOpen = ({ value, isGlob, below }: Argument) =>
+  const isUncertain = ({ value, isGlob, below }: Argument) =>
     isGlob || below !== undefined || value.includes(SOME_COMMIT);
   const values = words.map(({ value }) => value);
-  if (words.some(isOpen) || isBareLauncher(values)) return null;
+  if (words.some(isUncertain) || isBareLauncher(values)) return null;
   const exact = [formatRule(values.map(quoteShellWord), true)];
   const wide = buildWideRule(words, reach);
   return { exact, wide: wide === null ? exact : [formatRule(wide)] };

@@ -129,7 +129,7 @@ export class Automaton {
   }
 
   /** Whether some text that starts with `beginning` could match as a whole. */
-  canGoOn(beginning: string): boolean {
+  canStillMatch(beginning: string): boolean {
     let state = this.#start;
     for (const character of beginning) {
       const letter = this.#alphabet.toLetter(character.codePointAt(0) ?? 0);

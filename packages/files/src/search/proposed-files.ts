@@ -196,7 +196,7 @@ export class WantedFiles {
     return null;
   }
 
-  /** Puts back the files of the last batch, from that one on. */
+  /** Puts the files of the last batch back, from the given one on, so that they are returned again. */
   pushBack(stretch: WalkBatch, from: number): void {
     this.#left = { ...stretch, names: stretch.names.slice(from) };
   }

@@ -134,7 +134,8 @@ function compilePathGlob(folder: string, request: FindRequest) {
       const text = bare === undefined ? below + name : name;
       return automata.some((automaton) => automaton.matches(text));
     },
-    canHold: (below: string) => bare !== undefined || automata.some((automaton) => automaton.canGoOn(below)),
+    canHold: (below: string) =>
+      bare !== undefined || automata.some((automaton) => automaton.canStillMatch(below)),
   };
 }
 

@@ -94,8 +94,8 @@ function parseArguments(text: string): unknown {
   if (value !== undefined) return value;
   const end = findJsonEnd(text);
   if (end === undefined) {
-    // The server started again: the text before is the beginning of the complete object that follows. It must not be
-    // one that merely contains that object.
+    // The server has sent the arguments twice: the text before is the beginning of the complete object that follows. It
+    // must not be one that merely contains that object.
     const found = [...text.matchAll(/(?<=..)\{/gs)];
     const again = found.find(({ index }) => text.startsWith(text.slice(0, index), index));
     const isHeld = ["}", "]}", "}}"].some((end) => parseJson(text + end) !== undefined);

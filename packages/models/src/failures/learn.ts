@@ -184,7 +184,7 @@ function keywordLesson(
     let isNew = false;
     for (const { name, parameters } of candidates)
       for (const keyword of keywordsOf(parameters))
-        isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
+        isNew = lessons.noteRefusedKeyword(sent.ownName(name), keyword) || isNew;
     return isNew;
   };
   if (leaveOut((schema) => findRefusedKeywords(reason, schema))) return true;

@@ -50,7 +50,7 @@ export class Lessons {
   }
 
   /** Notes that a tool's schema must not use a keyword. Returns whether that was new. */
-  leaveOut(tool: string, keyword: string): boolean {
+  noteRefusedKeyword(tool: string, keyword: string): boolean {
     const known = getOrCreate(this.#refusedKeywords, tool, () => new Set());
     const { size } = known;
     return known.add(keyword).size > size;

@@ -27,7 +27,7 @@ const MAX_ANSWER_MS = 60_000;
 
 /** This computer's files, but with the editor's content for files that have unsaved changes. */
 export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_MS): Machine {
-  const inTime = <T>(answer: Promise<T>, what: string) =>
+  const limitTime = <T>(answer: Promise<T>, what: string) =>
     new Promise<T>((resolve, reject) => {
       const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
       const rejectLate = () => reject(new WorkspaceError("io_error", late));
@@ -35,8 +35,8 @@ export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_M
       answer.then(resolve, reject);
     });
   const buffers: EditorBuffers = {
-    read: (path) => inTime(editor.read(path), `what it has of ${path}`),
-    write: (path, text) => inTime(editor.write(path, text), `whether it has written ${path}`),
+    read: (path) => limitTime(editor.read(path), `what it has of ${path}`),
+    write: (path, text) => limitTime(editor.write(path, text), `whether it has written ${path}`),
   };
   return {
     ...nodeMachine,

@@ -95,7 +95,7 @@ function createRoutes(sessions: EditorSessions, version: string) {
     })
     .onRequest(session.setConfigOption, ({ params }) => {
       const opened = sessions.findOrThrow(params.sessionId);
-      if (params.configId !== "model") throw createInvalidError("the only option is model");
+      if (params.configId !== "model") throw createInvalidError("the only option that can be set is model");
       opened.setModel(params.value);
       return { configOptions: opened.configOptions };
     })

@@ -25,7 +25,7 @@ const MAX_FAULT_CHARACTERS = 500;
 export interface ToolServerOptions {
   readonly version: string;
   readonly place: ToolsHost;
-  /** The client may name the folders to work in. */
+  /** true if the client may name the folders to work in. */
   readonly followsRoots: boolean;
   /** Holds the questions of calls that were judged before they reach this server. */
   readonly calls?: Pick<PlainCalls, "takeQuestion">;

@@ -121,7 +121,7 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   ),
   ...repeatRow("break continue", refuseMatching(/^\d?$/, "its value is not a number")),
   exit: refuseMatching(/^\d{0,3}$/, "its value is not a number"),
-  sleep: refuseMatching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
+  sleep: refuseMatching(/^\d+(?:\.\d+)?[smhd]?$/, "its value is not a plain duration"),
   date,
   set: refuseMatching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
   tput: refuseMatching(/^(?:cols|lines|colors)$/, "it may change the terminal"),

@@ -17,7 +17,7 @@ const TESTS_WITH_VALUE = createSet(
 );
 const TESTS_WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const TESTS_WITH_TIME = /^-newer[aBcm]t$/;
-/** Words whose command is judged as a command of its own. */
+/** Actions of `find` whose command is judged as a command of its own. */
 const LAUNCHING_ACTIONS = new Set(["-exec", "-ok"]);
 /** With one of these operators, a test may be false for a path that is printed or passed on. */
 const OPERATORS = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
@@ -80,9 +80,9 @@ export function readHandedPaths(words: readonly Argument[], from: number): PathS
 /** Splits the words into the folders and the tests, and says whether `find` follows links. */
 function splitStarts(words: readonly Argument[]) {
   const values = words.slice(1).map(({ value }) => value);
-  const isLook = (value: string) => /^-[PHLO]/.test(value);
-  const first = values.findIndex((value) => /^[-!(]/.test(value) && !isLook(value));
-  const starts = (first === -1 ? values : values.slice(0, first)).filter((value) => !isLook(value));
+  const isSearchOption = (value: string) => /^-[PHLO]/.test(value);
+  const first = values.findIndex((value) => /^[-!(]/.test(value) && !isSearchOption(value));
+  const starts = (first === -1 ? values : values.slice(0, first)).filter((value) => !isSearchOption(value));
   return {
     folders: starts.length === 0 ? ["."] : starts,
     tests: first === -1 ? [] : values.slice(first),

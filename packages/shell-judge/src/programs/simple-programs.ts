@@ -11,7 +11,7 @@ import {
 } from "./finding.ts";
 import { type Options, type OptionTable, readOptions } from "./options.ts";
 
-/** What the words that are not options mean. */
+/** What the operands mean. */
 type Operands = "paths" | "text" | "none" | "pattern then paths";
 
 /** A program whose harmless options are listed; `check` covers what a table cannot express. */

@@ -91,10 +91,10 @@ export async function undoChange(
 async function applyStep(step: Step): Promise<FileOutcome["what"]> {
   const { change, now } = step;
   const { before, after } = change;
-  const isNow = (content: Content | null) =>
+  const isPresent = (content: Content | null) =>
     isSameContent(now, content, (like) => computeGitId(change.file, now?.bytes ?? 0, like));
-  if (isNow(before)) return (await restoreMode(step)) ? "restored" : "unchanged";
-  if (isNow(after) || (now === null && step.place.removed?.has(change.file))) return replaceContent(step);
+  if (isPresent(before)) return (await restoreMode(step)) ? "restored" : "unchanged";
+  if (isPresent(after) || (now === null && step.place.removed?.has(change.file))) return replaceContent(step);
   if (now === null) throw createRefusal("it was removed since");
   if (now.kind !== undefined) throw createRefusal("it is no longer a regular file");
   if (after === null) throw createRefusal("there is a file of that name again");
