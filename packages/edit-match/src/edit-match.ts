@@ -107,7 +107,7 @@ function findByReading(request: EditRequest): EditMatch {
   );
 }
 
-/** Shorter texts may occur in the file by chance. */
+/** The least length of a text whose occurrence in the file means something: shorter texts may occur by chance. */
 const LEAST_HELD = 20;
 
 /** Whether the file already has the whole new text, which adds lines: then the edit was made already. */

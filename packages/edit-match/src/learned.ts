@@ -210,7 +210,7 @@ function addToSet(map: Map<string, Set<string>>, key: string, value: string): vo
 }
 
 const BACKSLASH = /\\/;
-/** Places where characters have often lost an escape. */
+/** Matches the places in a text where characters have often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
 const PLAIN_SIGN = /^(?:[!-~]|--|\.{3})$/;

@@ -47,7 +47,7 @@ export function readText(path: string, mostBytes: number, moreFlags = 0): string
 }
 
 /**
- * Like `readRegularFile`, for a file that the user named: it may also be the pipe of a shell's process substitution.
+ * Like `readText`, for a file that the user named: it may also be the pipe of a shell's process substitution.
  */
 export function readUserText(path: string, mostBytes: number): string | null {
   return readAllBytes(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;

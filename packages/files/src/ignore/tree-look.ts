@@ -29,7 +29,7 @@ export interface TreeSnapshot {
 
 const MAX_FILES = 300_000;
 const MAX_MS = 10_000;
-/** Reading the clock costs more than looking at one name. */
+/** How many names to look at before the clock is read again, which costs more than a name. */
 const NAMES_PER_CLOCK_CHECK = 64;
 
 /** Programs write here at every start. If the home folder is the project, such changes say nothing about the work. */

@@ -18,7 +18,7 @@ interface Match {
 
 /** How far a file's time stamp may lag behind the clock. */
 const DOUBTFUL_MS = 100;
-/** Reading the clock costs more than looking at one name. */
+/** How many names to look at before the clock is read again, which costs more than a name. */
 const NAMES_PER_CLOCK_CHECK = 64;
 
 /** Finds files by a glob in a folder that was checked; each result is checked again by its real path. */

@@ -36,7 +36,7 @@ interface ParsedWord {
   readonly given: {
     readonly name: string;
     readonly attached?: Argument | undefined;
-    /** How many words after it belong to it. */
+    /** How many of the following words belong to the option. */
     readonly takes?: number;
     readonly isPath?: boolean;
     readonly isText?: boolean;

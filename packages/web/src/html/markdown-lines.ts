@@ -75,7 +75,7 @@ export class MarkdownLines {
     this.#wantsGap = true;
   }
 
-  /** Puts these marks before all lines until `leave` is called. */
+  /** Puts these marks before all lines until `endPrefix` is called. */
   beginPrefix(first: string, rest: string): void {
     this.endLine();
     const isTooDeep = this.#prefixes.length >= MAX_NESTED_MARKS;

@@ -234,7 +234,7 @@ export class View {
     if (learnWidths(this.#answers)) this.drawSoon();
   }
 
-  /** Removes the live rows so that another program can write. `begin` draws them again. */
+  /** Removes the live rows so that another program can write. `redraw` draws them again. */
   clearRows(): void {
     this.#cancel();
     this.#screen.clear();

@@ -135,7 +135,7 @@ export class Work {
   goOn(): Promise<void> {
     return this.#runWork(async (session, signal) => {
       for await (const _event of session.goOn(signal)) {
-        // The events arrive through `hear`.
+        // The events arrive through `handleEvent`.
       }
     });
   }
@@ -152,7 +152,7 @@ export class Work {
     this.#task = text;
     return this.#runWork(async (session, signal) => {
       for await (const _event of session.run(await this.#withFiles(text, signal), signal)) {
-        // The events arrive through `hear`, together with those outside a run.
+        // The events arrive through `handleEvent`, together with those outside a run.
       }
     });
   }

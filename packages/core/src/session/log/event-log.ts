@@ -81,7 +81,7 @@ export class EventLog {
     this.sendToReaders(event, at);
   }
 
-  /** Adds an event only to the log; see `tell`. */
+  /** Adds an event only to the log; see `sendToReaders`. */
   add(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     const last = this.#noted.at(-1);
     const joined = last && joinTexts(last.event, event);

@@ -87,7 +87,7 @@ export class TreeStates {
     return { at, work, repositories: [...inner.filter((one) => !isKnown(one)).reverse(), ...around] };
   }
 
-  /** Like `look`, but waits until the clock has advanced, so that any later write is noticed. */
+  /** Like `readTree`, but waits until the clock has advanced, so that any later write is noticed. */
   async lookBeforeCall(signal: AbortSignal): Promise<TreeState> {
     for (let tries = 0; ; tries += 1) {
       const state = await this.readTree(signal);
