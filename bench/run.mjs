@@ -23,6 +23,7 @@ const BENCHES = {
   fleet: "fleet.mjs",
   web: "web.mjs",
   library: "library.mjs",
+  compared: "compared.mjs",
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -17,7 +17,7 @@ const SIDEBAR = {
     "questions",
   ],
   Connect: ["mcp", "discovery", "serve-mcp", "serve-acp"],
-  Embed: ["library", "tool-contract", "edit-matching", "requirements"],
+  Embed: ["library", "compared", "tool-contract", "edit-matching", "requirements"],
 };
 /** Words of the frame around the pages; what is missing is English. */
 const LOCALES = {
@@ -122,6 +122,7 @@ function titleOf(name) {
     "serve-acp": "Editors",
     "command-line": "Command line and scripts",
     questions: "Questions and answers",
+    compared: "Other libraries",
   };
   const spoken = name.replaceAll("-", " ");
   return known[/** @type {keyof typeof known} */ (name)] ?? spoken[0]?.toUpperCase() + spoken.slice(1);
