@@ -8,7 +8,7 @@
 const MOMENTS = Object.entries({
   // From a request to its reply, and each kind of work that calls ask for. `burin call` has no session.
   shared: [
-    "files/src/disk/(?:make-folders|path-lock|disk-looks)",
+    "files/src/disk/(?:own-files|path-lock|disk-looks)",
     "files/src/paths/paths",
     "net/src/connection-fault",
     "log/project-name",
@@ -113,7 +113,7 @@ const MOMENTS = Object.entries({
   serve: ["serve/src/mcp/serve-(?:http|mcp)"],
   call: ["modes/(?:call|explain)"],
   inputs: ["modes/(?:serve|fleet)", "print/(?:stream-input|piped-file|ask-user)"],
-  subcommands: ["modes/(?:sessions|undo|trust|grants)"],
+  subcommands: ["modes/(?:sessions|undo|trust|grants|keys)"],
   app: ["interactive/app", "cli/src/state/start-facts", "terminal/inline-images"],
   panels: [
     "ui/(?:question-panel|form-panel|ask-panel)",
@@ -155,7 +155,7 @@ export const LIBRARY_GROUPS = [
   ],
   [
     "shared",
-    ...["disk/make-folders", "(?:disk/disk-looks|paths/paths|encodings/encodings)", "text/near-names"],
+    ...["disk/own-files", "(?:disk/disk-looks|paths/paths|encodings/encodings)", "text/near-names"],
     ...[
       "processes/helper-program",
       "workspace/(?:read-opened|media-kind)",

@@ -5,19 +5,19 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4340, // a third is the linear pattern matcher
-  "edit-match": 2950,
-  "shell-judge": 7640, // two fifths are tables of programs
+  "edit-match": 2990,
+  "shell-judge": 7810, // two fifths are tables of programs
   net: 810,
-  files: 7650, // a fifth is search
-  commands: 10640, // sandbox and git are the half
-  models: 6950, // protocols and requests 2,380, failures and replies 1,500
+  files: 7690, // a fifth is search
+  commands: 10810, // sandbox and git are the half
+  models: 7090, // protocols and requests 2,380, failures and replies 1,500
   testing: 1520,
-  web: 1910, // half is HTML to Markdown
-  mcp: 2840,
-  core: 20700, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
-  serve: 2450,
-  fleet: 4900,
-  cli: 18440, // the app is more than half
+  web: 1920, // half is HTML to Markdown
+  mcp: 2860,
+  core: 20850, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  serve: 2460,
+  fleet: 4920,
+  cli: 18510, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/commands/src/shell/command-output.ts": "makes files",
   "packages/commands/src/shell/output-pipe.ts": "opens pipes that it has made",
   "packages/files/src/disk/home-file.ts": "makes files",
-  "packages/files/src/disk/append-line.ts": "looks how a file that Burin has made ends",
+  "packages/files/src/disk/own-files.ts": "looks how a file that Burin has made ends",
   "packages/commands/src/sandbox/session-space.ts": "opens what the kernel calls the parts of a space",
   "packages/commands/src/sandbox/taken-back.ts":
     "opens folders, and moves to another disk what a command made",

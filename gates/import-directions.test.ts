@@ -201,7 +201,7 @@ describe("public files of packages", () => {
     expect(looked).toBeGreaterThan(0);
   });
 
-  it("are few, and the number of a package with more only falls", () => {
+  it("are few", () => {
     expect(checkPackageDoors(readRepositoryFiles()).violations).toEqual([]);
     const manifest = (count: number) =>
       JSON.stringify({
@@ -212,7 +212,6 @@ describe("public files of packages", () => {
       ["packages/files/package.json", manifest(3)],
     ]);
     expect(checkPackageDoors(doors).violations).toEqual([
-      "gates/import-directions.ts:1 lower the 26 doors of files to 3",
       "packages/web/package.json:1 has 21 exports, more than 20",
     ]);
   });

@@ -264,19 +264,17 @@ export function checkPublicFiles(files: Files): Verdict {
   return { looked: rows.length, violations };
 }
 
-/** The most doors of a package, except for those with their own limit. */
+/** The most doors of a package. */
 const MAX_DOORS = 20;
-const MORE_DOORS: Readonly<Record<string, number>> = { files: 26 };
 
 /** Checks that no package has too many entry points: a package that can be entered everywhere has no boundary. */
 export function checkPackageDoors(files: Files): Verdict {
   const violations = PACKAGES.flatMap((name) => {
     const { exports = {} } = JSON.parse(files.get(`packages/${name}/package.json`) ?? "{}");
     const count = Object.keys(exports).length;
-    const most = MORE_DOORS[name] ?? MAX_DOORS;
-    if (count > most) return [`packages/${name}/package.json:1 has ${count} exports, more than ${most}`];
-    const isBehind = name in MORE_DOORS && count < most;
-    return isBehind ? [`gates/import-directions.ts:1 lower the ${most} doors of ${name} to ${count}`] : [];
+    return count > MAX_DOORS
+      ? [`packages/${name}/package.json:1 has ${count} exports, more than ${MAX_DOORS}`]
+      : [];
   });
   return { looked: PACKAGES.length, violations };
 }

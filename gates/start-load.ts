@@ -41,7 +41,7 @@ const LATE_MODULES = [
 const MAX_BYTES = 216_600;
 
 /** The most files that are loaded later: one for each occasion of first use, not for each module. */
-const MAX_LATE_FILES = 51;
+const MAX_LATE_FILES = 50;
 
 /** Checks that a start loads little, so that it is quick: large code must be behind an `await import()`. */
 export function checkStartLoad({ modules, builtins, importedBuiltins, bytes, files }: StartLoad): Verdict {

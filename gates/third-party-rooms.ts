@@ -44,7 +44,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "llm-zoo": "model-table.mjs",
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",
   unbash: "packages/shell-judge/src/grammar/",
-  unpdf: "packages/files/src/parsing/pdf-text.ts",
+  unpdf: "packages/files/src/parsing/documents.ts",
   typescript: "docs-site/api-pages.mjs",
   vitepress: "docs-site/theme/index.mjs",
   vitest: "packages/testing/src/",

@@ -28,8 +28,10 @@ import {
 import { findProcess } from "../src/processes/process-table.ts";
 import { RUN_VARIABLE } from "../src/processes/process-tree.ts";
 import { Supervisor } from "../src/processes/supervisor.ts";
-import { checkCrashedGuard, createGuardNote } from "../src/sandbox/guard-notes.ts";
+import { createGuardCheck, createGuardNote } from "../src/sandbox/guard-notes.ts";
 import { createGuardFactory } from "../src/sandbox/sandbox-guard.ts";
+
+const checkGuard = createGuardCheck(process.env);
 
 let home: string;
 
@@ -148,7 +150,7 @@ describe("the ledger of processes", () => {
     ledger.note({ pid: noted, started: findProcess(noted)?.started ?? "" });
     ledger.note({ pid: reused, started: "1" });
     const path = orphaned(ledger);
-    expect(await endLeftovers(home, checkCrashedGuard)).toBe(2);
+    expect(await endLeftovers(home, checkGuard)).toBe(2);
     expect([marked, noted, reused, stranger].map(isAlive)).toEqual([false, false, true, true]);
     expect(existsSync(path)).toBe(false);
     for (const pid of [reused, stranger]) process.kill(pid);
@@ -158,9 +160,9 @@ describe("the ledger of processes", () => {
     const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
-    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
+    expect(await endLeftovers(home, checkGuard)).toBe(0);
     orphaned(ledger, { started: "0", space: "pid:[1]" });
-    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
+    expect(await endLeftovers(home, checkGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     process.kill(pid);
   });
@@ -171,7 +173,7 @@ describe("the ledger of processes", () => {
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
     const path = orphaned(ledger, { boot: "an earlier one" });
     beforeThisBoot(path);
-    expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
+    expect(await endLeftovers(home, checkGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(join(home, "running"))).toEqual([]);
     process.kill(pid);
@@ -194,7 +196,7 @@ describe("the ledger of processes", () => {
     symlinkSync(outside, join(folder, link));
     mkdirSync(join(folder, directory));
     orphaned(ledger);
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readdirSync(folder).sort()).toEqual([...kept, link, directory].sort());
     expect(existsSync(outside)).toBe(true);
     // The other one is not over, and this ledger has done its work.
@@ -208,12 +210,12 @@ describe("the ledger of processes", () => {
     for (const one of [old, fresh]) writeFileSync(join(folder, one), "");
     beforeThisBoot(join(folder, old));
     const path = orphaned(ledger, { boot: "of another machine" });
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readdirSync(folder).sort()).toEqual([old, fresh].sort());
     expect(existsSync(path)).toBe(true);
     // What was last written before this machine started is from before that; a file in it may still be another's.
     beforeThisBoot(path);
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readdirSync(folder)).toEqual([fresh]);
   });
 
@@ -238,7 +240,7 @@ describe("the ledger of processes", () => {
     for (const folder of [temporary, precious, `${temporary}/../../${home}`])
       ledger.note({ temporary: folder });
     orphaned(ledger);
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
   });
 
@@ -246,7 +248,7 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     writeFileSync(join(root, ".npmrc"), "before");
-    const begin = createGuardFactory({ roots: [root], home, temporary: "/tmp/x" });
+    const begin = createGuardFactory({ roots: [root], home, temporary: "/tmp/x", environment: process.env });
     const ledger = new ProcessLedger(home);
     const [done, left] = [await begin(), await begin()];
     // Nobody looks any more, as after a crash.
@@ -262,12 +264,12 @@ describe("the ledger of processes", () => {
     writeFileSync(join(root, ".envrc"), "made long after the crash");
     const lastBeat = new Date(Date.now() - 60_000);
     utimesSync(path, lastBeat, lastBeat);
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
     const again = new ProcessLedger(home);
     again.noteGuard(createGuardNote({ ...left.before, ...note }));
     orphaned(again);
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readdirSync(root)).toEqual([".npmrc"]);
     expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
     expect(readdirSync(join(home, "running"))).toEqual([]);
@@ -277,7 +279,12 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     symlinkSync("own", join(root, ".npmrc"));
-    const { before, release } = await createGuardFactory({ roots: [root], home, temporary: "/tmp/x" })();
+    const { before, release } = await createGuardFactory({
+      roots: [root],
+      home,
+      temporary: "/tmp/x",
+      environment: process.env,
+    })();
     await release();
     if (before === null) throw new Error("nothing is guarded");
     const places = [...before.places].map(([key, { kind, target }]) => [key, kind, target]);
@@ -288,7 +295,7 @@ describe("the ledger of processes", () => {
     appendFileSync(path, `${JSON.stringify({ ...note, roots: [root], temporary: "/tmp/x" })}\n`);
     rmSync(join(root, ".npmrc"));
     symlinkSync("planted", join(root, ".npmrc"));
-    await endLeftovers(home, checkCrashedGuard);
+    await endLeftovers(home, checkGuard);
     expect(readlinkSync(join(root, ".npmrc"))).toBe("own");
   });
 
@@ -298,7 +305,7 @@ describe("the ledger of processes", () => {
       mkdirSync(join(home, "running"));
       writeFileSync(join(home, "running", "0123456789abcdef.jsonl"), text);
       writeFileSync(join(home, "running", "other"), text);
-      expect(await endLeftovers(home, checkCrashedGuard)).toBe(0);
+      expect(await endLeftovers(home, checkGuard)).toBe(0);
     },
   );
 
@@ -308,7 +315,7 @@ describe("the ledger of processes", () => {
     await expect(supervisor.start({ ...program, writeEnd: null, sandbox: null })).rejects.toThrow();
     orphaned(supervisor.ledger);
     const pid = sleeper(`${supervisor.ledger.id}.1`);
-    expect(await endLeftovers(home, checkCrashedGuard)).toBe(1);
+    expect(await endLeftovers(home, checkGuard)).toBe(1);
     expect(isAlive(pid)).toBe(false);
   });
 

@@ -25,9 +25,8 @@ export {
   resolveToolKind,
 } from "@burin/contract/tools";
 export { withFallback } from "@burin/contract/with-fallback";
-export { appendLine } from "@burin/files/disk/append-line";
 export { changeHomeFile } from "@burin/files/disk/home-file";
-export { makeFolders } from "@burin/files/disk/make-folders";
+export { appendLine, makeFolders } from "@burin/files/disk/own-files";
 export { lockPath } from "@burin/files/disk/path-lock";
 export { readBeginning, readBytes, readText } from "@burin/files/disk/regular-file";
 export { detectMediaKind } from "@burin/files/workspace/media-kind";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classifyOmission, findNewOmission } from "./placeholder.ts";
+import { BEGINNINGS, classifyOmission, ENDINGS, findNewOmission } from "./placeholder.ts";
 
 describe("a line that stands for lines left out", () => {
   it.each([
@@ -42,6 +42,10 @@ describe("a line that stands for lines left out", () => {
     expect(classifyOmission(line)).toBe("certain");
     expect(findNewOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
     expect(findNewOmission("a\nb\n", `a\r\n${line.toUpperCase()}\r\nb`)).toBe(line.trim().toUpperCase());
+  });
+
+  it.each([...BEGINNINGS, ...ENDINGS])("P2 is seen by %s: %s", (_words, example) => {
+    expect(classifyOmission(`// ... ${example} ...`)).toBe("certain");
   });
 
   it.each(["// ...", "# ...", "/* ... */", "<!-- ... -->", "{/* … */}", "  -- ..."])(

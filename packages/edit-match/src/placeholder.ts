@@ -4,13 +4,56 @@ const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
 const BRACKETS = /^[[(<{]\s*(.*?)\s*[\])>}]$/;
 
-const LEFT_OUT_WORDS = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|no\s+(?:other\s+|further\s+)?changes?|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
-const THING_WORDS = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
-const KEPT_WORDS = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
+/** A phrase with spaces between its words, and a comment with dots in which it stands for left-out lines. */
+type Phrase = readonly [words: string, example: string];
+
+/** How such a comment begins. */
+export const BEGINNINGS: readonly Phrase[] = [
+  ["(?:the )?(?:rest|remainder)\\b", "the rest of the file"],
+  ["remaining|existing|previous|earlier|original|other|same", "existing imports"],
+  ["unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep", "omitted for brevity"],
+  ["no (?:other |further )?changes?", "no other changes"],
+  ["as (?:before|above|is)", "as before"],
+  ["and so on", "and so on"],
+  ["more code|code", "more code here"],
+];
+/** What it names: these, and the plurals of the nouns. */
+const THINGS = `
+  of the this that your all existing remaining other original previous around code text logic body entries
+  props class classes config`
+  .trim()
+  .split(/\s+/);
+const NOUNS = `
+  file content document page component module script function method import implementation row line section
+  item style test case definition configuration field`
+  .trim()
+  .split(/\s+/);
+const VERBS = "remains?|stays?|is|are|kept|left|goes|follows?";
+/** How it ends. */
+export const ENDINGS: readonly Phrase[] = [
+  ["here", "existing code here"],
+  ["(?:the )?same(?: as (?:before|above))?", "rest of the file stays the same as before"],
+  ["unchanged|unmodified|untouched|omitted", "rest of the file unchanged"],
+  ["as (?:it )?(?:is|was|before|above)", "other methods as it was"],
+  ["for brevity", "remaining rows for brevity"],
+];
+
+const joinPhrases = (rows: readonly Phrase[]) =>
+  `(?:${rows.map(([words]) => words.replaceAll(" ", "\\s+")).join("|")})`;
+const LEFT_OUT_WORDS = `(?:all\\s+)?${joinPhrases(BEGINNINGS)}`;
+const THING_WORDS = `(?:\\s+(?:${THINGS.join("|")}|(?:${NOUNS.join("|")})s?))*`;
+const KEPT_WORDS = [
+  "\\s*[,:(-]?\\s*(?:(?:code|content|file)\\s+)?",
+  `(?:(?:${VERBS})\\s*)?${joinPhrases(ENDINGS)}?\\s*(?:\\s*for\\s+brevity)?\\)?`,
+].join("");
 const PHRASE = new RegExp(`^${LEFT_OUT_WORDS}${THING_WORDS}${KEPT_WORDS}$`, "i");
 /** Words that occur in no other kind of comment. */
-const CERTAIN_WORDS =
-  /^(?:the\s+)?(?:rest|remainder)\s+of\b|^(?:existing|remaining)\s+(?:code|content|logic)\b|\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
+const CERTAIN_WORDS = [
+  /^(?:the\s+)?(?:rest|remainder)\s+of\b/i,
+  /^(?:existing|remaining)\s+(?:code|content|logic)\b/i,
+  /\b(?:unchanged|unmodified|untouched|omitted|here|for brevity)\)?$/i,
+  /\b(?:the same|as (?:it )?(?:is|was|before))\)?$/i,
+];
 const AFTER_DOTS = new RegExp(String.raw`^(?:${LEFT_OUT_WORDS}|(?:\d+\s+)?more)\b`, "i");
 const DOTTED = /^(?:\.\.|…)|(?:\.\.|…)$/;
 const removeDots = (text: string) =>
@@ -39,7 +82,7 @@ export function classifyOmission(line: string): "certain" | "bare" | null {
     inside !== uncommented,
     /\s/.test(phrase),
     hasDots,
-    hasDots || CERTAIN_WORDS.test(phrase),
+    hasDots || CERTAIN_WORDS.some((words) => words.test(phrase)),
   ];
   return PHRASE.test(phrase) && signs.filter(Boolean).length > 2 ? "certain" : null;
 }

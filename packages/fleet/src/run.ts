@@ -162,7 +162,10 @@ function hasOtherCode(
   const changed = keys.find((key) => !isDeepStrictEqual(now[key], before[key]));
   if (changed === undefined && (isSame || ("hash" in base && "hash" in old))) return !isSame;
   throw new TaskError(
-    `Task "${now.id}" was submitted to the run ${run} with another ${changed ?? "source"}, and a submitted task does not change. Give the task another id, or the file another --run.`,
+    [
+      `Task "${now.id}" was submitted to the run ${run} with another ${changed ?? "source"},`,
+      "and a submitted task does not change. Give the task another id, or the file another --run.",
+    ].join(" "),
   );
 }
 

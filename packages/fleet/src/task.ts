@@ -107,7 +107,11 @@ function readSource({ folder, git, revision, tarball }: Record<string, unknown>,
   const url = String(git);
   if (URL.canParse(url) && hasSecret(new URL(url)))
     throw new Error(
-      `"git" has a password, which would be kept in the database. Write a variable in its place, as in https://user:\${BURIN_GIT_PASSWORD}@host/, and give it to each worker.`,
+      [
+        '"git" has a password, which would be kept in the database.',
+        `Write a variable in its place, as in https://user:\${BURIN_GIT_PASSWORD}@host/,`,
+        "and give it to each worker.",
+      ].join(" "),
     );
   // A relative path is a repository on this machine.
   const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findTellingLine } from "./mcp-error.ts";
+import { BESIDE, findTellingLine } from "./mcp-error.ts";
 
 const NODE = `node:internal/modules/cjs/loader:1210
   throw err;
@@ -44,4 +44,9 @@ it.each([
   [`Error: ${"x".repeat(1000)}`, `Error: ${"x".repeat(292)}…`],
 ])("R24 of the last words of a program, one line says why it ended: %j", (output, line) => {
   expect(findTellingLine(output)).toBe(line);
+});
+
+it.each(BESIDE)("R24 a line that explains no failure begins with %s", (start, example) => {
+  expect(start.test(example)).toBe(true);
+  expect(findTellingLine(`Error: no port\n${example}`)).toBe("Error: no port");
 });

@@ -60,13 +60,24 @@ const SIGNS = [
   /\b(?:not found|no such|cannot|can't|could not|unable|denied|refused|required|missing|failed|invalid|usage)\b/i,
 ] as const;
 /** Lines that do not explain a failure: stack traces, and what runtimes and package managers add to every failure. */
-const BESIDE =
-  /^\s*(?:at |\^+\s*$|[}\])]+,?;?\s*$|File "|Node\.js v\d|node:internal|(?:npm (?:error|ERR!) )?A complete log|Note that you|goroutine \d|Traceback |throw |stack backtrace|note: run with)/;
+export const BESIDE: readonly (readonly [start: RegExp, example: string])[] = [
+  [/^\s*at /, "    at Module._compile (node:internal/modules/cjs/loader:1554:14)"],
+  [/^\s*\^+\s*$/, "      ^^^^"],
+  [/^\s*[}\])]+,?;?\s*$/, "});"],
+  [/^\s*File "/, '  File "/srv/server.py", line 3, in <module>'],
+  [/^\s*Node\.js v\d/, "Node.js v24.11.0"],
+  [/^\s*node:internal/, "node:internal/modules/cjs/loader:1215"],
+  [/^\s*(?:npm (?:error|ERR!) )?A complete log/, "npm error A complete log of this run can be found in: /x"],
+  [/^\s*(?:Note that you|throw )/, "throw err;"],
+  [/^\s*goroutine \d/, "goroutine 1 [running]:"],
+  [/^\s*Traceback /, "Traceback (most recent call last):"],
+  [/^\s*(?:stack backtrace|note: run with)/, "note: run with `RUST_BACKTRACE=1` environment variable"],
+];
 
 /** Returns the one line of a program's last output that says why it failed; empty if it wrote nothing. */
 export function findTellingLine(output: string): string {
   const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== "");
-  const telling = lines.filter((line) => !BESIDE.test(line));
+  const telling = lines.filter((line) => !BESIDE.some(([start]) => start.test(line)));
   const [plain, weak] = SIGNS;
   const line =
     telling.findLast((one) => plain.test(one)) ??

@@ -4,7 +4,7 @@ import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { describeError } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
 import { replaceHomeFile } from "@burin/files/disk/home-file";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { readText } from "@burin/files/disk/regular-file";
 import { McpConnection } from "./connection.ts";
 import { hashDefinition } from "./definition.ts";

@@ -1,3 +1,4 @@
+import { createWordSet } from "@burin/contract/text/words";
 import { type CommandLocation, CommandReach } from "./command-place.ts";
 import { type CommandRule, countCoveredWords, coversEverything, coversWrite } from "./command-rules.ts";
 import type {
@@ -33,13 +34,12 @@ import { readProgram } from "./programs/read-program.ts";
 import { readAttachedValue } from "./programs/simple-programs.ts";
 import { listDeletedPaths } from "./programs/task-programs.ts";
 import { findBeyondRow, findWideRow } from "./programs/wide-rules.ts";
-import { createSet } from "./tables.ts";
 import type { PartVerdict } from "./verdict.ts";
 
 /** How deep nested shells are followed; a deeper one makes the line ask. */
 const MAX_DEPTH = 5;
 /** Variables that may be set without a question: they choose no file and no program. */
-const HARMLESS_VARIABLES = createSet(
+const HARMLESS_VARIABLES = createWordSet(
   "CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL TZ TERM COLUMNS RUST_BACKTRACE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
 );
 /** Variables that may be set without a question only to these values. */

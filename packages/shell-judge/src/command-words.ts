@@ -1,9 +1,10 @@
+import { createWordSet } from "@burin/contract/text/words";
 import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, isBashLike, type Launch, listLaunches, SHELLS } from "./programs/launches.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
-import { STARTING_OPTION } from "./programs/task-programs.ts";
+import { isStartingOption } from "./programs/task-programs.ts";
 import { findRow, repeatRow } from "./tables.ts";
 
 /** The words of one command that would run. null stands for any number of unknown words. */
@@ -52,7 +53,7 @@ function listOwnCommands(command: SimpleCommand, depth: number, part: string): C
   const programs = command.assignments.filter(({ name }) => NAMES_PROGRAM.test(name));
   const named = programs.map(({ value }) => ({ words: value?.split(" ") ?? [], part, isPossible: true }));
   const said =
-    INTERPRETERS.test(baseName(words[0] ?? "")) || words.includes("e") ? findPrintedText(command.input) : [];
+    isInterpreter(baseName(words[0] ?? "")) || words.includes("e") ? findPrintedText(command.input) : [];
   return [
     ...listLaunchedCommands(words, { depth, part, fed }),
     ...named,
@@ -177,7 +178,7 @@ const DELETE_IN_TEXT =
 function isDeletion(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
   const name = baseName(words[0] ?? "");
   const text = [name, ...words.slice(1), ...fed].join(" ");
-  return DELETE_COMMAND.test(text) || (INTERPRETERS.test(name) && DELETE_IN_TEXT.test(text));
+  return DELETE_COMMAND.test(text) || (isInterpreter(name) && DELETE_IN_TEXT.test(text));
 }
 
 /** Lists the words that may begin the command: a word after an option may be that option's value. */
@@ -196,8 +197,13 @@ function findStarts(words: readonly (string | null)[], own: number, before: numb
 const TEXT_WORD = /[\s"'`(!]|^--[\w-]*filter=/;
 /** The word after one of these options is a message or a pattern. */
 const MESSAGE_OPTION = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
-const INTERPRETERS =
-  /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
+const INTERPRETERS = createWordSet(`
+  perl ruby node php lua tclsh expect ed red ex m4 awk dc make crontab osascript deno bun pwsh psql mysql
+  sqlite3 R julia irb pry jshell jjs groovy scala erl ghci ftp lftp sftp telnet ssh pic roff groff troff`);
+
+function isInterpreter(name: string): boolean {
+  return INTERPRETERS.has(name) || /^(?:python[\d.]*|pypy\d*)$/.test(name);
+}
 
 /**
  * Lists the texts in which a program may find commands. For a known program, only the texts with which it starts
@@ -211,7 +217,7 @@ function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedConte
     (word, index) => !MESSAGE_OPTION.test(words[index - 1] ?? "") && !MESSAGE_OPTION.test(word ?? ""),
   );
   const scripts = starting.map((at) => words[at]?.replace(/[^\w\s.+-]+|(?<!\w)-/g, "\n") ?? "");
-  const read = starting.length > 0 || INTERPRETERS.test(name) ? [...given, ...fed] : given;
+  const read = starting.length > 0 || isInterpreter(name) ? [...given, ...fed] : given;
   return filterTexts([...read, ...scripts], part);
 }
 
@@ -232,7 +238,7 @@ function splitOwnWords(all: readonly (string | null)[]): ProgramWords {
 }
 
 function filterTexts(words: readonly (string | null)[], part: string): CommandWords[] {
-  const texts = words.filter((word) => TEXT_WORD.test(word ?? "") || STARTING_OPTION.test(word ?? ""));
+  const texts = words.filter((word) => TEXT_WORD.test(word ?? "") || isStartingOption(word ?? ""));
   return texts.map((text) => ({ words: [text], part, isPossible: true, isText: true }));
 }
 

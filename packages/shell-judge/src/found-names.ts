@@ -1,6 +1,6 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { baseName } from "./programs/launches.ts";
-import { createSet } from "./tables.ts";
 
 /** A source of file names that only the disk knows. */
 export type NameSource =
@@ -18,7 +18,7 @@ interface StartWord {
 
 const MOST_FILTERS = 5;
 /** Programs that print some of the lines that they read. */
-const FILTERS = createSet("sort uniq head tail tac shuf grep egrep fgrep");
+const FILTERS = createWordSet("sort uniq head tail tac shuf grep egrep fgrep");
 const LAUNCHING = /^-(?:exec|ok)(?:dir)?$/;
 const PRINTING = /^-(?:print0?|ls)$/;
 /** Options that write a file, or whose value can be anything. */

@@ -1,6 +1,7 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { createSet, findRow, repeatRow } from "./tables.ts";
+import { findRow, repeatRow } from "./tables.ts";
 
 /** What git itself may start when it runs a line of git commands. */
 export interface GitTriggers {
@@ -18,9 +19,9 @@ export interface GitLine extends GitTriggers {
   readonly keys: readonly string[];
 }
 
-const HARMLESS_BUILTINS = createSet("cd true : echo printf pwd");
+const HARMLESS_BUILTINS = createWordSet("cd true : echo printf pwd");
 /** Subcommands that do not touch files, each with the hook that git may run for it. */
-const SUBCOMMANDS_WITHOUT_FILES = createSet("branch remote config rev-parse");
+const SUBCOMMANDS_WITHOUT_FILES = createWordSet("branch remote config rev-parse");
 const CHANGES_REFS = ["reference-transaction"];
 const CHANGES_INDEX = ["post-index-change"];
 /** The other known subcommands, each with the hooks that git may run for it. */
@@ -49,7 +50,7 @@ const LAUNCHING_OPTION =
   /^(?:--(?:exe|int|edit-t|up|rece|conf|temp|sep|textc|tool|filt|trail|e)|foreach$|-[a-z]*[uxi]$)|::/;
 const SETTING_OPTIONS =
   /^--(?:local|worktree|add|unset|unset-all|replace-all|bool|int|path|get|get-all|list|type=\w+)$/;
-const MAIN_OPTIONS = createSet("-C -P --no-pager");
+const MAIN_OPTIONS = createWordSet("-C -P --no-pager");
 
 /** Words of `git remote` with which git may talk to the remote. */
 const REMOTE_TALKS = /^(?:-(?:-f|[a-z]*f)|show$|update$|prune$|set-head$)/;

@@ -31,9 +31,9 @@ export {
   buildProtectedPatterns,
   explainProtectedFile,
   explainProtectedName,
+  isWrittenByGit,
   PROTECTED_IN_GIT,
   PROTECTED_IN_HOME,
-  WRITTEN_BY_GIT,
 } from "./protected-files.ts";
 export { parseRule, type Rule, type Rules, type RuleTarget, ruleCovers } from "./rules.ts";
 export type { Grants, PartVerdict, Verdict } from "./verdict.ts";

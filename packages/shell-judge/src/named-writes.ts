@@ -1,10 +1,10 @@
+import { createWordSet } from "@burin/contract/text/words";
 import { type CommandLocation, CommandReach } from "./command-place.ts";
 import { type NameSource, readFind, readPrinted, readSource } from "./found-names.ts";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, listLaunches } from "./programs/launches.ts";
 import { isKnown } from "./programs/read-program.ts";
-import { createSet } from "./tables.ts";
 
 /** What the words of a command line say about the files that it changes. Paths are relative to the root. */
 export interface CommandWrites {
@@ -31,16 +31,16 @@ export interface FoundWrite {
 
 const MAX_DEPTH = 4;
 /** Programs that put what the first words name into the folder that the last word names. */
-const COPIES = createSet("cp mv ln install rsync");
-const REMOVES = createSet("rm mv rmdir unlink shred trash");
+const COPIES = createWordSet("cp mv ln install rsync");
+const REMOVES = createWordSet("rm mv rmdir unlink shred trash");
 /** Programs that change the mode or the owner of everything in a folder. */
-const CHANGES_MODES = createSet("chmod chown chgrp");
+const CHANGES_MODES = createWordSet("chmod chown chgrp");
 /** Programs that do exactly what their words say. */
-const SELF_CONTAINED = createSet(
+const SELF_CONTAINED = createWordSet(
   "mkdir touch tee dd truncate sync sleep kill pkill curl wget tar zip unzip gzip",
 );
 /** Subcommands that show what their words name, and write nothing there. */
-const ONLY_SHOWS = createSet(
+const ONLY_SHOWS = createWordSet(
   "cat bat head tail less more grep egrep fgrep rg ag ls stat file wc diff cmp test [ echo printf find fd source . md5sum sha256sum jq",
 );
 

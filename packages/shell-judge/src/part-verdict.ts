@@ -1,4 +1,5 @@
 import { quoteShellWord } from "@burin/contract/text/shell-words";
+import { createWordSet } from "@burin/contract/text/words";
 import type { CommandReach } from "./command-place.ts";
 import { type CommandRule, describeRule } from "./command-rules.ts";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
@@ -9,7 +10,6 @@ import type { Argument, Finding } from "./programs/finding.ts";
 import { baseName } from "./programs/launches.ts";
 import { buildWideRule } from "./programs/wide-rules.ts";
 import { formatRule } from "./rules.ts";
-import { createSet } from "./tables.ts";
 import type { Grants, PartVerdict } from "./verdict.ts";
 
 /** The open findings about one command, and the rules that cover the others. */
@@ -52,7 +52,7 @@ export function createPartVerdict(command: SimpleCommand, judged: JudgedCommand)
 /**
  * Programs whose effects are not in the project's files: they act as another user, on a service or on another machine.
  */
-const EXTERNAL_PROGRAMS = createSet(
+const EXTERNAL_PROGRAMS = createWordSet(
   "sudo doas su pkexec runuser docker podman nerdctl kubectl helm systemctl service crontab at batch mount umount shutdown reboot poweroff halt",
 );
 

@@ -1,3 +1,4 @@
+import { splitWords } from "@burin/contract/text/words";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { readPrintedPaths } from "./programs/find.ts";
 import type { PathSet } from "./programs/finding.ts";
@@ -16,6 +17,8 @@ const FILTERS: Readonly<Record<string, RegExp>> = {
 /** A program that prints names, unchanged and relative to the current folder, with no other options than these. */
 interface NamePrinter {
   readonly options: RegExp;
+  /** More of them: long ones without a value. */
+  readonly flags?: string;
   /** Options that take the next word. */
   readonly values?: RegExp;
   /** Options of which one must be given; otherwise the program prints more than names. */
@@ -37,8 +40,10 @@ const PRINTERS: Readonly<Record<string, NamePrinter>> = {
   ls: { options: /^-[1AtrSdR]+$/ },
   ...repeatRow("grep egrep fgrep", GREP),
   rg: {
-    options:
-      /^(?:-[lniwFSsHuL.]+|-[egtTm].+|--(?:files|hidden|no-ignore|follow|ignore-case|fixed-strings|word-regexp|smart-case|files-with(?:out)?-match(?:es)?)|--(?:glob|iglob|type|type-not)=.*)$/s,
+    options: /^(?:-[lniwFSsHuL.]+|-[egtTm].+|--(?:glob|iglob|type|type-not)=.*)$/s,
+    flags: `
+      --files --hidden --no-ignore --follow --ignore-case --fixed-strings --word-regexp --smart-case
+      --files-with-match --files-with-matches --files-without-match --files-without-matches`,
     values: /^(?:-[egtTm]|--(?:glob|iglob|type|type-not))$/,
     required: /^(?:-[lniwFSsHuL.]*l|--files)/,
     searches: /^(?:-e|--files$)/,
@@ -103,13 +108,14 @@ function readPrintedNames([name = "", ...rest]: readonly string[]): PathSet | nu
 }
 
 /** null when there is an option that is not listed. */
-function readPrinterOptions(words: readonly string[], { options: allowed, values }: NamePrinter) {
+function readPrinterOptions(words: readonly string[], { options: allowed, flags = "", values }: NamePrinter) {
   const options: string[] = [];
   const operands: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     const takesNext = values?.test(word) === true;
-    if (word.startsWith("-") && word !== "--" && !takesNext && !allowed.test(word)) return null;
+    const isListed = !word.startsWith("-") || word === "--" || splitWords(flags).includes(word);
+    if (!isListed && !takesNext && !allowed.test(word)) return null;
     (word.startsWith("-") ? options : operands).push(word);
     if (takesNext) at += 1;
   }

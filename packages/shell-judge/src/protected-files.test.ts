@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "./command-policy.ts";
-import { explainProtectedFile, PROTECTED, PROTECTED_IN_GIT, PROTECTED_IN_HOME } from "./protected-files.ts";
+import {
+  explainProtectedFile,
+  FORMS_WRITTEN_BY_GIT,
+  isWrittenByGit,
+  PROTECTED,
+  PROTECTED_IN_GIT,
+  PROTECTED_IN_HOME,
+} from "./protected-files.ts";
 import { parseRule, type Rule } from "./rules.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/tools/run_shell_command.md", import.meta.url));
@@ -10,7 +17,7 @@ const PAGE = fileURLToPath(new URL("../../../docs/tools/run_shell_command.md", i
 describe("the one list of protected names", () => {
   it("P21 P53 is on the page, name for name", () => {
     const rows = Object.entries(PROTECTED).map(
-      ([what, names]) => `| ${what} | ${names.replace(/\S+/g, "`$&`")} |`,
+      ([what, names]) => `| ${what} | ${names.map((name) => `\`${name}\``).join(" ")} |`,
     );
     const page = readFileSync(PAGE, "utf8");
     const squeezed = page.replace(/ +/g, " ");
@@ -69,13 +76,24 @@ describe("the one list of protected names", () => {
   });
 
   it("P21 P53 means each of them, at any depth, in any case", () => {
-    for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
+    for (const name of Object.values(PROTECTED).flat()) {
       const plain = name.replace("*", "x").replace(/\/$/, "");
       for (const path of [plain, `a/b/${plain}`, `a/${plain.toUpperCase()}`]) {
         expect([path, explainProtectedFile(path)]).toEqual([path, expect.any(String)]);
       }
       if (name.endsWith("/")) expect(explainProtectedFile(`a/${name}inside/x`)).not.toBeNull();
     }
+  });
+});
+
+describe("what git itself writes in its folder", () => {
+  it.each(FORMS_WRITTEN_BY_GIT)("P21 P53 %s is written, such as %s", (form, example) => {
+    expect(form.test(example)).toBe(true);
+  });
+
+  it("P21 P53 is no hook and no setting", () => {
+    expect(["index", "refs", "gitk.cache", "ORIG_HEAD"].filter((name) => !isWrittenByGit(name))).toEqual([]);
+    expect([...PROTECTED_IN_GIT, "hooks2", "x.sh"].filter(isWrittenByGit)).toEqual([]);
   });
 });
 

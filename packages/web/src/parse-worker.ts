@@ -5,8 +5,8 @@ import { WebError } from "@burin/net/web-error";
 
 const PARSERS: Parsers = {
   page: async (page) => (await import("./shape-page.ts")).shapePage(page),
-  pdf: async (bytes) => (await import("@burin/files/parsing/pdf-text")).extractPdfText(bytes),
-  notebook: async (text) => (await import("@burin/files/parsing/notebook")).renderNotebook(text),
+  pdf: async (bytes) => (await import("@burin/files/parsing/documents")).extractPdfText(bytes),
+  notebook: async (text) => (await import("@burin/files/parsing/documents")).renderNotebook(text),
 };
 
 /** The thread of a single parse. It sends the answer and ends. */

@@ -5,8 +5,11 @@ const PROGRAMS = new Set([
 ]);
 /** Programs that are interactive when they get no arguments. */
 const WITHOUT_ARGUMENTS = new Set("python,python3,node,irb,ghci,bash,sh,zsh,fish,bc,lua".split(","));
-const GIT =
-  /^(?:commit(?!.*\s(?:-m|-[a-zA-Z]*m|--message|-F|--file|-C|--no-edit|--fixup))|rebase\s.*(?:-i|--interactive)|(?:add|checkout|reset|stash push|restore)\s.*(?:-p|--patch|-i\b))/;
+const GIT: readonly RegExp[] = [
+  /^commit(?!.*\s(?:-m|-[a-zA-Z]*m|--message|-F|--file|-C|--no-edit|--fixup))/,
+  /^rebase\s.*(?:-i|--interactive)/,
+  /^(?:add|checkout|reset|stash push|restore)\s.*(?:-p|--patch|-i\b)/,
+];
 
 /** Whether a command starts a program that takes over the terminal or asks the user there. */
 export function needsTerminal(command: string): boolean {
@@ -17,6 +20,6 @@ export function needsTerminal(command: string): boolean {
   const name = program.replace(/^.*\//, "");
   const words = rest.trim();
   if (/^(?:--?version|--?help|-[hV])$/.test(words)) return false;
-  if (name === "git") return GIT.test(words);
+  if (name === "git") return GIT.some((each) => each.test(words));
   return PROGRAMS.has(name) || (WITHOUT_ARGUMENTS.has(name) && words === "");
 }

@@ -7,7 +7,7 @@ export const enStart = {
   "demo.lookAgain":
     "“{words}”: I am only a script and understand no words, but I can look at the files again.",
   "demo.propose":
-    "An empty text is split into one empty word. I would filter empty words out. y takes it, h takes only one place, e changes it first; or refuse it: n, and then for example: why filter?",
+    "An empty text is split into one empty word: I would filter those out. y takes it, h only one place, e changes it first; or refuse: n, then: why filter?",
   "demo.said": "You said: “{words}”.",
   "demo.otherWay": "Here is another way, without filter: it looks for the words themselves.",
   "demo.noWay": "I know only two ways, and you refused both.",

@@ -1,9 +1,18 @@
 import { formatOptionsHelp, OPTIONS } from "./option-table.ts";
 
 /** The help about environment variables and exit codes. */
-export const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
-Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted (SIGTERM 143, SIGHUP 129, SIGQUIT 131).
-`;
+export const ENVIRONMENT = [
+  [
+    "Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service,",
+    "or the same with ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.",
+  ],
+  [
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit,",
+    "130 interrupted (SIGTERM 143, SIGHUP 129, SIGQUIT 131).",
+  ],
+]
+  .map((pieces) => `${pieces.join(" ")}\n`)
+  .join("");
 
 export type Usage = readonly (readonly [form: string, meaning: string])[];
 

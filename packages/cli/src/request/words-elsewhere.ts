@@ -3,8 +3,10 @@
 export const FOREIGN_COMMANDS = Object.entries({
   "-p": "--prompt --message --execute -x --text",
   "--version": "-V",
-  "--yes":
-    "--yolo --dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox --yes-always --dangerously-allow-all --allow-all --allow-all-tools --allow-dangerously-skip-permissions --force --autopilot",
+  "--yes": `
+    --yolo --dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox --yes-always
+    --dangerously-allow-all --allow-all --allow-all-tools --allow-dangerously-skip-permissions --force
+    --autopilot`,
   "--approval-mode": "--permission-mode --ask-for-approval -a",
   "--approval-mode auto-edit": "--full-auto --auto-edit",
   "--approval-mode plan": "--dry-run --plan",
@@ -90,14 +92,21 @@ export const FOREIGN_COMMANDS = Object.entries({
 });
 
 /** Commands of other agents that take an action on what they name. A prompt never begins with these two words. */
-export const COMMANDS_WITH_ACTIONS =
-  "agent auth config extension extensions features github list permissions plugin project projects provider providers recipe schedule settings skill thread threads".split(
-    " ",
-  );
-const ACTION =
-  /^(?:add|create|delete|disable|edit|enable|export|get|import|info|install|link|list|login|logout|ls|new|open|remove|rename|rm|run|run-now|search|set|share|show|status|test|uninstall|unset|update|use|validate)$/;
+export const COMMANDS_WITH_ACTIONS = `
+  agent auth config extension extensions features github list permissions plugin project projects
+  provider providers recipe schedule settings skill thread threads`
+  .trim()
+  .split(/\s+/);
+const ACTIONS = new Set(
+  `
+  add create delete disable edit enable export get import info install link list login logout ls new
+  open remove rename rm run run-now search set share show status test uninstall unset update use
+  validate`
+    .trim()
+    .split(/\s+/),
+);
 
 /** Whether these words are probably another agent's command: it stands alone, with one word, or with an action. */
 export function isForeignCommand(word: string, more: readonly string[]): boolean {
-  return more.length < 2 || (COMMANDS_WITH_ACTIONS.includes(word) && ACTION.test(more[0] ?? ""));
+  return more.length < 2 || (COMMANDS_WITH_ACTIONS.includes(word) && ACTIONS.has(more[0] ?? ""));
 }

@@ -22,12 +22,17 @@ const WIDE: readonly number[] = [
   0x16fe0, 0x18cff, 0x1aff0, 0x1b2ff, 0x20000, 0x2fffd, 0x30000, 0x3fffd,
 ];
 
-/**
- * Matches characters that never combine and whose width is known: most scripts and box drawing. Other texts need the
- * segmenter, which takes microseconds per text.
- */
-const SINGLE =
-  /^[\x20-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2715-\u2727\u3000-\u3029\u3030-\u303e\u3041-\u3096\u309b-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+/** Characters that never combine and whose width is known. */
+const SINGLE_CHARACTERS = [
+  String.raw`\x20-\u02ff`, // Latin
+  String.raw`\u0370-\u0482\u048a-\u052f`, // Greek and Cyrillic
+  String.raw`\u2010-\u2027\u2030-\u205e`, // punctuation
+  String.raw`\u2190-\u2319\u2500-\u25fc\u2715-\u2727`, // arrows, boxes and check marks
+  String.raw`\u3000-\u3029\u3030-\u303e`, // punctuation of East Asia
+  String.raw`\u3041-\u3096\u309b-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60`, // Kana, Han, Hangul
+];
+/** Texts of these alone. Other texts need the segmenter, which takes microseconds per text. */
+const SINGLE = new RegExp(`^[${SINGLE_CHARACTERS.join("")}]*$`);
 /** The first character in `SINGLE` that takes two cells; all later ones do too. */
 const FIRST_WIDE = 0x3000;
 const EMOJI = /\p{Emoji_Presentation}/u;

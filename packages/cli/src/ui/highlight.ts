@@ -1,8 +1,19 @@
 import type { Span, Style } from "../terminal/styled-line.ts";
 
-const WORDS =
-  "abstract and as assert async await begin bool boolean break byte case catch char class const continue def default defer del delete do double elif else elsif end ensure enum except export extends extern false False final finally float fn for foreach from func function go goto if impl implements import in include instanceof int interface internal is lambda let long loop match mod module mut namespace new nil None nonlocal not null nullptr number object of operator or override package pass private protected pub public raise readonly ref require rescue return Self self short signed sizeof static str string struct super switch template then this throw throws trait true True try type typedef typeof undefined union unless unsafe unsigned until use using val var virtual void volatile when where while with yield";
-const KEYWORDS = new Set(WORDS.split(" "));
+const KEYWORDS = new Set(
+  `
+  abstract and as assert async await begin bool boolean break byte case catch char class const continue
+  def default defer del delete do double elif else elsif end ensure enum except export extends extern
+  false False final finally float fn for foreach from func function go goto if impl implements import in
+  include instanceof int interface internal is lambda let long loop match mod module mut namespace new
+  nil None nonlocal not null nullptr number object of operator or override package pass private
+  protected pub public raise readonly ref require rescue return Self self short signed sizeof static str
+  string struct super switch template then this throw throws trait true True try type typedef typeof
+  undefined union unless unsafe unsigned until use using val var virtual void volatile when where while
+  with yield`
+    .trim()
+    .split(/\s+/),
+);
 const HASH = new Set(
   "py python sh bash zsh shell console rb ruby yaml yml toml r perl make makefile dockerfile conf ini".split(
     " ",

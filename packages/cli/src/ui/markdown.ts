@@ -12,8 +12,18 @@ import { highlightCode } from "./highlight.ts";
 import { look } from "./look.ts";
 
 const SPECIAL = /[`*_~[\]\\<!]/;
-const INLINE =
-  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]+?\S?)\*\*|__(?=\S)([\s\S]+?\S?)__|(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)|(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)|~~(?=\S)([^~]+?)~~|!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)|\\([\\`*_{}[\]()#+.!|~-])/g;
+/** The marks within a line, in the order of the groups that `drawInlineMatch` reads. */
+const INLINE_MARKS: readonly RegExp[] = [
+  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/,
+  /\*\*(?=\S)([\s\S]+?\S?)\*\*/,
+  /__(?=\S)([\s\S]+?\S?)__/,
+  /(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)/,
+  /(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)/,
+  /~~(?=\S)([^~]+?)~~/,
+  /!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)/,
+  /\\([\\`*_{}[\]()#+.!|~-])/,
+];
+const INLINE = new RegExp(INLINE_MARKS.map(({ source }) => source).join("|"), "g");
 /**
  * The longest line that is searched for marks: each mark that is never closed would cost a pass over the whole line.
  */

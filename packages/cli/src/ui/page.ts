@@ -218,8 +218,12 @@ function escapeHtml(text: string): string {
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--back:#fff;--text:#1f2328;--dim:#656d76;--line:#d8dee4;--soft:#f6f8fa;--accent:#0969da;--good:#1a7f37;--bad:#cf222e;--warn:#9a6700;--key:#8250df;--add:#dafbe1;--addw:#aceebb;--del:#ffebe9;--delw:#ffcecb}
-@media (prefers-color-scheme:dark){:root{--back:#15181c;--text:#d7dae0;--dim:#8b949e;--line:#30363d;--soft:#1d2127;--accent:#6cb6ff;--good:#7ee787;--bad:#ff7b72;--warn:#e3b341;--key:#d2a8ff;--add:#12321d;--addw:#1f6f37;--del:#3c1618;--delw:#842029}}
+:root{color-scheme:light dark;--back:#fff;--text:#1f2328;--dim:#656d76;
+--line:#d8dee4;--soft:#f6f8fa;--accent:#0969da;--good:#1a7f37;--bad:#cf222e;--warn:#9a6700;--key:#8250df;
+--add:#dafbe1;--addw:#aceebb;--del:#ffebe9;--delw:#ffcecb}
+@media (prefers-color-scheme:dark){:root{--back:#15181c;--text:#d7dae0;--dim:#8b949e;
+--line:#30363d;--soft:#1d2127;--accent:#6cb6ff;--good:#7ee787;--bad:#ff7b72;--warn:#e3b341;--key:#d2a8ff;
+--add:#12321d;--addw:#1f6f37;--del:#3c1618;--delw:#842029}}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.6 system-ui,sans-serif}
 header,main{max-width:54rem;margin:0 auto;padding:0 1.25rem}
 header{padding-top:2.5rem;border-bottom:1px solid var(--line)}

@@ -1,6 +1,6 @@
 import { rejectOnAbort } from "@burin/contract/async/wait";
 import { describeError } from "@burin/contract/text/error-message";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import {
   formatHostEndpoint,
   type HostEndpoint,

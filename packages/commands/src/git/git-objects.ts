@@ -1,6 +1,12 @@
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
 import { runGit } from "./git-programs.ts";
 
+/** A git folder, and the environment that says where git itself is. */
+export interface ObjectStore {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
 export interface GitObject {
   readonly id: string;
   readonly type: string;
@@ -9,15 +15,18 @@ export interface GitObject {
 
 const NEWLINE = 0x0a;
 
-function readObjectBatch(git: string, words: readonly string[], input: string): Buffer {
-  const { PATH } = process.env;
+function readObjectBatch(
+  { folder, environment: { PATH } }: ObjectStore,
+  words: readonly string[],
+  input: string,
+): Buffer {
   const env = { PATH: buildHelperPath(PATH), GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
-  const all = ["--no-replace-objects", "--git-dir", git, ...words];
+  const all = ["--no-replace-objects", "--git-dir", folder, ...words];
   return runGit(all, { git: findHelper("git", PATH), cwd: "/", env, input }).output;
 }
 
 /** Reads the objects that exist under these ids. The content is not verified against the id. */
-export function readObjects(git: string, ids: readonly string[]): GitObject[] {
+export function readObjects(git: ObjectStore, ids: readonly string[]): GitObject[] {
   if (ids.length === 0) return [];
   const output = readObjectBatch(git, ["cat-file", "--batch"], `${ids.join("\n")}\n`);
   const found: GitObject[] = [];
@@ -34,7 +43,7 @@ export function readObjects(git: string, ids: readonly string[]): GitObject[] {
 }
 
 /** The ids of the newest commits and tags before these, as git lists them. */
-export function listRecentCommits(git: string, tips: readonly string[], most: number): string[] {
+export function listRecentCommits(git: ObjectStore, tips: readonly string[], most: number): string[] {
   const words = ["rev-list", "--stdin", "--ignore-missing", "-n", String(most)];
   const listed = readObjectBatch(git, words, `${tips.join("\n")}\n`)
     .toString("latin1")

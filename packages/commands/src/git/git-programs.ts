@@ -1,3 +1,4 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { GitUse } from "@burin/shell-judge";
 import { type ProgramOutput, runSync } from "../processes/wait-for-output.ts";
 
@@ -29,13 +30,52 @@ export function parseSettings(output: Buffer): GitSetting[] | null {
 
 type SettingsUse = Omit<GitUse, "readsFiles">;
 
-/** Settings that name a program, or that make git fetch missing objects from a place of the repository's choice. */
-const NAMES_A_PROGRAM =
-  /\.(?:[a-z-]*(?:command|cmd|program|helper|driver|textconv|clean|smudge|process|editor|pager|askpass|gitproxy|monitor|filesystem|external|filter|agent|hook)|vcs|uploadpack|receivepack|promisor|partialclone)$/;
+/**
+ * Settings that name a program, or that make git fetch missing objects from a place of the repository's choice: the
+ * last part of their names, before which a `*` stands for any letters, and an example.
+ */
+export const PROGRAM_SETTINGS: readonly (readonly [name: string, example: string])[] = [
+  ["*command", "diff.jpg.command"],
+  ["*cmd", "mergetool.meld.cmd"],
+  ["*program", "gpg.ssh.program"],
+  ["*helper", "credential.helper"],
+  ["*driver", "merge.ours.driver"],
+  ["*textconv", "diff.pdf.textconv"],
+  ["*clean", "filter.lfs.clean"],
+  ["*smudge", "filter.lfs.smudge"],
+  ["*process", "filter.lfs.process"],
+  ["*editor", "sequence.editor"],
+  ["*pager", "core.pager"],
+  ["*askpass", "core.askpass"],
+  ["*gitproxy", "core.gitproxy"],
+  ["*monitor", "core.fsmonitor"],
+  ["*filesystem", "core.virtualfilesystem"],
+  ["*external", "diff.external"],
+  ["*filter", "interactive.difffilter"],
+  ["*agent", "ssh.agent"],
+  ["*hook", "gc.recentobjectshook"],
+  ["vcs", "remote.origin.vcs"],
+  ["uploadpack", "remote.origin.uploadpack"],
+  ["receivepack", "remote.origin.receivepack"],
+  ["promisor", "remote.origin.promisor"],
+  ["partialclone", "extensions.partialclone"],
+];
+
+export function namesProgram(key: string): boolean {
+  const [, last = ""] = /\.([a-z-]+)$/.exec(key) ?? [];
+  return PROGRAM_SETTINGS.some(([name]) =>
+    name.startsWith("*") ? last.endsWith(name.slice(1)) : last === name,
+  );
+}
 
 /** Sections and settings that git uses only when it changes something or talks to other machines. */
-const UNUSED_WHEN_READING =
-  /^(?:credential|sequence|interactive|difftool|mergetool|browser|man|web|sendemail|gui|guitool|instaweb|rebase)\.|^core\.(?:editor|sshcommand|askpass|gitproxy)$/;
+const UNUSED_WHEN_READING = createWordSet(`
+  credential sequence interactive difftool mergetool browser man web sendemail gui guitool instaweb rebase
+  core.editor core.sshcommand core.askpass core.gitproxy`);
+
+function isUnusedWhenReading(key: string): boolean {
+  return UNUSED_WHEN_READING.has(key) || UNUSED_WHEN_READING.has(/^([a-z]+)\./.exec(key)?.[1] ?? "");
+}
 
 /** Settings that name the path of a program, or that allow a remote's address to be a command. */
 const UNUSED_PATHS = /^(?:difftool|mergetool|man|browser)\..*\.path$|^protocol\.(?:ext\.)?allow$/s;
@@ -67,11 +107,11 @@ function runsProgram({ key, value }: GitSetting, { changes, subcommand }: Settin
   if (/\.(?:promisor|partialclone|partialclonefilter)$/.test(key)) return value !== "false";
   if (value === undefined || SWITCH_VALUE.test(value)) return false;
   if (PROGRAM_SECTIONS.test(key)) return true;
-  if (!changes && UNUSED_WHEN_READING.test(key)) return false;
+  if (!changes && isUnusedWhenReading(key)) return false;
   if (changes && (value.startsWith("!") || UNUSED_PATHS.test(key))) return true;
   if (/^filter\.lfs\.[a-z]+$/.test(key) && LFS.test(value)) return false;
   if (/^credential\..*helper$/s.test(key) && CREDENTIAL_HELPER.test(value)) return false;
-  return !HARMLESS_SETTINGS.test(key) && NAMES_A_PROGRAM.test(key);
+  return !HARMLESS_SETTINGS.test(key) && namesProgram(key);
 }
 
 /** Returns git settings as variables, which override those of every file. */

@@ -1,7 +1,6 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { getOrCreate, once } from "@burin/contract/async/once";
-import { resolveExisting, tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { readSmallFile } from "@burin/files/ignore/git-excludes";
+import { readSmallFile, resolveExisting, tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { buildChildEnvironment, mapCodePaths } from "../processes/child-environment.ts";

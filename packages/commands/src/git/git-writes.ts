@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
+import { createWordSet } from "@burin/contract/text/words";
 import { tryLstat, tryReadBytes, tryReadLink } from "@burin/files/disk/disk-looks";
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
 import { buildReadOnlyEnvironment, runGit } from "./git-programs.ts";
 
 /** Subcommands that change files of the work tree, either to the version that they name or back to the last commit. */
-const CHANGES_FILES =
-  /^(?:checkout|switch|restore|reset|merge|pull|rebase|cherry-pick|revert|stash|bisect|am|apply|read-tree|checkout-index|sparse-checkout|clean|rm|mv|submodule|worktree)$/;
+const CHANGES_FILES = createWordSet(`
+  checkout switch restore reset merge pull rebase cherry-pick revert stash bisect am apply read-tree
+  checkout-index sparse-checkout clean rm mv submodule worktree`);
 /** The commits that these subcommands use when none is named. */
 const IMPLIED_COMMITS: Readonly<Record<string, readonly string[]>> = {
   pull: ["@{upstream}"],
@@ -25,60 +27,69 @@ const CONTINUED_COMMITS = ["ORIG_HEAD", "MERGE_HEAD", "REBASE_HEAD", "CHERRY_PIC
 const LINES_PER_ENTRY = 6;
 const MAX_BYTES = 10 * 1024 * 1024;
 
+/** Where a git command runs, and the environment of the user who runs it. */
+export interface GitPlace {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
 /**
  * Lists the files that a git command would write, according to git itself, limited to those that `isMeant` accepts.
  * Paths are absolute. Runs nothing from the repository.
  */
 export function listWritten(
-  folder: string,
+  place: GitPlace,
   words: readonly string[],
   isMeant: (path: string) => boolean,
 ): string[] {
   const [subcommand = "", ...rest] = words;
-  if (!CHANGES_FILES.test(subcommand)) return [];
+  if (!CHANGES_FILES.has(subcommand)) return [];
   if (subcommand === "reset" && !rest.some((word) => /^--(?:hard|merge|keep)$/.test(word))) return [];
-  const top = runReadOnlyGit(folder, ["rev-parse", "--show-toplevel"]).trim();
-  if (top === "") return [];
-  const isWanted = (name: string) => name !== "" && isMeant(join(top, name));
+  const folder = runReadOnlyGit(place, ["rev-parse", "--show-toplevel"]).trim();
+  if (folder === "") return [];
+  const top = { ...place, folder };
+  const isWanted = (name: string) => name !== "" && isMeant(join(folder, name));
   const listed = [
-    ...listNamedCommits(folder, subcommand, rest).flatMap((id) => listChangedByCommit(top, subcommand, id)),
+    ...listNamedCommits(place, subcommand, rest).flatMap((id) => listChangedByCommit(top, subcommand, id)),
     ...(APPLIES_PATCH.test(subcommand)
-      ? listOperands(rest).map((file) => listChangedByPatch(folder, file))
+      ? listOperands(rest).map((file) => listChangedByPatch(place, file))
       : []),
     ...(isOverwriting(subcommand, rest) ? [listModified(top, isWanted)] : []),
     ...(isForced(subcommand, rest) ? [listTouched(top, isWanted)] : []),
     ...(REMOVES_UNTRACKED.test(subcommand) ? [listUntracked(top, rest)] : []),
   ];
   const names = new Set(listed.flatMap((text) => text.split("\0")));
-  return [...names].filter(isWanted).map((name) => join(top, name));
+  return [...names].filter(isWanted).map((name) => join(folder, name));
 }
 
 /** Lists the files and folders that the command's words limit it to, if they do. Paths are absolute. */
 export function listPathLimits(
-  folder: string,
+  place: GitPlace,
   [subcommand = "", ...rest]: readonly string[],
 ): readonly string[] {
-  const paths = findPathWords(folder, subcommand, rest);
+  const paths = findPathWords(place, subcommand, rest);
   // With such characters it is a pattern, which git may match from the top.
-  return paths.some((path) => /^:|[*?[\\]/.test(path)) ? [] : paths.map((path) => resolve(folder, path));
+  return paths.some((path) => /^:|[*?[\\]/.test(path))
+    ? []
+    : paths.map((path) => resolve(place.folder, path));
 }
 
 const ONLY_HERE = /^(?:clean|rm|mv|apply)$/;
 
-function findPathWords(folder: string, subcommand: string, rest: readonly string[]): readonly string[] {
+function findPathWords(place: GitPlace, subcommand: string, rest: readonly string[]): readonly string[] {
   const mark = rest.indexOf("--");
   if (mark !== -1) return rest.slice(mark + 1);
   if (ONLY_HERE.test(subcommand)) return ["."];
   if (subcommand === "restore")
-    return listOperands(rest).filter((_, at, all) => at > 0 || isNotCommit(folder, all[0]));
+    return listOperands(rest).filter((_, at, all) => at > 0 || isNotCommit(place, all[0]));
   const isCheckout =
     subcommand === "checkout" && !rest.some((word) => /^-[bBt]|^--(?:orphan|track|detach)/.test(word));
   if (!isCheckout) return [];
-  return listOperands(rest).filter((word, at) => at > 0 || isNotCommit(folder, word));
+  return listOperands(rest).filter((word, at) => at > 0 || isNotCommit(place, word));
 }
 
-function isNotCommit(folder: string, word = ""): boolean {
-  return word !== "-" && listNamedCommits(folder, "checkout", [word]).length === 0;
+function isNotCommit(place: GitPlace, word = ""): boolean {
+  return word !== "-" && listNamedCommits(place, "checkout", [word]).length === 0;
 }
 
 /** Whether only git can know what it would write, because it must first fetch or compute it. */
@@ -97,7 +108,7 @@ const CHANGES_SETTINGS: Readonly<Record<string, RegExp>> = {
 const NEW_BRANCH = /^(?:-[a-z]*[bBcC]|--create|--force-create)$/;
 
 /** Whether git would note something in the configuration of the repository: what a branch follows, a remote, a submodule. */
-export function changesSettings(folder: string, [subcommand = "", ...rest]: readonly string[]): boolean {
+export function changesSettings(place: GitPlace, [subcommand = "", ...rest]: readonly string[]): boolean {
   if (rest.some((word) => CHANGES_SETTINGS[subcommand]?.test(word))) return true;
   const isTracking = /^(?:checkout|switch|worktree|branch)$/.test(subcommand) && !rest.includes("--");
   if (!isTracking || rest.some((word) => /^(?:--no-track|--detach|-d|--orphan|-l|--list)$/.test(word)))
@@ -105,26 +116,26 @@ export function changesSettings(folder: string, [subcommand = "", ...rest]: read
   if (rest.some((word) => /^(?:-t|--track.*)$/.test(word))) return true;
   const operands = listOperands(rest);
   const isNew = subcommand === "branch" || rest.some((word) => NEW_BRANCH.test(word));
-  if (isNew) return operands.length > 1 && isOfRemote(folder, operands.at(-1) ?? "");
-  return subcommand !== "worktree" && operands.length === 1 && isGuessed(folder, operands[0] ?? "");
+  if (isNew) return operands.length > 1 && isOfRemote(place, operands.at(-1) ?? "");
+  return subcommand !== "worktree" && operands.length === 1 && isGuessed(place, operands[0] ?? "");
 }
 
-function isOfRemote(folder: string, name: string): boolean {
-  return runReadOnlyGit(folder, ["rev-parse", "--symbolic-full-name", "--end-of-options", name])
+function isOfRemote(place: GitPlace, name: string): boolean {
+  return runReadOnlyGit(place, ["rev-parse", "--symbolic-full-name", "--end-of-options", name])
     .trim()
     .split("\n")
     .some((line) => line.startsWith("refs/remotes/"));
 }
 
 /** Git creates a branch with the name of a remote one. */
-function isGuessed(folder: string, name: string): boolean {
-  if (runReadOnlyGit(folder, ["rev-parse", "--verify", "-q", "--end-of-options", name]) !== "") return false;
-  return runReadOnlyGit(folder, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${name}`]) !== "";
+function isGuessed(place: GitPlace, name: string): boolean {
+  if (runReadOnlyGit(place, ["rev-parse", "--verify", "-q", "--end-of-options", name]) !== "") return false;
+  return runReadOnlyGit(place, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${name}`]) !== "";
 }
 
 /** Where the repository of a folder keeps its configuration; null outside a repository. */
-export function findSettingsFile(folder: string): string | null {
-  const found = runReadOnlyGit(folder, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).trim();
+export function findSettingsFile(place: GitPlace): string | null {
+  const found = runReadOnlyGit(place, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).trim();
   return found === "" ? null : join(found, "config");
 }
 
@@ -142,7 +153,7 @@ function isForced(subcommand: string, rest: readonly string[]): boolean {
   return isWhole || rest.some((word) => /^(?:-f|--force)$/.test(word));
 }
 
-function listChangedByCommit(top: string, subcommand: string, id: string): string[] {
+function listChangedByCommit(top: GitPlace, subcommand: string, id: string): string[] {
   const words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
   const between = runReadOnlyGit(top, [...words, "HEAD", id]);
   const isItsOwn = /^(?:cherry-pick|revert|stash|am)$/.test(subcommand);
@@ -151,14 +162,14 @@ function listChangedByCommit(top: string, subcommand: string, id: string): strin
     : [between];
 }
 
-function runReadOnlyGit(cwd: string, words: readonly string[]): string {
-  const { PATH, HOME = "/" } = process.env;
+function runReadOnlyGit({ folder: cwd, environment }: GitPlace, words: readonly string[]): string {
+  const { PATH, HOME = "/" } = environment;
   const env = { ...buildReadOnlyEnvironment({ isSandboxed: false }), PATH: buildHelperPath(PATH), HOME };
   const { output, fault } = runGit(words, { git: findHelper("git", PATH), cwd, env });
   return fault === null ? output.toString() : "";
 }
 
-function listNamedCommits(folder: string, subcommand: string, rest: readonly string[]): string[] {
+function listNamedCommits(place: GitPlace, subcommand: string, rest: readonly string[]): string[] {
   const isGoingOn = rest.some((word) => CONTINUES.test(word));
   const isFromStash = subcommand === "stash" && /^(?:pop|apply|branch)$/.test(rest[0] ?? "");
   const implied = [
@@ -171,13 +182,13 @@ function listNamedCommits(folder: string, subcommand: string, rest: readonly str
   // `git checkout topic` creates the branch if exactly one remote has it.
   const guessed = /^(?:checkout|switch)$/.test(subcommand) ? said.map((word) => `origin/${word}`) : [];
   const found = [...asked, ...guessed].map((word) =>
-    runReadOnlyGit(folder, ["rev-parse", "--verify", "-q", "--end-of-options", `${word}^{commit}`]).trim(),
+    runReadOnlyGit(place, ["rev-parse", "--verify", "-q", "--end-of-options", `${word}^{commit}`]).trim(),
   );
   return [...new Set(found.filter((id) => id !== ""))];
 }
 
-function listChangedByPatch(folder: string, file: string): string {
-  const listed = runReadOnlyGit(folder, ["apply", "--numstat", "-z", "--", file]);
+function listChangedByPatch(place: GitPlace, file: string): string {
+  const listed = runReadOnlyGit(place, ["apply", "--numstat", "-z", "--", file]);
   return listed
     .split("\0")
     .map((line) => line.replace(/^[\d-]+\t[\d-]+\t/, ""))
@@ -185,22 +196,22 @@ function listChangedByPatch(folder: string, file: string): string {
 }
 
 /** Lists tracked files whose content differs from the last commit. Compares hashes, so that no filter runs. */
-function listModified(top: string, isWanted: (name: string) => boolean): string {
+function listModified(top: GitPlace, isWanted: (name: string) => boolean): string {
   const entries = runReadOnlyGit(top, ["ls-tree", "-r", "-z", "HEAD"]).split("\0");
   const changed = entries.flatMap((entry) => {
     const [, id = "", name = ""] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
-    return name !== "" && isWanted(name) && !hasSameContent(join(top, name), id) ? [name] : [];
+    return name !== "" && isWanted(name) && !hasSameContent(join(top.folder, name), id) ? [name] : [];
   });
   const staged = runReadOnlyGit(top, ["diff-index", "--cached", "-z", "--name-only", "--no-renames", "HEAD"]);
   return [...changed, staged].join("\0");
 }
 
 /** Git also rewrites files whose time stamps differ from its index, for example after a copy. */
-function listTouched(top: string, isWanted: (name: string) => boolean): string {
+function listTouched(top: GitPlace, isWanted: (name: string) => boolean): string {
   const lines = runReadOnlyGit(top, ["-c", "core.quotePath=false", "ls-files", "--debug"]).split("\n");
   const found = lines.flatMap((name, index) => {
     if (index % LINES_PER_ENTRY !== 0 || name === "" || !isWanted(name)) return [];
-    const stats = tryLstat(join(top, name));
+    const stats = tryLstat(join(top.folder, name));
     const noted = lines.slice(index + 1, index + LINES_PER_ENTRY).join(" ");
     const [, changed = "", modified = ""] = /ctime: (\d+):\d+ +mtime: (\d+):/.exec(noted) ?? [];
     const isNoted = (seconds: string, now?: number) => Math.floor((now ?? 0) / 1000) === Number(seconds);
@@ -218,7 +229,7 @@ function hasSameContent(path: string, id: string): boolean {
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;
 }
 
-function listUntracked(top: string, rest: readonly string[]): string {
+function listUntracked(top: GitPlace, rest: readonly string[]): string {
   const hasIgnored = rest.some((word) => /^(?:--all|-[a-z]*[axX][a-z]*)$/.test(word));
   return runReadOnlyGit(top, ["ls-files", "-o", "-z", ...(hasIgnored ? [] : ["--exclude-standard"])]);
 }

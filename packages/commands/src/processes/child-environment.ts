@@ -1,4 +1,5 @@
 import { delimiter } from "node:path";
+import { createWordSet, splitWords } from "@burin/contract/text/words";
 import { splitPathFolders } from "./shell-program.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,10 +34,6 @@ const SECRET_NAMES = new Set([
   `),
 ]);
 
-function splitWords(text: string): string[] {
-  return text.trim().split(/\s+/);
-}
-
 /** Matches values that are secrets, whatever their variable is called. Each pattern begins with its issuer's prefix. */
 export const SECRET_VALUES: readonly RegExp[] = [
   /\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}/,
@@ -63,18 +60,21 @@ export const SECRET_VALUES: readonly RegExp[] = [
  * Variables that make a shell, git or a common program do something other than its words say: run a file first, write a
  * trace, search another place. Commands are judged by their words, so they start without these.
  */
-const CHANGES_MEANING = new Set(
-  splitWords(`
+const CHANGES_MEANING = createWordSet(`
     BASH_ENV ENV SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT BASH_XTRACEFD PS4 CDPATH PROMPT_COMMAND
     GLOBIGNORE EXECIGNORE IFS HISTFILE ZDOTDIR LD_PRELOAD LD_AUDIT LD_PROFILE LD_DEBUG_OUTPUT
     DYLD_INSERT_LIBRARIES GCONV_PATH LESSOPEN LESSCLOSE TAR_OPTIONS GREP_OPTIONS RIPGREP_CONFIG_PATH TAPE
     _POSIX2_VERSION AWKPATH AWKLIBPATH BLOCK_SIZE PERL5OPT PERL5DB
-  `),
-);
+`);
 
 /** The harmless variables of git. All others change where git works, or run programs. */
-const HARMLESS_GIT_VARIABLE =
-  /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
+const HARMLESS_GIT_VARIABLES = createWordSet(`
+  GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
+  GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_ASKPASS GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
+  GIT_CONFIG_NOSYSTEM GIT_CEILING_DIRECTORIES GIT_DISCOVERY_ACROSS_FILESYSTEM GIT_LFS_SKIP_SMUDGE
+  GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_MERGE_AUTOEDIT`);
+/** Matches variables that say how git talks to other machines. */
+const GIT_TRANSPORT = /^GIT_(?:(?:SSL|HTTP)_\w+|PROTOCOL\w*)$/;
 
 /** Exported shell functions, which bash would run instead of programs. */
 const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
@@ -110,7 +110,7 @@ export function buildChildEnvironment(
 }
 
 function changesMeaning(name: string): boolean {
-  if (name.startsWith("GIT_")) return !HARMLESS_GIT_VARIABLE.test(name);
+  if (name.startsWith("GIT_")) return !HARMLESS_GIT_VARIABLES.has(name) && !GIT_TRANSPORT.test(name);
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
 }
 

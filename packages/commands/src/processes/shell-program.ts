@@ -2,8 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { isInFolders } from "@burin/files/disk/disk-looks";
-import { isWorkTreeTop } from "@burin/files/ignore/git-excludes";
+import { isInFolders, isWorkTreeTop } from "@burin/files/disk/disk-looks";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {

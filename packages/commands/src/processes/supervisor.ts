@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import { startTimeout } from "@burin/contract/async/wait";
 import type { ProgramRequest } from "@burin/contract/machine/file-helpers";
 import { withFallback } from "@burin/contract/with-fallback";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { runAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";
 import type { SandboxedProgram, TakenBack } from "./limited-program.ts";

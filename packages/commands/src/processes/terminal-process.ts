@@ -58,7 +58,11 @@ function closeInheritedFirst({ program, args, env }: ChildRequest): Pick<ChildRe
     const which = inherited.join(", ");
     throw new WorkspaceError(
       "io_error",
-      `Nothing was run: Burin was started with open files (descriptors ${which}), and without bash a command with a terminal would get them. Run it without "terminal".`,
+      [
+        `Nothing was run: Burin was started with open files (descriptors ${which}),`,
+        "and without bash a command with a terminal would get them.",
+        'Run it without "terminal".',
+      ].join(" "),
     );
   }
   const closing = inherited.map((descriptor) => `${descriptor}<&-`).join(" ");
@@ -93,7 +97,11 @@ function loadPackage(): typeof NodePty {
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     throw new WorkspaceError(
       "io_error",
-      `Nothing was run: a terminal needs the optional package ${PACKAGE}, which cannot be loaded here (${why}). Run the command without "terminal", or install the package.`,
+      [
+        `Nothing was run: a terminal needs the optional package ${PACKAGE},`,
+        `which cannot be loaded here (${why}).`,
+        'Run the command without "terminal", or install the package.',
+      ].join(" "),
     );
   }
 }

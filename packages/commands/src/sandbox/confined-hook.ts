@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import type { Guard } from "./sandbox-guard.ts";
 
 /** Where the command sees the folder with the script that git runs in place of its hook. */

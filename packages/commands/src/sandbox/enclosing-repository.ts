@@ -1,6 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
-import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
+import { findWorkTreeTop, tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { readFileLine, readLinkedFolder } from "./judge-repository.ts";
 import { findProtectedPath } from "./sandbox-place.ts";

@@ -32,6 +32,13 @@ interface AccessGround {
   /** The protected files that the line may write anyway. */
   readonly writes: readonly string[];
   readonly canConfineHook: () => Promise<boolean>;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** A git folder, and the environment of the user whose git works there. */
+interface UsedRepository {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 export const NO_ACCESS: SettingsAccess = { files: [], hook: null };
@@ -43,10 +50,13 @@ export const NO_ACCESS: SettingsAccess = { files: [], hook: null };
 export async function findSettingsAccess(
   places: readonly ProtectedPath[],
   use: GitTriggers,
-  { writes, canConfineHook }: AccessGround,
+  { writes, canConfineHook, environment }: AccessGround,
 ): Promise<SettingsAccess> {
   const folders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
-  const starting = folders.map((folder) => ({ folder, ...findStarted(folder, use, writes) }));
+  const starting = folders.map((folder) => ({
+    folder,
+    ...findStarted({ folder, environment }, use, writes),
+  }));
   const isOther = (hook: string) => hook !== use.lastHook;
   if (starting.some(({ isProgram, hooks }) => isProgram || hooks.some(isOther))) return NO_ACCESS;
   const owners = starting.filter(({ hooks }) => hooks.length > 0);
@@ -59,13 +69,13 @@ export async function findSettingsAccess(
     ({ part, kind, path }) =>
       part === "git file" && kind === "file" && /^config(?:\.worktree)?$/.test(basename(path)),
   );
-  return { files: files.flatMap(({ path }) => readSettings(path)), hook };
+  return { files: files.flatMap(({ path }) => readSettings(path, environment)), hook };
 }
 
-function readSettings(path: string): WritableSettings[] {
+function readSettings(path: string, environment: NodeJS.ProcessEnv): WritableSettings[] {
   const stats = tryLstat(path);
   const bytes = stats?.isFile() && stats.nlink === 1 ? tryReadBytes(path, MAX_BYTES) : null;
-  const programs = listNamedPrograms(path);
+  const programs = listNamedPrograms(path, environment);
   return stats === null || bytes === null || programs === null
     ? []
     : [{ path, bytes, mode: stats.mode, programs }];
@@ -81,11 +91,11 @@ function isOutermost(folder: string, folders: readonly string[]): boolean {
 
 /** Why git could not write the settings of this repository for such a line; null if it can. */
 export function explainShutSettings(
-  folder: string,
+  repository: UsedRepository,
   use: GitTriggers,
   canConfineHook: boolean,
 ): string | null {
-  const { isProgram, hooks, hasIncludes } = findStarted(folder, use, []);
+  const { isProgram, hooks, hasIncludes } = findStarted(repository, use, []);
   if (isProgram) return "its settings name a program that git runs for it";
   const isMet = canConfineHook && !hasIncludes;
   const hook = hooks.find((one) => !isMet || one !== use.lastHook);
@@ -93,13 +103,17 @@ export function explainShutSettings(
 }
 
 /** Whether git would run a hook of this repository, or a program that its settings name, for such a line. */
-export function mayStartPrograms(folder: string, use: GitTriggers): boolean {
-  const { isProgram, hooks } = findStarted(folder, use, []);
+export function mayStartPrograms(repository: UsedRepository, use: GitTriggers): boolean {
+  const { isProgram, hooks } = findStarted(repository, use, []);
   return isProgram || hooks.length > 0;
 }
 
-function findStarted(folder: string, { hooks, usesFiles }: GitTriggers, writes: readonly string[]) {
-  const settings = readFolderSettings(folder);
+function findStarted(
+  { folder, environment }: UsedRepository,
+  { hooks, usesFiles }: GitTriggers,
+  writes: readonly string[],
+) {
+  const settings = readFolderSettings(folder, environment);
   if (settings === null) return { isProgram: true, hooks: [], hasIncludes: true };
   const hooksPath = settings.findLast(({ key }) => key === "core.hookspath")?.value;
   const place = hooksPath === undefined ? resolve(folder, "hooks") : resolve(dirname(folder), hooksPath);
@@ -120,11 +134,15 @@ function findStarted(folder: string, { hooks, usesFiles }: GitTriggers, writes: 
 /** Restores a file if an entry that may name a program was added, changed or removed. */
 export function restoreSettings(
   open: readonly WritableSettings[],
-  ground: { readonly roots: readonly string[]; readonly home: string },
+  ground: {
+    readonly roots: readonly string[];
+    readonly home: string;
+    readonly environment: NodeJS.ProcessEnv;
+  },
 ): readonly TakenBack[] {
   return open.flatMap(({ path, bytes, mode, programs }) => {
     if (withFallback(null, () => tryReadBytes(path, MAX_BYTES))?.equals(bytes) === true) return [];
-    const now = listNamedPrograms(path);
+    const now = listNamedPrograms(path, ground.environment);
     if (now !== null && now.join("\0") === programs.join("\0")) return [];
     const folder = tryLstat(dirname(path));
     const place = folder === null ? null : findProtectedPath(path, formatFileId(folder), "git file");

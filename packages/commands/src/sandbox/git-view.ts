@@ -1,6 +1,12 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { resolveExisting, tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
+import { createWordSet } from "@burin/contract/text/words";
+import {
+  findWorkTreeTop,
+  resolveExisting,
+  tryLstat,
+  tryReadBytes,
+  tryReadEntries,
+} from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 
 /** The environment of the commands: where their programs are and whose settings they follow. */
@@ -19,8 +25,9 @@ const SECTION = /^\s*\[\s*([\w.-]+)[^\]]*\]/;
 const SETTING = /^\s*(?:\[[^\]]*\])?\s*([\w-]+)\s*=\s*(.*)$/;
 
 /** Settings that name a file to read, or a program that git runs to show one. Settings that name keys are left out. */
-const NAMES_FILE =
-  /^(?:include(?:if)?\.path|core\.(?:excludesfile|attributesfile)|blame\.ignorerevsfile|diff\.(?:orderfile|external|textconv|command)|mailmap\.file|filter\.(?:clean|smudge|process))$/;
+const NAMES_FILE = createWordSet(`
+  include.path includeif.path core.excludesfile core.attributesfile blame.ignorerevsfile diff.orderfile
+  diff.external diff.textconv diff.command mailmap.file filter.clean filter.smudge filter.process`);
 
 /** The files of git's settings of this user and system, and the files that they name. */
 export function listSettingsFiles(environment: CommandEnvironment): string[] {
@@ -51,7 +58,7 @@ function listNamedFiles(file: string, home: string, depth: number): string[] {
       section = SECTION.exec(line)?.[1]?.toLowerCase() ?? section;
       const [, name = "", value = ""] = SETTING.exec(line) ?? [];
       const key = `${section}.${name.toLowerCase()}`;
-      if (!NAMES_FILE.test(key)) return [];
+      if (!NAMES_FILE.has(key)) return [];
       const words = value.replace(/["']/g, " ").trim().split(/\s+/);
       const paths = (key.endsWith("path") || key.endsWith("file") ? [words.join(" ")] : words).map((word) =>
         word.replace(/^~(?=\/)/, home),

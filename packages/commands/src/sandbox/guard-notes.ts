@@ -1,5 +1,5 @@
-import type { GuardNote } from "../processes/process-ledger.ts";
-import { type StateBefore, takeBackCreated } from "./judge-changes.ts";
+import type { CheckGuard, GuardNote } from "../processes/process-ledger.ts";
+import { type GuardContext, type StateBefore, takeBackCreated } from "./judge-changes.ts";
 import { AllowedCalls } from "./permissions.ts";
 import { Surveyor } from "./sandbox-survey.ts";
 
@@ -22,17 +22,25 @@ export function createGuardNote(guarded: GuardedFolders): GuardNote {
   return { since, roots, temporary, ...lists };
 }
 
-/** Takes back what a command created before this time, after its Burin has crashed. */
-export async function checkCrashedGuard(note: GuardNote, home: string, until: number): Promise<void> {
+/** Takes back what commands created until their Burin crashed. */
+export function createGuardCheck(environment: NodeJS.ProcessEnv): CheckGuard {
+  return (note, home, until) => checkCrashedGuard(note, { home, environment }, until);
+}
+
+async function checkCrashedGuard(
+  note: GuardNote,
+  { home, environment }: Pick<GuardContext, "home" | "environment">,
+  until: number,
+): Promise<void> {
   const { roots, temporary, since, named, tips = [], steps = [] } = note;
   const places = new Map(
     note.places.map(([key, kind, target]) => [key, { kind, ...(target && { target }) }] as const),
   );
-  const survey = await new Surveyor(roots, temporary).surveyInSlices(named);
+  const survey = await new Surveyor({ roots, temporary, environment }).surveyInSlices(named);
   const before = {
     ...{ since, places, named: new Set(named), until, steps: new Set(steps) },
     tips: new Map(tips.map(([folder, ids]) => [folder, new Set(ids)] as const)),
     calls: AllowedCalls.all(home),
   };
-  takeBackCreated(before, { survey, roots, home });
+  takeBackCreated(before, { survey, roots, home, environment });
 }

@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
+import { findWorkTreeTop, tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { explainProtectedFile } from "@burin/shell-judge";
 import type { TakenBack } from "../processes/limited-program.ts";
@@ -29,6 +28,8 @@ export interface GuardContext {
   readonly roots: readonly string[];
   /** What is taken back is kept in it. */
   readonly home: string;
+  /** The user's, which says where git and its settings are. */
+  readonly environment: NodeJS.ProcessEnv;
   /** What is there by now. */
   readonly survey: Survey;
   readonly isGoingOn?: boolean;
@@ -156,7 +157,7 @@ class ChangeJudge {
     for (const place of of("git folder")) this.#judgeFolder(place);
     for (const place of of("git file")) {
       if (!folders.has(dirname(place.path)) || place.kind === "link")
-        this.#take(place, explainGitFileRisk(place));
+        this.#take(place, explainGitFileRisk(place, this.#ground.environment));
     }
     for (const place of of("in git"))
       if (!isGoingOn || !isUnsettled(place))
@@ -182,7 +183,7 @@ class ChangeJudge {
   #isKnown(file: string): boolean {
     const { writes = [], others, tips } = this.#before;
     if (isWithinAny(file, writes) || others?.has(file) === true) return true;
-    return this.#isAllowed(file) || wasInCommits(file, tips);
+    return this.#isAllowed(file) || wasInCommits(file, tips, this.#ground.environment);
   }
 
   #isAllowed(file: string): boolean {
@@ -191,7 +192,7 @@ class ChangeJudge {
   }
 
   #judgeFolder(place: ProtectedPath): void {
-    const reason = explainRepositoryRisk(place.path);
+    const reason = explainRepositoryRisk(place.path, this.#ground.environment);
     if (reason === null) return;
     if (isPureGitFolder(place.path)) this.#take(place, reason);
     else this.#recordForm(place, reason);
@@ -225,7 +226,8 @@ class ChangeJudge {
     const has = (name: string) => tryLstat(join(folder, name)) !== null;
     if (!has("HEAD") || !(has("commondir") || (has("objects") && has("refs")))) return true;
     // It became one just after the last check, and the next check will find it.
-    return this.#ground.isGoingOn === true && explainRepositoryRisk(folder) === null;
+    const { isGoingOn, environment } = this.#ground;
+    return isGoingOn === true && explainRepositoryRisk(folder, environment) === null;
   }
 
   #take(place: ProtectedPath, why: string | null): void {
@@ -257,14 +259,17 @@ function explainProtected(path: string): string {
 }
 
 /** Determined after everything else: git writes a checkout's files before it notes their commit. */
-export function markTracked(taken: readonly TakenBack[]): readonly TakenBack[] {
-  return taken.map((one) => (isFromCommit(one) ? { ...one, isCommitted: true } : one));
+export function markTracked(
+  taken: readonly TakenBack[],
+  environment: NodeJS.ProcessEnv,
+): readonly TakenBack[] {
+  return taken.map((one) => (isFromCommit(one, environment) ? { ...one, isCommitted: true } : one));
 }
 
-function isFromCommit({ path, kept }: TakenBack): boolean {
+function isFromCommit({ path, kept }: TakenBack, environment: NodeJS.ProcessEnv): boolean {
   const workTree = findWorkTreeTop(dirname(path));
   if (kept === null || workTree === null) return false;
-  return isCommitted(path, { folder: join(workTree, ".git"), workTree }, kept);
+  return isCommitted(path, { folder: join(workTree, ".git"), workTree, environment }, kept);
 }
 
 /** A protected file with more than one hard link, and its content. */

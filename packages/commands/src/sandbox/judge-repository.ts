@@ -29,7 +29,10 @@ const MAX_COMMITTED_BYTES = 10 * 1024 * 1024;
  * Explains why the user's next git command might run something because of this file in a git folder; null if it would
  * not.
  */
-export function explainGitFileRisk({ path, kind }: Pick<ProtectedPath, "path" | "kind">): string | null {
+export function explainGitFileRisk(
+  { path, kind }: Pick<ProtectedPath, "path" | "kind">,
+  environment: NodeJS.ProcessEnv,
+): string | null {
   if (kind === "link") return "it leads git elsewhere";
   switch (basename(path)) {
     case "hooks":
@@ -49,17 +52,17 @@ export function explainGitFileRisk({ path, kind }: Pick<ProtectedPath, "path" | 
     case "branches":
       return tryReadEntries(path).length > 0 ? "it names places that git connects to" : null;
     default:
-      return explainConfigRisk(path);
+      return explainConfigRisk(path, environment);
   }
 }
 
 /** The same for a whole git folder. */
-export function explainRepositoryRisk(folder: string): string | null {
+export function explainRepositoryRisk(folder: string, environment: NodeJS.ProcessEnv): string | null {
   for (const name of PROTECTED_IN_GIT) {
     const path = join(folder, name);
     const stats = tryLstat(path);
     if (stats === null) continue;
-    const reason = explainGitFileRisk({ path, kind: stats.isSymbolicLink() ? "link" : "file" });
+    const reason = explainGitFileRisk({ path, kind: stats.isSymbolicLink() ? "link" : "file" }, environment);
     if (reason !== null) return reason;
   }
   return null;
@@ -112,16 +115,22 @@ export function readFileLine(file: string): string | null {
   return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }
 
+interface CommittedIn {
+  readonly folder: string;
+  readonly workTree: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
 /** Whether a file, or everything in a folder, is the same as in the last commit of its repository; `now` is where it is. */
 export function isCommitted(
   path: string,
-  { folder, workTree }: { readonly folder: string; readonly workTree: string },
+  { folder, workTree, environment }: CommittedIn,
   now = path,
 ): boolean {
   const name = relative(workTree, path);
   if (name.startsWith("..") || isAbsolute(name)) return false;
   const words = ["--git-dir", folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
-  const listed = runReadOnlyGit(words, "/").output.toString().split("\0");
+  const listed = runReadOnlyGit(words, "/", ownFilesOnly(environment)).output.toString().split("\0");
   const blobs = new Map(listed.map((line) => [line.slice(line.indexOf("\t") + 1), line]));
   const files = listFiles(now);
   return files.length > 0 && files.every((file) => isBlob(file, blobs.get(join(name, relative(now, file)))));
@@ -147,11 +156,11 @@ const HARMLESS_UPDATE = /^submodule\..*\.update\n(?:checkout|rebase|merge|none)$
 const INCLUDE_KEY = /^include(?:if\..*)?\.path$/;
 
 /** Returns why git might run something because of this config file, or null. */
-function explainConfigRisk(file: string): string | null {
+function explainConfigRisk(file: string, environment: NodeJS.ProcessEnv): string | null {
   const stats = tryLstat(file);
   if (stats === null) return null;
   if (!stats.isFile() || stats.size > MAX_BYTES) return "its configuration is not an ordinary file";
-  const { output, fault } = runReadOnlyGit(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+  const { output, fault } = listConfig(file, environment);
   if (fault !== null) return "git cannot read its configuration";
   const entry = output
     .toString()
@@ -161,12 +170,17 @@ function explainConfigRisk(file: string): string | null {
 }
 
 /** Returns the entries of a config file that may make git run something, sorted; null if git cannot read the file. */
-export function listNamedPrograms(file: string): readonly string[] | null {
+export function listNamedPrograms(file: string, environment: NodeJS.ProcessEnv): readonly string[] | null {
   const stats = tryLstat(file);
   if (stats === null || !stats.isFile() || stats.size > MAX_BYTES) return null;
-  const { output, fault } = runReadOnlyGit(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+  const { output, fault } = listConfig(file, environment);
   const entries = output.toString().split("\0").filter(Boolean);
   return fault === null ? entries.filter((one) => !isHarmless(one)) : null;
+}
+
+function listConfig(file: string, environment: NodeJS.ProcessEnv) {
+  const words = ["config", "--file", file, "--no-includes", "--list", "-z"];
+  return runReadOnlyGit(words, "/", ownFilesOnly(environment));
 }
 
 /** Whether git runs nothing because of a setting with this name, whatever its value. */
@@ -189,15 +203,20 @@ const namedCache = new AnswerCache<readonly string[]>();
  * The files and folders that the config of a repository, with all its includes, makes git run or read. `link` is its
  * git folder, or the file or link that leads there.
  */
-export function listNamedByRepository(workTree: string, link: string): readonly string[] {
-  return namedCache.answer(link, () => findNamed(workTree, link));
+export function listNamedByRepository(
+  workTree: string,
+  link: string,
+  environment: NodeJS.ProcessEnv,
+): readonly string[] {
+  const user = withUserSettings(environment);
+  return namedCache.answer([link, ...Object.values(user)].join("\0"), () => findNamed(workTree, link, user));
 }
 
-function findNamed(workTree: string, link: string) {
-  const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
+function findNamed(workTree: string, link: string, user: UserEnvironment) {
+  const { HOME, XDG_CONFIG_HOME } = user;
   const usual = [link, join(link, "config"), join(link, "config.worktree"), join(HOME, ".gitconfig")];
   const sources = [...usual, join(XDG_CONFIG_HOME, "git/config")];
-  const env = { HOME, XDG_CONFIG_HOME, GIT_DIR: link };
+  const env = { ...user, GIT_DIR: link };
   const settings =
     parseSettings(runReadOnlyGit([...LIST_SETTINGS, "--includes"], workTree, env).output) ?? [];
   const answer = settings.flatMap((setting) => {
@@ -221,23 +240,34 @@ function listNamedBy(setting: GitSetting & { readonly value: string }, workTree:
 }
 
 /** All settings that git would use in this repository, with the user's own; null when it cannot be asked. */
-export function readFolderSettings(folder: string): readonly GitSetting[] | null {
-  const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
-  const { output, fault } = runReadOnlyGit([...LIST_SETTINGS, "--includes"], "/", {
-    HOME,
-    XDG_CONFIG_HOME,
-    GIT_DIR: folder,
-  });
+export function readFolderSettings(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+): readonly GitSetting[] | null {
+  const env = { ...withUserSettings(environment), GIT_DIR: folder };
+  const { output, fault } = runReadOnlyGit([...LIST_SETTINGS, "--includes"], "/", env);
   return fault === null ? parseSettings(output) : null;
 }
 
-const OWN_FILES_ONLY = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+/** What git gets of an environment to find programs and the user's settings. */
+type UserEnvironment = Readonly<Record<"PATH" | "HOME" | "XDG_CONFIG_HOME", string>>;
+
+function withUserSettings({
+  PATH = "",
+  HOME = homedir(),
+  XDG_CONFIG_HOME,
+}: NodeJS.ProcessEnv): UserEnvironment {
+  return { PATH, HOME, XDG_CONFIG_HOME: XDG_CONFIG_HOME ?? join(HOME, ".config") };
+}
+
+function ownFilesOnly({ PATH = "" }: NodeJS.ProcessEnv) {
+  return { PATH, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+}
 
 function runReadOnlyGit(
   words: readonly string[],
   cwd: string,
-  env: Readonly<Record<string, string>> = OWN_FILES_ONLY,
+  { PATH, ...env }: Readonly<Record<string, string>> & { readonly PATH: string },
 ) {
-  const { PATH } = process.env;
   return runGit(words, { git: findHelper("git", PATH), cwd, env: { PATH: buildHelperPath(PATH), ...env } });
 }

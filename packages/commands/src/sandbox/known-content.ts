@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { dirname, join, relative, resolve } from "node:path";
 import {
+  findWorkTreeTop,
   tryLstat,
   tryReadBytes,
   tryReadEntries,
   tryReadLink,
   tryRealPath,
 } from "@burin/files/disk/disk-looks";
-import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
-import { listRecentCommits, readObjects } from "../git/git-objects.ts";
+import { listRecentCommits, type ObjectStore, readObjects } from "../git/git-objects.ts";
 import { readLinkedFolder } from "./judge-repository.ts";
 import { findProtectedPath, type ProtectedPath } from "./sandbox-place.ts";
 
@@ -73,7 +73,7 @@ function readNamedCommits(folder: string): Set<string> {
 }
 
 /** Whether the tips contain this content at this path. Accepts a file or a link. */
-export function wasInCommits(path: string, tips: RefTips): boolean {
+export function wasInCommits(path: string, tips: RefTips, environment: NodeJS.ProcessEnv): boolean {
   const workTree = findWorkTreeTop(dirname(path));
   if (workTree === null) return false;
   const folder = findGitFolder(workTree);
@@ -84,7 +84,9 @@ export function wasInCommits(path: string, tips: RefTips): boolean {
     return own === undefined ? [] : [[one, own] as const];
   });
   // A repository created since then proves nothing by itself; it may be a copy of one that existed.
-  return (known.length > 0 ? known : [...tips]).some(([git, ids]) => hasBlob({ git, ids, name, path }));
+  return (known.length > 0 ? known : [...tips]).some(([store, ids]) =>
+    hasBlob({ git: { folder: store, environment }, ids, name, path }),
+  );
 }
 
 function findGitFolder(workTree: string): string | null {
@@ -100,7 +102,7 @@ function findCommonFolder(folder: string): string {
 }
 
 interface WantedBlob {
-  readonly git: string;
+  readonly git: ObjectStore;
   readonly ids: ReadonlySet<string>;
   readonly name: string;
   readonly path: string;
@@ -133,7 +135,7 @@ function computeObjectId(type: string, content: Buffer, algorithm: string): stri
 }
 
 /** Returns only objects whose content matches their id; a command can store other content under any id. */
-function readVerifiedObjects(git: string, ids: Iterable<string>) {
+function readVerifiedObjects(git: ObjectStore, ids: Iterable<string>) {
   const found = readObjects(git, [...ids]);
   return found.filter(({ id, type, content }) => {
     return computeObjectId(type, content, id.length === 40 ? "sha1" : "sha256") === id;
@@ -141,7 +143,7 @@ function readVerifiedObjects(git: string, ids: Iterable<string>) {
 }
 
 /** The root trees of the commits among `commits` to which the tips lead, tags followed. */
-function findTrees(git: string, tips: Iterable<string>, commits: Iterable<string>): Set<string> {
+function findTrees(git: ObjectStore, tips: Iterable<string>, commits: Iterable<string>): Set<string> {
   const objects = new Map(readVerifiedObjects(git, commits).map((one) => [one.id, one]));
   const queue = [...tips];
   const trees = new Set<string>();
@@ -165,7 +167,7 @@ function findTrees(git: string, tips: Iterable<string>, commits: Iterable<string
 }
 
 interface TreeSearch {
-  readonly git: string;
+  readonly git: ObjectStore;
   readonly trees: ReadonlySet<string>;
   readonly name: string;
   readonly wanted: readonly string[];

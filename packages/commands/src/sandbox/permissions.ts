@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { findProcess, identifySystem, mayBeRunning, type NotedProcess } from "../processes/process-table.ts";
 import { listFiles } from "./sandbox-survey.ts";
 

@@ -17,6 +17,8 @@ import { AllowedCalls } from "./permissions.ts";
 import { createGuardFactory } from "./sandbox-guard.ts";
 import { Surveyor } from "./sandbox-survey.ts";
 
+const environment = process.env;
+
 /** What is known of a folder in which no call was allowed and no repository had anything. */
 function beforeIn(surveyor: Surveyor, home: string) {
   const nothing = { calls: new AllowedCalls(home), tips: new Map(), steps: new Set<string>() };
@@ -28,7 +30,7 @@ function submoduleMade(more: (folder: string) => void) {
   const { base, root, git, write, makeRepository } = createGitHome();
   makeRepository(root);
   makeRepository(join(base, "library"));
-  const surveyor = new Surveyor([root], join(base, "temporary"));
+  const surveyor = new Surveyor({ roots: [root], temporary: join(base, "temporary"), environment });
   const home = join(base, "home");
   const before = beforeIn(surveyor, home);
   git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", join(base, "library"), "module");
@@ -38,7 +40,7 @@ function submoduleMade(more: (folder: string) => void) {
   renameSync(head, `${head}.lock`);
   const survey = surveyor.survey();
   renameSync(`${head}.lock`, head);
-  const taken = takeBackCreated(before, { survey, roots: [root], home, isGoingOn: true });
+  const taken = takeBackCreated(before, { survey, roots: [root], home, environment, isGoingOn: true });
   return { taken: taken.map(({ path }) => path), root, write };
 }
 
@@ -60,9 +62,9 @@ it("P53 a file in a folder that was made in the millisecond before the first loo
   const file = join(root, ".npmrc");
   const { birthtimeMs } = lstatSync(root);
   for (; lstatSync(root).ctimeMs <= birthtimeMs; writeFileSync(file, "before")) rmSync(file, { force: true });
-  const surveyor = new Surveyor([root], `${root}-temporary`);
+  const surveyor = new Surveyor({ roots: [root], temporary: `${root}-temporary`, environment });
   const before = { ...beforeIn(surveyor, `${root}-home`), since: Math.floor(birthtimeMs) };
-  const ground = { survey: surveyor.survey(), roots: [root], home: `${root}-home` };
+  const ground = { survey: surveyor.survey(), roots: [root], home: `${root}-home`, environment };
   expect(takeBackCreated(before, ground)).toEqual([]);
   expect(readFileSync(file, "utf8")).toBe("before");
 });
@@ -74,7 +76,12 @@ it("P53 a protected file that cannot be put back, as another program has made it
   linkSync(file, join(root, "other-name"));
   const fs = process.getBuiltinModule("node:fs");
   const { renameSync: rename } = fs;
-  const begin = createGuardFactory({ roots: [root], home: `${root}-home`, temporary: `${root}-temporary` });
+  const begin = createGuardFactory({
+    roots: [root],
+    home: `${root}-home`,
+    temporary: `${root}-temporary`,
+    environment,
+  });
   const guard = await begin();
   writeFileSync(join(root, "other-name"), "KEY=changed\n");
   fs.renameSync = (from, to) => {

@@ -57,7 +57,7 @@ export function createGuardFactory({
   ...given
 }: GuardOptions) {
   const kept = { ...given, roots: [...given.roots, ...outside] };
-  const surveyor = new Surveyor(given.roots, temporary, outside);
+  const surveyor = new Surveyor({ ...given, temporary, gitFolders: outside });
   const known = new KnownContent();
   let looks: Promise<unknown> = Promise.resolve();
   let guards = 0;
@@ -79,7 +79,7 @@ export function createGuardFactory({
     const gitFolders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
     // While another command runs, git's renaming would remove that command's read-only mount.
     const isShut = gitSettings === undefined || writers > 0;
-    const ground = { writes, canConfineHook };
+    const ground = { writes, canConfineHook, environment: kept.environment };
     const { files: own, hook } = isShut ? NO_ACCESS : await findSettingsAccess(places, gitSettings, ground);
     const isWriter = git !== "nowhere";
     const settings = [...own, ...[...open].flat()];
@@ -90,16 +90,8 @@ export function createGuardFactory({
     );
     const others = new Set(partly.flatMap(({ part, path }) => (part === "name" ? listFiles(path) : [])));
     const shared = findSharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
-    const before = {
-      ...survey,
-      ...{ since, calls, tips },
-      steps,
-      shared,
-      writes,
-      others,
-      gitFolders: outside,
-      settings,
-    };
+    const state = { calls, tips, steps, shared, writes, others, settings };
+    const before = { since, ...survey, ...state, gitFolders: outside };
     const opened = own.map(({ path }) => path);
     open.add(own);
     guards += 1;
@@ -116,7 +108,9 @@ export function createGuardFactory({
     const look = (isGoingOn: boolean) =>
       inTurn(async () => judge(await surveyor.surveyInSlices(before.named), isGoingOn));
     const lookNow = () => judge(surveyor.survey(before.named), false);
-    return { before, opened, hook, ...watchCommand({ look, lookNow }, [...given.roots, ...gitFolders]) };
+    const mark = (taken: readonly TakenBack[]) => markTracked(taken, kept.environment);
+    const watched = watchCommand({ look, lookNow, mark }, [...given.roots, ...gitFolders]);
+    return { before, opened, hook, ...watched };
   };
   return (command: AllowedWrites = {}) => inTurn(() => begin(command));
 }
@@ -131,11 +125,12 @@ const MAX_WATCHED = 50;
 interface LookFunctions {
   look(isGoingOn: boolean): Promise<readonly TakenBack[]>;
   lookNow(): void;
+  mark(taken: readonly TakenBack[]): readonly TakenBack[];
 }
 
 /** Checks repeatedly while a command runs, and sooner after a change in the most important folders. */
 function watchCommand(
-  { look, lookNow }: LookFunctions,
+  { look, lookNow, mark }: LookFunctions,
   folders: readonly string[],
 ): Omit<Guard, "before" | "opened" | "hook"> {
   const taken: TakenBack[] = [];
@@ -177,10 +172,10 @@ function watchCommand(
     for (const watcher of watchers.splice(0)) watcher.close();
   };
   return {
-    look: async () => markTracked(await lookOnce(true)),
+    look: async () => mark(await lookOnce(true)),
     release: async () => {
       stop();
-      return markTracked(await lookOnce(false));
+      return mark(await lookOnce(false));
     },
     releaseNow: () => {
       stop();

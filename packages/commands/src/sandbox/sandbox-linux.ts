@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadBytes, tryRealPath } from "@burin/files/disk/disk-looks";
-import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
+import { isFolder, makeFolders } from "@burin/files/disk/own-files";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { findChild, readIdMap } from "../processes/process-table.ts";
 import { type Child, tryRun } from "../processes/run-process.ts";
@@ -118,7 +118,7 @@ export function createLinuxSandbox(
 const ACROSS_DISKS = { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" };
 
 /** A system may allow namespaces, but none inside others. */
-function createHookProbe(program: string, { space, environment = {} }: SandboxLimits, isRoot: boolean) {
+function createHookProbe(program: string, { space, environment }: SandboxLimits, isRoot: boolean) {
   const capabilities = buildCapabilityOptions(isRoot);
   const inner = [...buildHookWords({ bubblewrap: program, capabilities }, []), "true"];
   return async () =>
@@ -216,7 +216,7 @@ interface SandboxContext extends Pick<Guard, "before" | "opened"> {
 /** Builds the mounts: what the command sees of the disk, and what of it the command can write. */
 function buildMounts(
   command: SandboxedCommand,
-  { roots, home, hide = [], temporary, mode }: SandboxLimits,
+  { roots, home, hide = [], temporary, mode, environment }: SandboxLimits,
   { before, opened: settings, isRoot, hidden, caches, repositories, hasFilter, view }: SandboxContext,
 ): string[] {
   const { network, readOnly = [], writes = [], git = "in the roots" } = command;
@@ -226,7 +226,7 @@ function buildMounts(
     ? buildProtectedLayout(before, { roots: [...roots, ...opened], writes: [...writes, ...settings], git })
     : { pinned: [], readOnly: [] };
   const isClosed = (path: string) => isWithinAny(path, gitFolders) && opened.length === 0;
-  const trees = repositories.filter((one) => canWriteWorkTree(one, command, roots));
+  const trees = repositories.filter((one) => canWriteWorkTree(one, command, { roots, environment }));
   const writable = [...trees.map(({ top }) => top), ...roots];
   const layout = { ...all, pinned: all.pinned.filter((path) => !isClosed(path)) };
   const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
@@ -271,11 +271,11 @@ function buildMounts(
 function canWriteWorkTree(
   { top, folder }: EnclosingRepository,
   { writes = [], trees = [], gitSettings }: SandboxedCommand,
-  roots: readonly string[],
+  { roots, environment }: Pick<SandboxLimits, "roots" | "environment">,
 ): boolean {
   const isElsewhere = (path: string) => isWithin(path, top) && !isWithinAny(path, [...roots, folder]);
   const isMeant = trees.includes(top) || writes.some(isElsewhere);
-  return gitSettings !== undefined && isMeant && !mayStartPrograms(folder, gitSettings);
+  return gitSettings !== undefined && isMeant && !mayStartPrograms({ folder, environment }, gitSettings);
 }
 
 /**
@@ -291,13 +291,7 @@ function listHiddenParts(
   return [...(roots.includes(top) ? [] : [top]), folder].filter(isHidden);
 }
 
-function createToolCaches({
-  roots,
-  home,
-  hide = [],
-  environment = {},
-  temporary,
-}: SandboxLimits): ToolCaches {
+function createToolCaches({ roots, home, hide = [], environment, temporary }: SandboxLimits): ToolCaches {
   const { HOME: userHome, XDG_CACHE_HOME: cacheHome } = environment;
   const unseen = [home, ...hide, ...listListeningSockets(COVERED_FOLDERS)].map(
     (path) => tryRealPath(path) ?? path,

@@ -10,6 +10,7 @@ const limits = {
   roots: ['/Users/a/my "project"'],
   home: "/Users/a/.burin",
   temporary: "/private/tmp/t",
+  environment: {},
 } as const;
 
 describe("macProfile, which was not run on a Mac so far", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { resolveExisting } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { buildProtectedPatterns } from "@burin/shell-judge";
 import type { Sandbox, SandboxLimits } from "./sandbox.ts";
 import { createGuardFactory, UNGUARDED } from "./sandbox-guard.ts";

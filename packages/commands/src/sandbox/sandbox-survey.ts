@@ -6,9 +6,9 @@ import { tryLstat, tryReadEntries, tryReadLink, tryRealPath } from "@burin/files
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import {
   explainProtectedName,
+  isWrittenByGit,
   PROTECTED_IN_GIT,
   PROTECTED_IN_HOME,
-  WRITTEN_BY_GIT,
 } from "@burin/shell-judge";
 import { listNamedByRepository } from "./judge-repository.ts";
 import { type AllowedWrites, findProtectedPath, formatFileId, type ProtectedPath } from "./sandbox-place.ts";
@@ -33,18 +33,28 @@ const FOLDERS_AT_ONCE = 500;
 /** A folder that changed this shortly before it was read may change again without a new time stamp. */
 const DOUBTFUL_MS = 50;
 
+interface SurveyedPlace {
+  readonly roots: readonly string[];
+  readonly temporary: string;
+  /** Those outside the roots that belong to the project too. */
+  readonly gitFolders?: readonly string[];
+  /** The user's, which says where git and its settings are. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
 /** Finds protected paths in the roots. Folders that have not changed are not read again. */
 export class Surveyor {
   readonly #roots: readonly string[];
   readonly #temporary: string;
   readonly #gitFolders: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
   #known = new Map<string, Folder>();
 
-  /** `gitFolders`: those outside the roots that belong to the project too. */
-  constructor(roots: readonly string[], temporary: string, gitFolders: readonly string[] = []) {
+  constructor({ roots, temporary, gitFolders = [], environment }: SurveyedPlace) {
     this.#roots = roots.filter((root) => !roots.some((one) => one !== root && isWithin(root, one)));
     this.#temporary = temporary;
     this.#gitFolders = gitFolders;
+    this.#environment = environment;
   }
 
   /** Looks at everything, however much it is. `alsoNamed`: paths that config files named before. */
@@ -64,7 +74,11 @@ export class Surveyor {
 
   /** Yields after each slice. */
   *steps(alsoNamed: Iterable<string>): Generator<void, Survey> {
-    const notes = { places: new Map<string, ProtectedPath>(), named: new Set<string>(alsoNamed) };
+    const notes = {
+      places: new Map<string, ProtectedPath>(),
+      named: new Set<string>(alsoNamed),
+      environment: this.#environment,
+    };
     const folders = new Map<string, Folder>();
     for (const root of this.#roots) yield* this.#walk(root, folders, notes);
     for (const folder of this.#gitFolders) noteRepository(folder, notes);
@@ -140,10 +154,11 @@ function listPackageFolders(path: string, folders: readonly string[]): readonly 
 interface Notes {
   readonly places: Map<string, ProtectedPath>;
   readonly named: Set<string>;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 function noteProtectedPaths(path: string, { stats, found, isBare }: Folder, notes: Notes): void {
-  const { places, named } = notes;
+  const { places, named, environment } = notes;
   const id = formatFileId(stats);
   for (const { name, part } of found) {
     const place = findProtectedPath(join(path, name), id, part === "way out" ? part : "name");
@@ -154,15 +169,15 @@ function noteProtectedPaths(path: string, { stats, found, isBare }: Folder, note
       noteRepository(place.path, notes);
     } else {
       places.set(place.key, { ...place, part: "git link" });
-      for (const one of listNamedByRepository(path, place.path)) named.add(one);
+      for (const one of listNamedByRepository(path, place.path, environment)) named.add(one);
     }
   }
   if (isBare) noteRepository(path, notes);
 }
 
-function noteRepository(folder: string, { places, named }: Notes): void {
+function noteRepository(folder: string, { places, named, environment }: Notes): void {
   for (const place of findGitFolderPaths(folder)) places.set(place.key, place);
-  for (const one of listNamedByRepository(dirname(folder), folder)) named.add(one);
+  for (const one of listNamedByRepository(dirname(folder), folder, environment)) named.add(one);
 }
 
 function noteNamed(path: string, places: Map<string, ProtectedPath>): void {
@@ -214,7 +229,7 @@ function findUnknownInGit(folder: string, folderId: string): ProtectedPath[] {
   const unknown = names.filter((name) => {
     if (PROTECTED_IN_GIT.includes(name)) return false;
     // Disks that leave case aside find it by the protected name too.
-    return PROTECTED_IN_GIT.includes(name.toLowerCase()) || !WRITTEN_BY_GIT.test(name);
+    return PROTECTED_IN_GIT.includes(name.toLowerCase()) || !isWrittenByGit(name);
   });
   return unknown.flatMap((name) => findProtectedPath(join(folder, name), folderId, "in git") ?? []);
 }

@@ -20,6 +20,8 @@ import { findMembers } from "../processes/process-tree.ts";
 import { findProgram } from "../processes/shell-program.ts";
 import { createLinuxSandbox } from "./sandbox-linux.ts";
 
+const environment = { PATH: process.env.PATH };
+
 let room: SandboxFixture;
 let base: string;
 let root: string;
@@ -51,6 +53,7 @@ async function runAsNobody(
     roots: [root],
     home,
     temporary: join(base, "temporary"),
+    environment,
   };
   const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits, false);
   const plan = await sandbox.plan({ argv: ["/bin/sh", "-c", command], cwd: root, network: false });
@@ -216,7 +219,8 @@ if (process.platform === "linux") {
     });
 
     it("P53 a root that holds everything uncovers nothing: other processes, sockets, temporary files", async () => {
-      const limits = { mode: "read-only", roots: ["/"], home, temporary: join(base, "temporary") } as const;
+      const places = { roots: ["/"], home, temporary: join(base, "temporary") };
+      const limits = { mode: "read-only", ...places, environment } as const;
       const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits);
       writeFileSync(join(base, "visible"), "");
       const look = `ls -d /proc/[0-9]*; ls ${base}; touch /etc/burin-canary`;
@@ -284,7 +288,7 @@ if (process.platform === "linux") {
       const temporary = join(base, "temporary");
       mkdirSync(temporary);
       symlinkSync("no/such/folder", join(temporary, "calls"));
-      const limits = { mode: "workspace-write", roots: [root], home, temporary } as const;
+      const limits = { mode: "workspace-write", roots: [root], home, temporary, environment } as const;
       const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", limits);
       await expect(sandbox.plan({ argv: ["true"], cwd: root, network: false })).rejects.toThrow();
       writeFileSync(join(root, ".npmrc"), "of the user");

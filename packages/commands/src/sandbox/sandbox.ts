@@ -20,8 +20,8 @@ export interface SandboxLimits {
    * use. Nothing else outside the roots is visible.
    */
   readonly reading?: Readonly<Record<string, string | undefined>>;
-  /** The user's, which says where programs keep their caches. */
-  readonly environment?: NodeJS.ProcessEnv;
+  /** The user's, which says where programs are, and where they keep their settings and caches. */
+  readonly environment: NodeJS.ProcessEnv;
   /** This session's folder for the temporary files of commands. */
   readonly temporary: string;
   /** Resolves to what the commands of a session share; to null where the system does not allow it. */

@@ -134,6 +134,7 @@ describe("the space of a session", requirePrograms("bwrap", "python3", "curl"), 
     const sandbox = createLinuxSandbox(findProgram("bwrap") ?? "", {
       ...limits,
       temporary: join(room.base, "apart"),
+      environment: { PATH: process.env.PATH },
     });
     const run = async (line: string) => {
       const argv = ["/bin/bash", "-c", line] as const;

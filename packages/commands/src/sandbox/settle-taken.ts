@@ -1,8 +1,7 @@
 import { dirname, relative } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { tryLstat } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
-import { findWorkTreeTop } from "@burin/files/ignore/git-excludes";
+import { findWorkTreeTop, tryLstat } from "@burin/files/disk/disk-looks";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { buildReadOnlyEnvironment, runGit } from "../git/git-programs.ts";
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
@@ -28,17 +27,22 @@ export function restoreTaken(taken: readonly TakenBack[], home: string): readonl
 }
 
 /** Hides the removal of tracked files from git: git neither shows it nor commits it. */
-export function hideFromGit(taken: readonly TakenBack[]): void {
+export function hideFromGit(taken: readonly TakenBack[], environment: NodeJS.ProcessEnv): void {
   for (const { path, kept } of taken) {
     const top = kept === null ? null : findWorkTreeTop(dirname(path));
     if (top === null || tryLstat(path) !== null) continue;
-    const tracked = runGitWithInput(top, ["ls-files", "-z", "--", relative(top, path)]);
-    if (tracked !== "") runGitWithInput(top, ["update-index", "--skip-worktree", "-z", "--stdin"], tracked);
+    const git = { top, environment };
+    const tracked = runGitWithInput(git, ["ls-files", "-z", "--", relative(top, path)]);
+    if (tracked !== "") runGitWithInput(git, ["update-index", "--skip-worktree", "-z", "--stdin"], tracked);
   }
 }
 
-function runGitWithInput(cwd: string, words: readonly string[], input?: string): string {
-  const { PATH, HOME = "/" } = process.env;
+function runGitWithInput(
+  { top: cwd, environment }: { readonly top: string; readonly environment: NodeJS.ProcessEnv },
+  words: readonly string[],
+  input?: string,
+): string {
+  const { PATH, HOME = "/" } = environment;
   const env = { ...buildReadOnlyEnvironment({ isSandboxed: false }), PATH: buildHelperPath(PATH), HOME };
   const asking = { git: findHelper("git", PATH), cwd, env, ...(input === undefined ? {} : { input }) };
   return runGit(words, asking).output.toString();

@@ -12,8 +12,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
-import { randomName } from "@burin/files/disk/random-name";
+import { makeFolders, randomName } from "@burin/files/disk/own-files";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { FOLDER_FLAGS, HAS_DESCRIPTOR_PATHS, isWithinAny } from "@burin/files/paths/paths";
 import type { TakenBack } from "../processes/limited-program.ts";

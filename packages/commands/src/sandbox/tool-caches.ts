@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryRealPath } from "@burin/files/disk/disk-looks";
-import { isFolder, makeFolders } from "@burin/files/disk/make-folders";
+import { isFolder, makeFolders } from "@burin/files/disk/own-files";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 
 /** In the session's private /tmp, so that the user's own tools never run what a command has cached. */

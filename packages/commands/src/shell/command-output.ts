@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { countNewlines } from "@burin/contract/text/count-newlines";
 import { describeError } from "@burin/contract/text/error-message";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 
 /** What a command has written so far, however long. */
 export interface OutputSnapshot {

@@ -66,7 +66,10 @@ function describeLimits(
   if (exception === "unlimited") return "It asks to run WITHOUT the sandbox, with your full permissions.";
   const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
   if (exception === "network" && network?.isWhole) {
-    return `It ${writes}, and asks for the whole network of this machine, because it cannot use a proxy. It then reaches services on this machine, but not servers that other commands have started.`;
+    return [
+      `It ${writes}, and asks for the whole network of this machine, because it cannot use a proxy.`,
+      "It then reaches services on this machine, but not servers that other commands have started.",
+    ].join(" ");
   }
   if (network !== undefined && network.hosts.length > 0) {
     const hosts = network.hosts.map((host) => (/:\d+$/.test(host) ? `${host} (in your own network)` : host));

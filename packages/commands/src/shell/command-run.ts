@@ -28,6 +28,8 @@ export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   readonly outputFile: (id: string) => string;
   /** Burin's own folder. */
   readonly home: string;
+  /** The user's. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly roots: readonly string[];
   /** What the command sees as `/tmp`; null if it sees the real one. */
   readonly temporary: string | null;
@@ -44,7 +46,10 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home" | "cwd" | "roots" | "temporary">;
+  readonly #plan: Pick<
+    RunPlan,
+    "sandbox" | "terminal" | "egress" | "home" | "cwd" | "roots" | "temporary" | "environment"
+  >;
   readonly #process: SupervisedProcess;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
@@ -60,12 +65,12 @@ export class CommandRun implements RunningCommand {
   /** Rejects when the program cannot be started. */
   static async start(
     supervisor: Supervisor,
-    { pipe, outputFile, egress, home, roots, temporary, isSecretIn, ...request }: RunPlan,
+    { pipe, outputFile, egress, home, roots, temporary, environment, isSecretIn, ...request }: RunPlan,
   ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      const own = { home, roots, temporary, isSecretIn };
+      const own = { home, roots, temporary, environment, isSecretIn };
       const plan = { ...request, ...own, pipe, outputFile, egress: egress ?? null };
       return new CommandRun(started, plan);
     } catch (error) {
@@ -102,7 +107,7 @@ export class CommandRun implements RunningCommand {
    */
   async settleTaken(taken: readonly TakenBack[], isKept: boolean): Promise<void> {
     const left = new Set(isKept ? restoreTaken(taken, this.#plan.home) : taken);
-    hideFromGit([...left]);
+    hideFromGit([...left], this.#plan.environment);
     for (const one of taken) if (!left.has(one)) this.#settled.add(one.kept ?? one.path);
   }
 

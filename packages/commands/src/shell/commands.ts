@@ -67,13 +67,13 @@ export function openCommands(given: CommandsOptions) {
 }
 
 /** Ends the processes that a killed Burin has left running; resolves to their number. */
-export async function endLeftCommands(home: string): Promise<number> {
+export async function endLeftCommands(home: string, environment: NodeJS.ProcessEnv): Promise<number> {
   if (tryReadEntries(join(home, "running")).length === 0) return 0;
-  const [{ endLeftovers }, { checkCrashedGuard }] = await Promise.all([
+  const [{ endLeftovers }, { createGuardCheck }] = await Promise.all([
     import("../processes/process-ledger.ts"),
     import("../sandbox/guard-notes.ts"),
   ]);
-  return endLeftovers(home, checkCrashedGuard);
+  return endLeftovers(home, createGuardCheck(environment));
 }
 
 type WriteLedger = Awaited<ReturnType<typeof openWriteLedger>>;

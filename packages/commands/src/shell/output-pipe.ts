@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 
 /** Both ends of one pipe. The receiver closes both. */
 export interface OutputPipe {

@@ -98,11 +98,15 @@ const BELL = String.fromCharCode(0x07);
 const formatCharacter = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
 const formatRange = (from: number, to: number) => `${formatCharacter(from)}-${formatCharacter(to)}`;
 
+/** The one-byte forms of what starts and ends a string for the terminal. */
+const STRING_STARTS = [0x90, 0x98, 0x9d, 0x9e, 0x9f].map(formatCharacter).join("");
+const STRING_END = formatCharacter(0x9c);
+
 /** Matches control sequences (colors, cursor), strings for the terminal (titles, links), and short escapes. */
 const ESCAPES = new RegExp(
   [
     `(?:${ESC}\\[|${formatCharacter(0x9b)})[0-?]*[ -/]*[@-~]`,
-    `(?:${ESC}[\\]PX^_]|[${[0x90, 0x98, 0x9d, 0x9e, 0x9f].map(formatCharacter).join("")}])[^${BELL}${ESC}${formatCharacter(0x9c)}]*(?:${BELL}|${ESC}\\\\|${formatCharacter(0x9c)}|$)`,
+    `(?:${ESC}[\\]PX^_]|[${STRING_STARTS}])[^${BELL}${ESC}${STRING_END}]*(?:${BELL}|${ESC}\\\\|${STRING_END}|$)`,
     `${ESC}[ -/]*[0-~]`,
   ].join("|"),
   "g",

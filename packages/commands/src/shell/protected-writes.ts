@@ -12,6 +12,7 @@ import {
 import {
   changesSettings,
   findSettingsFile,
+  type GitPlace,
   isUnpredictable,
   listPathLimits,
   listWritten,
@@ -25,9 +26,13 @@ import { Surveyor } from "../sandbox/sandbox-survey.ts";
 import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
 import { findNames } from "./found-names.ts";
 
-interface ProtectedGround {
+/** The folders that are looked at, and the environment of the user whose git works there. */
+interface Surveyed {
   readonly roots: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
+}
+
+interface ProtectedGround extends Surveyed {
   readonly sandbox: Pick<Sandbox, "canConfineHook">;
 }
 
@@ -41,6 +46,7 @@ export async function findProtectedWrites(
 ): Promise<readonly ProtectedWrite[]> {
   const { command, directory, exception } = request;
   const [root = "/"] = roots;
+  const surveyed = { roots, environment };
   const {
     paths,
     removed,
@@ -57,27 +63,27 @@ export async function findProtectedWrites(
   for (const path of paths) noteProtected(join(root, path), explainProtected(join(root, path), root));
   const folders = new Set(removed.map((path) => join(root, path)));
   for (const { folder, words } of git) {
-    const place = join(root, folder);
+    const place = { folder: join(root, folder), environment };
     if (exception !== "unlimited") await assertSettingsOpen({ place, words, own }, request, sandbox);
     for (const { path, why } of findGitWrites(place, words, root)) noteProtected(path, why);
-    for (const path of listRemovedByGit(words)) folders.add(resolve(place, path));
-    for (const path of findWritesElsewhere({ place, words, command }, roots, repositories))
+    for (const path of listRemovedByGit(words)) folders.add(resolve(place.folder, path));
+    for (const path of findWritesElsewhere({ ...place, words, command }, roots, repositories))
       found.set(
         path,
         roots.some((one) => isWithin(one, path)) ? "git may change any file of it" : OUTSIDE_PROJECT,
       );
   }
-  for (const folder of folders) noteProtected(folder, await explainProtectedInside(folder, roots));
-  for (const one of await findNamedOnDisk(onDisk, roots, environment)) noteProtected(one.path, one.why);
+  for (const folder of folders) noteProtected(folder, await explainProtectedInside(folder, surveyed));
+  for (const one of await findNamedOnDisk(onDisk, surveyed)) noteProtected(one.path, one.why);
   for (const folder of changed)
-    for (const path of await listUnwritablePaths(join(root, folder), roots))
+    for (const path of await listUnwritablePaths(join(root, folder), surveyed))
       noteProtected(path, "its mode or owner changes");
   return [...found].map(([path, why]) => ({ path, why }));
 }
 
 /** Throws if git could do all but note in its configuration what belongs to it. */
 async function assertSettingsOpen(
-  { place, words, own }: { place: string; words: readonly string[]; own: readonly string[] },
+  { place, words, own }: { place: GitPlace; words: readonly string[]; own: readonly string[] },
   { command, terminal = false }: Pick<CommandRequest, "command" | "terminal">,
   sandbox: Pick<Sandbox, "canConfineHook">,
 ): Promise<void> {
@@ -88,7 +94,7 @@ async function assertSettingsOpen(
   const why =
     line === null
       ? "other programs run in the same command"
-      : explainShutSettings(dirname(settings), line, canConfine);
+      : explainShutSettings({ ...place, folder: dirname(settings) }, line, canConfine);
   if (why === null) return;
   const [subcommand] = words;
   const exception = 'call again with "sandbox_exception": "unlimited": the user is asked';
@@ -103,28 +109,29 @@ async function assertSettingsOpen(
 /** Finds the protected files under names that a pattern matches, or that find or another command gives. */
 async function findNamedOnDisk(
   found: readonly FoundWrite[],
-  roots: readonly string[],
-  environment: NodeJS.ProcessEnv,
+  surveyed: Surveyed,
 ): Promise<readonly ProtectedWrite[]> {
-  const [root = "/"] = roots;
+  const { environment } = surveyed;
+  const [root = "/"] = surveyed.roots;
   const named = new Map<string, string>();
   for (const { folder, source, isWhole } of found) {
     // Sorts a folder before its content, and drops the content: the folder stands for it.
     for (const path of [...findNames(source, { folder: join(root, folder), environment })].sort()) {
       if (isWithinAny(path, [...named.keys()])) continue;
-      const why = isWhole ? await explainProtectedInside(path, roots) : explainProtected(path, root);
+      const why = isWhole ? await explainProtectedInside(path, surveyed) : explainProtected(path, root);
       if (why !== null) named.set(path, why);
     }
   }
   return [...named].map(([path, why]) => ({ path, why }));
 }
 
-function findGitWrites(place: string, words: readonly string[], root: string): readonly ProtectedWrite[] {
+function findGitWrites(place: GitPlace, words: readonly string[], root: string): readonly ProtectedWrite[] {
+  const { folder } = place;
   const written = listWritten(place, words, (one) => explainProtected(one, root) !== null);
   const settings = listChangedSettings(words).every(isHarmlessKey) ? null : findSettingsFile(place);
   return [
     ...written.map((path) => ({ path, why: explainProtected(path, root) ?? "" })),
-    ...listRemovedByGit(words).flatMap((path) => findWorkTreeWrites(resolve(place, path))),
+    ...listRemovedByGit(words).flatMap((path) => findWorkTreeWrites(resolve(folder, path))),
     ...(settings === null ? [] : [{ path: settings, why: "git can run programs that its settings name" }]),
   ];
 }
@@ -140,8 +147,7 @@ function findWorkTreeWrites(path: string): readonly ProtectedWrite[] {
 const OUTSIDE_PROJECT = "it is outside the project, in the same repository";
 const MAX_NAMED = 5;
 
-interface GitCommand {
-  readonly place: string;
+interface GitCommand extends GitPlace {
   readonly words: readonly string[];
   /** The whole command line. */
   readonly command: string;
@@ -152,24 +158,30 @@ interface GitCommand {
  * inside the roots.
  */
 function findWritesElsewhere(
-  { place, words, command }: GitCommand,
+  git: GitCommand,
   roots: readonly string[],
   repositories: readonly EnclosingRepository[],
 ): readonly string[] {
-  const around = repositories.find(({ top }) => isWithin(place, top) && !isWithinAny(top, roots));
+  const { folder, environment, words, command } = git;
+  const around = repositories.find(({ top }) => isWithin(folder, top) && !isWithinAny(top, roots));
   if (around === undefined) return [];
-  const limits = listPathLimits(place, words);
+  const limits = listPathLimits(git, words);
   const mayReach = limits.length === 0 || !limits.every((path) => isWithinAny(path, roots));
-  const found = mayReach ? listWritten(place, words, (path) => !isWithinAny(path, roots)) : [];
+  const found = mayReach ? listWritten(git, words, (path) => !isWithinAny(path, roots)) : [];
   const line = readGitLine(command);
   if (found.length === 0 && !isUnpredictable(words)) return [];
-  if (line !== null && !mayStartPrograms(around.folder, line)) return found.length > 0 ? found : [around.top];
+  if (line !== null && !mayStartPrograms({ folder: around.folder, environment }, line))
+    return found.length > 0 ? found : [around.top];
   const names = found.slice(0, MAX_NAMED).map((path) => relative(around.top, path));
   const what =
     found.length === 0 ? "may change files" : `changes ${found.length} files (${names.join(", ")})`;
   throw new WorkspaceError(
     "permission_denied",
-    `Nothing was run: git ${words[0]} ${what} of the repository ${around.top} that are outside ${roots.join(", ")}, and a command can write only there. Call again with "sandbox_exception": "unlimited", or start Burin in ${around.top}.`,
+    [
+      `Nothing was run: git ${words[0]} ${what} of the repository ${around.top}`,
+      `that are outside ${roots.join(", ")}, and a command can write only there.`,
+      `Call again with "sandbox_exception": "unlimited", or start Burin in ${around.top}.`,
+    ].join(" "),
   );
 }
 
@@ -216,23 +228,28 @@ function explainProtected(path: string, root: string): string | null {
 }
 
 /** Returns why a folder cannot be removed without a question: the first protected thing in it. */
-async function explainProtectedInside(folder: string, roots: readonly string[]): Promise<string | null> {
+async function explainProtectedInside(folder: string, surveyed: Surveyed): Promise<string | null> {
+  const { roots } = surveyed;
   if (!isAbsolute(folder) || !isWithinAny(folder, roots)) return null;
   const stats = tryLstat(folder);
   if (stats === null) return null;
   const own = explainProtectedFile(relative(roots.find((root) => isWithin(folder, root)) ?? "/", folder));
   if (own !== null || !stats.isDirectory()) return own;
-  const [first] = (await surveyFolder(folder, roots)).filter(({ part }) => part !== "way out");
+  const [first] = (await surveyFolder(folder, surveyed)).filter(({ part }) => part !== "way out");
   return first === undefined ? null : `it holds ${relative(folder, first.path)}`;
 }
 
 /** Returns the files and folders in it that commands cannot change otherwise. */
-async function listUnwritablePaths(folder: string, roots: readonly string[]): Promise<readonly string[]> {
-  const places = await surveyFolder(folder, roots);
+async function listUnwritablePaths(folder: string, surveyed: Surveyed): Promise<readonly string[]> {
+  const places = await surveyFolder(folder, surveyed);
   return places.flatMap(({ path, part }) => (part === "git folder" || part === "way out" ? [] : [path]));
 }
 
-async function surveyFolder(folder: string, roots: readonly string[]): Promise<readonly ProtectedPath[]> {
+async function surveyFolder(
+  folder: string,
+  { roots, environment }: Surveyed,
+): Promise<readonly ProtectedPath[]> {
   if (!isWithinAny(folder, roots) || tryLstat(folder)?.isDirectory() !== true) return [];
-  return [...(await new Surveyor([folder], folder).surveyInSlices()).places.values()];
+  const surveyor = new Surveyor({ roots: [folder], temporary: folder, environment });
+  return [...(await surveyor.surveyInSlices()).places.values()];
 }

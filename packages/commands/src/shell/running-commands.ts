@@ -2,7 +2,7 @@ import { rmSync, statSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
 import { ALLOWED_GIT_ENVIRONMENT, buildReadOnlyEnvironment } from "../git/git-programs.ts";
 import { runAtExit } from "../processes/at-exit.ts";
@@ -21,7 +21,7 @@ import {
 } from "../processes/server-processes.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
-import { checkCrashedGuard } from "../sandbox/guard-notes.ts";
+import { createGuardCheck } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { SessionSpace } from "../sandbox/session-space.ts";
@@ -94,7 +94,7 @@ export class RunningCommands {
       return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
     this.#cleanedAt = performance.now();
-    this.#cleaned = endLeftovers(this.#options.home, checkCrashedGuard);
+    this.#cleaned = endLeftovers(this.#options.home, createGuardCheck(this.#options.environment));
     return this.#cleaned;
   }
 
@@ -158,7 +158,8 @@ export class RunningCommands {
   }
 
   async start(request: CommandRequest): Promise<CommandRun> {
-    assertDirectory(request.directory, this.#options.roots);
+    const { home, roots, environment } = this.#options;
+    assertDirectory(request.directory, roots);
     void this.endLeftoversOnce();
     const { pipes, folder } = this.#openSession();
     const number = ++this.#count;
@@ -175,9 +176,7 @@ export class RunningCommands {
     const run = await CommandRun.start(this.#supervisor, {
       ...shell,
       env: { ...shell.env, ...egress?.env, ...this.#buildReadingEnvironment(request, sandbox !== null) },
-      egress,
-      ...{ pipe, terminal },
-      ...{ home: this.#options.home, roots: this.#options.roots },
+      ...{ egress, pipe, terminal, home, roots, environment },
       temporary: sandbox === null || process.platform !== "linux" ? null : join(folder, "tmp"),
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,

@@ -232,7 +232,7 @@ const SECTIONS = {
     network: either(
       flag("Whether commands can use the whole network of this machine."),
       either(HOSTS, HOST_LISTS),
-      "Which hosts commands reach: a list of names such as *.example.org, false for none unasked, true for the whole network. A host that may be reached may also be uploaded to.",
+      "Which hosts commands reach, and can send files to: names such as *.example.org, false for none unasked, true for the whole network.",
     ),
     hide: textList("Folders that commands do not see, by absolute paths; the project stays visible."),
     discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),

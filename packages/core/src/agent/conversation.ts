@@ -33,7 +33,7 @@ export function toPromptParts({ text, media = [] }: Prompt): PartListUnion {
 
 /** Converts the bytes of an image or a PDF to parts for a prompt; null for others. Throws if they are damaged. */
 export async function readMediaParts(bytes: Uint8Array): Promise<Part[] | null> {
-  const { prepareMedia } = await import("@burin/files/workspace/shown-media");
+  const { prepareMedia } = await import("@burin/files/workspace/media-kind");
   const shown = await prepareMedia(Buffer.from(bytes));
   if (shown === null) return null;
   const { mimeType } = shown;

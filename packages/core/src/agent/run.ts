@@ -162,7 +162,12 @@ export class LoopGuard {
     }
     if (failure.count < CORRECTED_AT) return call;
     const times = `This exact call of ${call.name} has now failed ${failure.count} times, and nothing was done in between that could change that.`;
-    const advice = `Repeating it cannot help. Do something else: look at the present state (read the file, list the folder), use other arguments or another tool, or say what is missing and end your turn.${failure.count === ENDED_AT - 1 ? " Once more, and the run is ended." : ""}`;
+    const advice = [
+      "Repeating it cannot help. Do something else: look at the present state",
+      "(read the file, list the folder), use other arguments or another tool,",
+      "or say what is missing and end your turn.",
+      ...(failure.count === ENDED_AT - 1 ? ["Once more, and the run is ended."] : []),
+    ].join(" ");
     const error = call.status === "success" ? "" : call.error.message;
     return { ...call, llmContent: `${times} ${advice}\nThe error was: ${error}` };
   }
@@ -178,7 +183,10 @@ export class LoopGuard {
     if (count >= POINTLESS_END) {
       this.verdict = `The model made the same call of ${call.name} ${count} times, with the same answer each time.`;
     }
-    const note = `This is the same call with the same answer for the ${count}th time in a row. The answer above will not change: use it, do something else, or end your turn.`;
+    const note = [
+      `This is the same call with the same answer for the ${count}th time in a row.`,
+      "The answer above will not change: use it, do something else, or end your turn.",
+    ].join(" ");
     return { ...call, llmContent: [call.llmContent, note].flat() };
   }
 }

@@ -63,7 +63,8 @@ async function checkSandbox({
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
   const { canShareSpace, probeSandbox } = await import("@burin/commands/sandbox/sandbox-probe");
   const home = resolveBurinHome(environment);
-  const state = await probeSandbox({ mode, roots: [root], home, temporary: tmpdir() }, environment);
+  const limits = { mode, roots: [root], home, temporary: tmpdir(), environment };
+  const state = await probeSandbox(limits, environment);
   if (state.sandbox === null) return { works: false, reason: state.reason };
   return { works: true, isShared: await canShareSpace(environment) };
 }

@@ -14,8 +14,11 @@ const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const WIDTHS: readonly GrantWidth[] = ["exact", "wide", "all"];
 const FOLLOWERS: readonly PlanExecutionMode[] = ["default", "auto-edit"];
 
-const DECISIONS =
-  '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
+const DECISIONS = [
+  '{"outcome":"once"},',
+  '{"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers)',
+  'or {"outcome":"cancel","reason":"..."}',
+].join(" ");
 const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
   exec: ` ("once" may have "network": true or false where the command needs it), {"outcome":"edited","content":"another command"}, which is judged again`,
   edit: `, {"outcome":"edited","content":"..."} (with a "reason" for the model)`,

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { Decision, Question } from "@burin/contract/tools";
-import type { SeenFile } from "@burin/files/workspace/read-record";
+import type { SeenFile } from "@burin/files/workspace/node-workspace";
 import { isCutOff } from "../agent/run.ts";
 import { createLogState, readLog } from "./log/read-log.ts";
 import { ParkedQuestions } from "./parked-questions.ts";

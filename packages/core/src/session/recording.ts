@@ -3,7 +3,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import { describeError } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
-import type { ReadMemory, SeenFile } from "@burin/files/workspace/read-record";
+import type { ReadMemory, SeenFile } from "@burin/files/workspace/node-workspace";
 import type { EventLog, LogLocation } from "./log/event-log.ts";
 import type { LogRecord } from "./log/record-line.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
@@ -129,7 +129,10 @@ export class Recording {
     const where = this.#place.keep === undefined ? ` in ${this.#place.home}` : "";
     return new WorkspaceError(
       "not_recorded",
-      `The log of this session cannot be written${where} (${describeError(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
+      [
+        `The log of this session cannot be written${where} (${describeError(error)}),`,
+        "and Burin makes no unrecorded changes. Fix this, or start with --no-session.",
+      ].join(" "),
     );
   }
 

@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { readLog } from "./log/read-log.ts";
 import { formatRecordLine } from "./log/record-line.ts";
 import { SessionError, toSessionError } from "./log/session-error.ts";

@@ -130,6 +130,9 @@ function describeUnsettled({ last, hasBegun }: OpenCall, kind: ToolKind | undefi
     const message = `${name} was cut off, and its result is not known. It changes nothing, so call it again if it is still needed.`;
     return { type: "interrupted", message };
   }
-  const message = `${name} may have run: the session ended while it was running, and it is not known how far it came. It was not repeated. Look at what it was to change before you go on.`;
+  const message = [
+    `${name} may have run: the session ended while it was running, and it is not known how far it came.`,
+    "It was not repeated. Look at what it was to change before you go on.",
+  ].join(" ");
   return { type: "may_have_run", message };
 }

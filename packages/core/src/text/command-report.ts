@@ -139,9 +139,18 @@ export function describeTakenBack(taken: readonly TakenBack[]): string[] {
   const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
   const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MAX_PROCESSES);
   const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
-  const restore = `Git tracks what it put there, and was told to leave it out (skip-worktree). To restore it, call \`git checkout --ignore-skip-worktree-bits HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
+  const restore = [
+    "Git tracks what it put there, and was told to leave it out (skip-worktree).",
+    `To restore it, call \`git checkout --ignore-skip-worktree-bits HEAD -- ${names}\``,
+    'with "sandbox_exception": "unlimited".',
+  ].join(" ");
   return [
-    `Moved out of the project, because sandboxed commands may not create files that run code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+    [
+      "Moved out of the project, because sandboxed commands may not create files that run code later:",
+      `${shown.join(", ")}${more}.`,
+      "If the task needs it, write it with a file tool,",
+      'or call again with "sandbox_exception": "unlimited": the user is asked.',
+    ].join(" "),
     ...(committed.length === 0 ? [] : [restore]),
   ];
 }

@@ -38,12 +38,23 @@ export function describeEditFailure({ match, expected, isOutdated }: FailedMatch
 
 function describeOmission(placeholder: string): string {
   return placeholder.startsWith("```")
-    ? "Failed to edit, new_string is one code fence, which may be meant or not. Nothing was written. Leave the fence out, or put a line next to it that stays into both strings."
-    : `Failed to edit, new_string has "${placeholder}" in place of lines of old_string: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.`;
+    ? [
+        "Failed to edit, new_string is one code fence, which may be meant or not. Nothing was written.",
+        "Leave the fence out, or put a line next to it that stays into both strings.",
+      ].join(" ")
+    : [
+        `Failed to edit, new_string has "${placeholder}" in place of lines of old_string:`,
+        "they would be deleted. Nothing was written.",
+        "Write the lines out in new_string, or leave them out of both strings.",
+      ].join(" ");
 }
 
 function describeDoubledLine(line: string): string {
-  return `Failed to edit, new_string adds what is already next to old_string in the file, so that it would be there twice: ${formatLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that into old_string too.`;
+  return [
+    "Failed to edit, new_string adds what is already next to old_string in the file,",
+    `so that it would be there twice: ${formatLine(line)}. Nothing was written.`,
+    "If the change is done already, go on; otherwise put that into old_string too.",
+  ].join(" ");
 }
 
 function describeStrayEscape(sign: string): string {
@@ -59,7 +70,11 @@ function describeWrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, 
   const places = lines.length > 0 ? ` (lines ${lines.join(", ")}${found > lines.length ? ", ..." : ""})` : "";
   const head = `Failed to edit, expected ${expected} occurrences but found ${found}${places}.`;
   if (found < expected) return `${head} Set "expected_replacements" to ${found}, or correct old_string.`;
-  return `${head} Nothing was written. Put more of the surrounding lines into old_string so that it means one place, or set "expected_replacements" to ${found} to change them all.`;
+  return [
+    `${head} Nothing was written.`,
+    "Put more of the surrounding lines into old_string so that it means one place,",
+    `or set "expected_replacements" to ${found} to change them all.`,
+  ].join(" ");
 }
 
 function describeNoOccurrence(match: Extract<EditMatch, { status: "none" }>): string {

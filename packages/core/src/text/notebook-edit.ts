@@ -1,5 +1,5 @@
 import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "@burin/edit-match";
-import { readNotebook } from "@burin/files/parsing/notebook";
+import { readNotebook } from "@burin/files/parsing/documents";
 import { getNodeValue, type Node, parseTree } from "jsonc-parser";
 
 /** Separates the sources of two cells. No source contains it, so no match can span two cells. */

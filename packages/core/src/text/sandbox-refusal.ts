@@ -15,14 +15,23 @@ export interface RefusalCase {
 
 type Kind = "cache" | "write" | "network" | "socket" | "right";
 
+/** Folders in the home folder in which programs keep what they can make again. */
+const CACHE = String.raw`/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local/share/pnpm)/`;
+
 /** What programs print when the sandbox refuses them something. The first matching row counts. */
 export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: string, programs: string])[] =
   [
     [
       "cache",
-      /\/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local\/share\/pnpm)\/[^\n]*(?:Read-only file system|\bEROFS\b)|\bEROFS\b[^\n]*\/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local\/share\/pnpm)\//,
+      new RegExp(String.raw`${CACHE}[^\n]*(?:Read-only file system|\bEROFS\b)`),
       "touch: cannot touch '/home/a/.cache/lint/state': Read-only file system",
       "any program that caches in the home folder",
+    ],
+    [
+      "cache",
+      new RegExp(String.raw`\bEROFS\b[^\n]*${CACHE}`),
+      "Error: EROFS: read-only file system, mkdir '/home/a/.npm/_cacache'",
+      "Node: npm, yarn, pnpm",
     ],
     [
       "write",
@@ -32,9 +41,40 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
     ],
     [
       "network",
-      /Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Temporary failure in name resolution|Could not resolve (?:host|proxy)|Name or service not known|getaddrinfo ENOTFOUND|unable to resolve host address|dial tcp: lookup|failed to lookup address/i,
+      /Network is unreachable|\bENETUNREACH\b/i,
+      "connect: Network is unreachable",
+      "any program that knows the address",
+    ],
+    [
+      "network",
+      /Could not resolve (?:host|proxy)/i,
       "curl: (6) Could not resolve host: example.com",
-      "any program",
+      "curl, git",
+    ],
+    [
+      "network",
+      /\bEAI_AGAIN\b|getaddrinfo ENOTFOUND/i,
+      "Error: getaddrinfo EAI_AGAIN packages.example.org",
+      "Node: npm, yarn, pnpm",
+    ],
+    [
+      "network",
+      /Temporary failure in name resolution|Name or service not known/i,
+      "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+      "the C library: Python, ssh, ping",
+    ],
+    [
+      "network",
+      /unable to resolve host address/i,
+      "wget: unable to resolve host address 'example.com'",
+      "wget",
+    ],
+    ["network", /dial tcp: lookup/i, "dial tcp: lookup example.com: no such host", "Go"],
+    [
+      "network",
+      /failed to lookup address/i,
+      "dns error: failed to lookup address information",
+      "Rust: cargo, uv",
     ],
     [
       "socket",
@@ -68,9 +108,21 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
     ],
     [
       "socket",
-      /\bsocket\b[\s\S]{0,400}(?:Operation not permitted|\bEPERM\b)|daemon\b[^\n]*(?:Operation not permitted|os error 1\b)|(?:Operation not permitted|\bEPERM\b)[^\n]*\bsocket\b/i,
+      /\bsocket\b[\s\S]{0,400}(?:Operation not permitted|\bEPERM\b)/i,
       "listen unix /project/.run/a.sock: socket: operation not permitted",
-      "Go, Python, Rust (turbo's daemon), redis",
+      "Go, Python, redis",
+    ],
+    [
+      "socket",
+      /daemon\b[^\n]*(?:Operation not permitted|os error 1\b)/i,
+      "failed to connect to daemon: Operation not permitted (os error 1)",
+      "Rust: turbo's daemon",
+    ],
+    [
+      "socket",
+      /(?:Operation not permitted|\bEPERM\b)[^\n]*\bsocket\b/i,
+      "EPERM: operation not permitted, bind on the socket /project/a.sock",
+      "any program",
     ],
     [
       "right",
@@ -135,7 +187,10 @@ function describeRefusal(
       const where =
         mode === "read-only"
           ? "it is read-only: only /tmp can be written"
-          : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
+          : [
+              `only ${roots.join(", ")} and /tmp can be written, and there no protected files:`,
+              "git's hooks and configuration, settings of Burin and of editors, .env, profiles",
+            ].join(" ");
       return `The sandbox refused a write: ${where}. ${describeException("unlimited", SETTINGS.off)}`;
     }
     case "network": {

@@ -29,8 +29,12 @@ export class AskUser extends PreparingTool<AskUserParams> {
   readonly name = "ask_user";
   readonly displayName = "AskUser";
   readonly kind = "plan";
-  readonly description =
-    "Asks the user what you cannot find out yourself and what changes what you would do: a choice between ways, a missing requirement. Put all your questions into one call; in plan mode, before you show the plan. Do not ask whether to go on, and do not ask for approval: tools that need it ask by themselves.";
+  readonly description = [
+    "Asks the user what you cannot find out yourself",
+    "and what changes what you would do: a choice between ways, a missing requirement.",
+    "Put all your questions into one call; in plan mode, before you show the plan.",
+    "Do not ask whether to go on, and do not ask for approval: tools that need it ask by themselves.",
+  ].join(" ");
   readonly parameterSchema = PARAMETERS;
 
   getDescription({ questions }: AskUserParams): string {

@@ -91,8 +91,13 @@ export class Edit extends PreparingTool<EditParams> {
   readonly name = "edit";
   readonly displayName = "Edit";
   readonly kind = "edit";
-  readonly description =
-    "Replaces text in a file. old_string must be the file's own text, exactly, white space included, with at least 3 lines of context before and after, so that it is unique. An empty old_string makes a new file. edits changes several places, all or none. Returns the changed lines.";
+  readonly description = [
+    "Replaces text in a file.",
+    "old_string must be the file's own text, exactly, white space included,",
+    "with at least 3 lines of context before and after, so that it is unique.",
+    "An empty old_string makes a new file. edits changes several places, all or none.",
+    "Returns the changed lines.",
+  ].join(" ");
   readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #correctEdit: CorrectEdit | undefined;
@@ -192,7 +197,10 @@ export class Edit extends PreparingTool<EditParams> {
     const { buildFileDiff } = await loadChanging();
     const content = params.new_string ?? "";
     if (before.exists && (before.text !== "" || content === "")) {
-      const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
+      const message = [
+        `Failed to edit, ${params.file_path} already exists and old_string is empty.`,
+        "Give the text to replace as old_string, or overwrite the file with write_file.",
+      ].join(" ");
       return { type: "file_exists", message };
     }
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);

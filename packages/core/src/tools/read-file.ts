@@ -32,8 +32,12 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   readonly name = "read_file";
   readonly displayName = "ReadFile";
   readonly kind = "read";
-  readonly description =
-    `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MAX_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
+  readonly description = [
+    "Reads a file.",
+    `Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MAX_LINE_CHARACTERS} characters;`,
+    "read on with offset and limit.",
+    "Images and PDF are shown, notebooks come cell by cell.",
+  ].join(" ");
   readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;

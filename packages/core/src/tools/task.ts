@@ -63,7 +63,11 @@ export class Task extends BaseTool<TaskParams> {
   get description(): string {
     const known = (this.#subagents?.known ?? []).map(({ name, description }) => `${name}: ${description}.`);
     return [
-      "Hands a task to a subagent with a history of its own; only its answer comes back. It knows nothing of this conversation, so the prompt must say all. Several tasks in one reply run side by side.",
+      [
+        "Hands a task to a subagent with a history of its own; only its answer comes back.",
+        "It knows nothing of this conversation, so the prompt must say all.",
+        "Several tasks in one reply run side by side.",
+      ].join(" "),
       ...known,
     ].join(" ");
   }

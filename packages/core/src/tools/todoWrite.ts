@@ -27,8 +27,11 @@ export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly name = "todo_write";
   readonly displayName = "TodoWrite";
   readonly kind = "plan";
-  readonly description =
-    "Keeps the list of steps of a task with several. Give the whole list each time; at most one step is in_progress. Mark a step completed as soon as it is done.";
+  readonly description = [
+    "Keeps the list of steps of a task with several.",
+    "Give the whole list each time; at most one step is in_progress.",
+    "Mark a step completed as soon as it is done.",
+  ].join(" ");
   readonly parameterSchema = PARAMETERS;
 
   getDescription({ todos }: TodoWriteParams): string {

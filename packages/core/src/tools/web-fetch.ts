@@ -10,7 +10,7 @@ import {
 import { alignToCharacter } from "@burin/contract/text/truncate";
 import { wrapWebText } from "@burin/contract/text/untrusted-text";
 import { createFailedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import type { PageFormat } from "@burin/files/parsing/parse-aside";
 import type { ResolveHost } from "@burin/net/guard-host";
 import { WebError } from "@burin/net/web-error";

@@ -1,7 +1,7 @@
 import { closedObject, integer, NON_EMPTY, type OptionValue, text } from "@burin/contract/messages/option";
 import { removeInvisible, wrapWebText } from "@burin/contract/text/untrusted-text";
 import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { WebError } from "@burin/net/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 

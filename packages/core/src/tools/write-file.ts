@@ -40,8 +40,11 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
   readonly displayName = "WriteFile";
   readonly kind = "edit";
-  readonly description =
-    "Writes a whole text file: makes it, with missing folders, or overwrites it. Give all of the content, without placeholders. An existing file must have been read in full before. Its encoding and line ends are kept.";
+  readonly description = [
+    "Writes a whole text file: makes it, with missing folders, or overwrites it.",
+    "Give all of the content, without placeholders. An existing file must have been read in full before.",
+    "Its encoding and line ends are kept.",
+  ].join(" ");
   readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #overwriteUnread: boolean;

@@ -4,9 +4,8 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { describeError } from "@burin/contract/text/error-message";
 import { resolveExisting } from "./disk-looks.ts";
-import { makeFolders } from "./make-folders.ts";
+import { makeFolders, randomName } from "./own-files.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
-import { randomName } from "./random-name.ts";
 import { readText } from "./regular-file.ts";
 
 /** Far more than any real settings, grants or answers take. */

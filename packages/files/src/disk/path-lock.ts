@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import type { Server, Socket } from "node:net";
-import { makeFolders } from "./make-folders.ts";
+import { makeFolders } from "./own-files.ts";
 import { readErrorCode } from "./system-error.ts";
 
 /** How long other processes may hold the lock of one path. */

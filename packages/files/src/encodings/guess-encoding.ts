@@ -16,9 +16,14 @@ interface Script {
 const COMMON_SIGNS = "’‘“”–—…€«»„‚•°§©®·¿¡½²³ºª×µ№\u00a0";
 
 const RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё";
-/** Letters of French, Spanish and Portuguese, German and Nordic, Italian, Icelandic, and signs of English. */
-const WESTERN =
-  "éàèäüöçßñóíáêôîûùâúãõåøæëïœ óíáéñúãçêõâàü¿¡ªº äöüåßøæé èàùòìé áíðþöæéóúý £°±©®×½µ²™§³¼¾¥¢¶÷".split(" ");
+const WESTERN = [
+  "éàèäüöçßñóíáêôîûùâúãõåøæëïœ", // French
+  "óíáéñúãçêõâàü¿¡ªº", // Spanish and Portuguese
+  "äöüåßøæé", // German and Nordic
+  "èàùòìé", // Italian
+  "áíðþöæéóúý", // Icelandic
+  "£°±©®×½µ²™§³¼¾¥¢¶÷", // signs of English
+];
 /** The letters of Czech also cover Slovak. */
 const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕ", "ęąłóżśćńź", "éáöóőüíúű", "čšžćđ", "ăîşţâ"];
 /** Latvian, Lithuanian and Estonian. */

@@ -1,40 +1,6 @@
-import { constants } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { describeError } from "@burin/contract/text/error-message";
-import { tryLstat, tryRealPath } from "../disk/disk-looks.ts";
-import { readText, TOO_LARGE } from "../disk/regular-file.ts";
-import { readErrorCode } from "../disk/system-error.ts";
-
-const LARGEST = 4 * 1024 * 1024;
-
-/**
- * Returns null if there is none. Throws if it is too large: applying half of its rules would show what the other half
- * hides.
- */
-export function readSmallFile(path: string, followLinks: boolean): string | null {
-  if (tryLstat(path) === null) return null;
-  try {
-    return readText(path, LARGEST, followLinks ? 0 : constants.O_NOFOLLOW);
-  } catch (error) {
-    if (readErrorCode(error) !== TOO_LARGE) return null;
-    throw new WorkspaceError(
-      "too_large",
-      `${path} is not followed: ${describeError(error)}. Make it shorter.`,
-    );
-  }
-}
-
-export function isWorkTreeTop(folder: string): boolean {
-  return tryLstat(join(folder, ".git")) !== null;
-}
-
-/** Returns the top of the git work tree that contains the folder, or null. */
-export function findWorkTreeTop(folder: string): string | null {
-  if (isWorkTreeTop(folder)) return folder;
-  return dirname(folder) === folder ? null : findWorkTreeTop(dirname(folder));
-}
+import { isAbsolute, join, resolve } from "node:path";
+import { readSmallFile, tryRealPath } from "../disk/disk-looks.ts";
 
 export type GitExcludes = ReturnType<typeof readGitExcludes>;
 

@@ -151,7 +151,10 @@ class IgnoreGlobs {
     if (isBounded) return;
     throw new WorkspaceError(
       "too_large",
-      `${place} is not followed: more than ${MAX_TRIED} of its patterns begin with the same letters, or have no letters, so every name would be compared with each of them. Remove some of them.`,
+      [
+        `${place} is not followed: more than ${MAX_TRIED} of its patterns begin with the same letters,`,
+        "or have no letters, so every name would be compared with each of them. Remove some of them.",
+      ].join(" "),
     );
   }
 

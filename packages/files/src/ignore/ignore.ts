@@ -1,14 +1,8 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { getOrCreate } from "@burin/contract/async/once";
-import { tryLstat } from "../disk/disk-looks.ts";
+import { findWorkTreeTop, isWorkTreeTop, readSmallFile, tryLstat } from "../disk/disk-looks.ts";
 import { isWithin } from "../paths/paths.ts";
-import {
-  findWorkTreeTop,
-  type GitExcludes,
-  isWorkTreeTop,
-  readGitExcludes,
-  readSmallFile,
-} from "./git-excludes.ts";
+import { type GitExcludes, readGitExcludes } from "./git-excludes.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 
 /** Whether a path is visible to tools, or hidden by git's rules or by Burin's own. */

@@ -1,6 +1,6 @@
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import type { Pattern } from "@burin/contract/patterns/pattern";
-import { findWorkTreeTop } from "../ignore/git-excludes.ts";
+import { findWorkTreeTop } from "../disk/disk-looks.ts";
 import type { WalkBatch } from "../ignore/walk.ts";
 import { toEnginePattern } from "./engine-pattern.ts";
 

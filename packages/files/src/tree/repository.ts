@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { tryLstat, tryReadBytes, tryReadEntries, tryReadLink, tryRealPath } from "../disk/disk-looks.ts";
-import { findWorkTreeTop, readSmallFile } from "../ignore/git-excludes.ts";
+import {
+  findWorkTreeTop,
+  readSmallFile,
+  tryLstat,
+  tryReadBytes,
+  tryReadEntries,
+  tryReadLink,
+  tryRealPath,
+} from "../disk/disk-looks.ts";
 import { formatStamp } from "../ignore/tree-look.ts";
 import { type IndexEntry, parseIndex } from "./git-index.ts";
 

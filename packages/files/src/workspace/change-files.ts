@@ -9,13 +9,14 @@ import {
   type WriteResult,
 } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
+import { hashBytes } from "../disk/regular-file.ts";
 import { toWorkspaceError } from "../disk/system-error.ts";
 import type { Access } from "../ignore/access.ts";
 import { isSamePath, locatePath, openLocatedPath } from "../paths/paths.ts";
 import { resolveTarget } from "../paths/target-folder.ts";
 import { HeldFile, mayHaveChanged } from "./held-file.ts";
 import { readAll, readFileSize } from "./read-opened.ts";
-import { hashBytes, type ReadRecord } from "./read-record.ts";
+import type { ReadRecord } from "./read-record.ts";
 import {
   type BeginWrite,
   createChangedError,

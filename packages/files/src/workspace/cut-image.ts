@@ -1,6 +1,6 @@
 import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
 import { withFallback } from "@burin/contract/with-fallback";
-import { readGif } from "./media-kind.ts";
+import { readGif } from "./gif.ts";
 
 /** Images with more pixels than this are not decompressed to find where they end. */
 const MAX_PIXEL_BYTES = 64 * 1024 * 1024;

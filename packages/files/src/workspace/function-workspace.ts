@@ -23,6 +23,7 @@ import { PatternError } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { compareCodePoints, sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { lockPath } from "../disk/path-lock.ts";
+import { hashBytes } from "../disk/regular-file.ts";
 import { decodeFile } from "../encodings/text-format.ts";
 import { relativizePattern } from "../paths/paths.ts";
 import { HitCollector, HitLines } from "../search/hit-lines.ts";
@@ -32,7 +33,7 @@ import { type FileFunctions, FunctionPlaces, isFolder } from "./function-place.t
 import { FunctionAccess, FunctionWalk } from "./function-walk.ts";
 import { HeldFile } from "./held-file.ts";
 import { readBytesContent } from "./read-content.ts";
-import { hashBytes, ReadRecord } from "./read-record.ts";
+import { ReadRecord } from "./read-record.ts";
 import { createChangedError } from "./replace-file.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 

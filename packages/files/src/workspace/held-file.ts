@@ -1,5 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { type TextChange, WorkspaceError } from "@burin/contract/machine/workspace";
+import { hashBytes } from "../disk/regular-file.ts";
 import {
   bytesPerUnit,
   decodeBytes,
@@ -9,7 +10,6 @@ import {
 } from "../encodings/encodings.ts";
 import { detectFormat, type TextFormat } from "../encodings/text-format.ts";
 import { encodeKeepingBytes, findLineEnd, hasPlainLines, splitAroundChange } from "./kept-bytes.ts";
-import { hashBytes } from "./read-record.ts";
 
 interface HeldFileFields extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;

@@ -1,3 +1,5 @@
+import { readGif, TRUNCATED_FAULT } from "./gif.ts";
+
 /** Images and documents that models can look at, recognized by their first bytes. */
 export interface MediaKind {
   readonly mimeType: string;
@@ -7,9 +9,6 @@ export interface MediaKind {
    */
   readonly findFault: (bytes: Buffer) => string | null;
 }
-
-/** What is wrong with a file whose end is missing. */
-export const TRUNCATED_FAULT = "it ends too early";
 
 interface KnownKind extends MediaKind {
   /** Gets the first bytes as text, one character for each byte. */
@@ -39,6 +38,29 @@ export function detectMediaKind(head: Buffer): MediaKind | null {
   const padded = head.length >= MIN_HEAD_BYTES ? head : Buffer.concat([head, Buffer.alloc(MIN_HEAD_BYTES)]);
   const start = readAscii(padded, 0, MIN_HEAD_BYTES);
   return KINDS.find(({ matchesStart }) => matchesStart(start, padded)) ?? null;
+}
+
+/** The part of an image or document that can be shown. */
+export interface DisplayableMedia {
+  readonly mimeType: string;
+  readonly bytes: Buffer;
+  /** What is missing of it, in words. */
+  readonly note?: string;
+}
+
+/** An image that is cut off gets an end, so that its beginning can be seen. Returns null for any other content. */
+export async function prepareMedia(
+  bytes: Buffer,
+): Promise<DisplayableMedia | { readonly mimeType: string; readonly fault: string } | null> {
+  const kind = detectMediaKind(bytes);
+  if (kind === null) return null;
+  const { mimeType } = kind;
+  const fault = kind.findFault(bytes);
+  if (fault === null) return { mimeType, bytes };
+  const closed =
+    fault === TRUNCATED_FAULT ? (await import("./cut-image.ts")).closeImage(bytes, mimeType) : null;
+  if (closed === null || kind.findFault(closed) !== null) return { mimeType, fault };
+  return { mimeType, bytes: closed, note: "The image is cut off: a part of it is missing." };
 }
 
 /** Returns whether the root element of the text is svg. */
@@ -127,26 +149,6 @@ function skipSegment(bytes: Buffer, at: number): number {
 
 function findGifFault(bytes: Buffer): string | null {
   return bytes.length < 14 ? TRUNCATED_FAULT : readGif(bytes).fault;
-}
-
-/** Finds what is wrong with its blocks, and where the last complete picture ends; 0 if there is none. */
-export function readGif(bytes: Buffer): { readonly fault: string | null; readonly picturesEnd: number } {
-  const measureColorTable = (flags = 0) => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
-  let picturesEnd = 0;
-  for (let at = 13 + measureColorTable(bytes[10]); at < bytes.length; ) {
-    const block = bytes[at];
-    if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it has no picture", picturesEnd };
-    if (block !== 0x2c && block !== 0x21) return { fault: "its parts are damaged", picturesEnd };
-    at = skipSubBlocks(bytes, block === 0x2c ? at + 11 + measureColorTable(bytes[at + 9]) : at + 2);
-    if (block === 0x2c && at <= bytes.length) picturesEnd = at;
-  }
-  return { fault: TRUNCATED_FAULT, picturesEnd };
-}
-
-function skipSubBlocks(bytes: Buffer, start: number): number {
-  let at = start;
-  while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
-  return at + 1;
 }
 
 function findWebpFault(bytes: Buffer): string | null {

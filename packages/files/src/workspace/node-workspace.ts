@@ -11,6 +11,7 @@ import type { FileFunctions } from "./function-place.ts";
 import type { WorkspaceSettings } from "./workspace-settings.ts";
 
 export type { FileFunctions, NamedEntry, PathStat } from "./function-place.ts";
+export type { ReadMemory, SeenFile } from "./read-record.ts";
 export type { WorkspaceSettings };
 
 export type OpenWorkspace = (

@@ -6,11 +6,17 @@ import {
 } from "@burin/contract/machine/workspace";
 import { decodeBytes } from "../encodings/encodings.ts";
 import { decodeFile, detectHeadFormat, type TextFormat } from "../encodings/text-format.ts";
-import { mayBeNotebook } from "../parsing/notebook.ts";
-import { detectMediaKind, isSvg, isWholeSvg, type MediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
+import { mayBeNotebook } from "../parsing/documents.ts";
+import {
+  detectMediaKind,
+  isSvg,
+  isWholeSvg,
+  type MediaKind,
+  prepareMedia,
+  SVG_MIME_TYPE,
+} from "./media-kind.ts";
 import { fillBuffer } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
-import { prepareMedia } from "./shown-media.ts";
 import { readLines, type StartedFile } from "./text-file.ts";
 
 /** The most bytes of a media file, before base64 adds a third. */
@@ -149,7 +155,7 @@ async function tryRenderNotebook(text: string, signal: AbortSignal): Promise<str
     const rendering = hasParseWorker() && parseInWorker("notebook", text, { what: "The notebook", signal });
     if (rendering) return rendering.catch(() => null);
   }
-  return (await import("../parsing/notebook.ts")).renderNotebook(text);
+  return (await import("../parsing/documents.ts")).renderNotebook(text);
 }
 
 function isWholeFile({ firstLine, lastLine, totalLines, linesCut }: TextLines): boolean {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashBytes, ReadRecord, type SeenFile } from "./read-record.ts";
+import { hashBytes } from "../disk/regular-file.ts";
+import { ReadRecord, type SeenFile } from "./read-record.ts";
 
 const FILE = "/project/a.txt";
 

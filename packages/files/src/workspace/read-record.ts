@@ -1,4 +1,5 @@
 import type { SeenExtent } from "@burin/contract/machine/workspace";
+import { hashBytes } from "../disk/regular-file.ts";
 
 /** Lines that the model was shown in full. Numbers count from 1, both ends included. */
 export interface ShownLines {
@@ -96,14 +97,6 @@ export class ReadRecord {
     if (parts === undefined) return whole === undefined ? "nothing" : "older";
     return compareSeen(bytes, parts);
   }
-}
-
-export function hashBytes(bytes: Uint8Array | Iterable<Uint8Array>): string {
-  // Loaded on first use: it takes as long as the rest of a first read.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  const hash = createHash("sha256");
-  for (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) hash.update(piece);
-  return hash.digest("base64");
 }
 
 /** Compares what was shown with the present content. A newline byte ends a line, in any encoding. */

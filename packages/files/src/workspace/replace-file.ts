@@ -22,7 +22,7 @@ import type { AllowedWrite, FileHelpers } from "@burin/contract/machine/file-hel
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { withFallback } from "@burin/contract/with-fallback";
 import { explainProtectedFile } from "@burin/shell-judge";
-import { randomName } from "../disk/random-name.ts";
+import { randomName } from "../disk/own-files.ts";
 import { readErrorCode, toWorkspaceError } from "../disk/system-error.ts";
 import {
   closeCreatedFolders,
@@ -338,7 +338,11 @@ async function hasBytes(descriptor: number, expected: Buffer): Promise<boolean> 
 function createForbiddenError(file: string): WorkspaceError {
   return new WorkspaceError(
     "permission_denied",
-    `No permission for ${file}, whatever its mode says: it or its folder may be marked immutable or append-only (lsattr shows it), or the folder lets only owners replace files. Nothing was written.`,
+    [
+      `No permission for ${file}, whatever its mode says: it or its folder may be`,
+      "marked immutable or append-only (lsattr shows it), or the folder lets only owners replace files.",
+      "Nothing was written.",
+    ].join(" "),
   );
 }
 

@@ -1,10 +1,11 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/workspace";
 import { countNewlines } from "@burin/contract/text/count-newlines";
 import { alignToCharacter } from "@burin/contract/text/truncate";
+import { hashBytes } from "../disk/regular-file.ts";
 import { bytesPerUnit, createPartDecoder, decodeBytes, isUnicode } from "../encodings/encodings.ts";
 import { guessNarrowEncoding, type TextFormat } from "../encodings/text-format.ts";
 import { fillBuffer, waitForNextTurn } from "./read-opened.ts";
-import { hashBytes, type ShownLines } from "./read-record.ts";
+import type { ShownLines } from "./read-record.ts";
 
 /** A file whose first bytes have been read already. */
 export interface StartedFile {

@@ -19,10 +19,16 @@ const BAR = "[|｜‖]";
 const CALL = "tool[_▁]call";
 const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
 const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
-/** The marks that models write around their calls. */
-const MARK = new RegExp(
-  `^</?(?:minimax:tool_call|(?<=/)tool_call|tool_call(?=>\\s*<invoke )|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|(?:python|tool_call)_(?:start|end)|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
-);
+/** The marks that models write around their calls, each with an example that a test reads. */
+export const MARKS: readonly (readonly [mark: string, example: string])[] = [
+  ["minimax:tool_call", "<minimax:tool_call>"],
+  ["(?<=/)tool_call", "</tool_call>"],
+  ["tool_call(?=>\\s*<invoke )", '<tool_call>\n<invoke name="x">'],
+  [`${DSML}(?:function|tool)_calls`, "<｜DSML｜function_calls>"],
+  [`${BAR}(?:python_tag|(?:python|tool_call)_(?:start|end)|tool_call|call)${BAR}`, "<|python_tag|>"],
+  [`${BAR}(?:${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR}`, "<｜tool▁calls▁begin｜>"],
+];
+const MARK = new RegExp(`^</?(?:${MARKS.map(([mark]) => mark).join("|")})>`);
 const LONGEST_TAG = 250;
 
 /** Reads the calls at the start of a text. With `isWhole` no more text follows, so a closing tag may be missing. */

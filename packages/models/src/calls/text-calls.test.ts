@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { repairArguments } from "./repair-arguments.ts";
 import { isAlreadyInHistory } from "./repeated-call.ts";
+import { MARKS, readWrittenCalls } from "./text-call-forms.ts";
 import { TextCalls } from "./text-calls.ts";
 
 const OFFERED = new Set(["ls", "cat"]);
@@ -316,5 +317,12 @@ describe("P15 calls in the text", () => {
   ])("no call is made by what is only shown: %j", (text) => {
     expect(played([text])).toEqual({ text, calls: [] });
     expect(played([...text])).toEqual({ text, calls: [] });
+  });
+});
+
+describe("marks around calls", () => {
+  it.each(MARKS)("P15 are read without a call: %s, as in %s", (_mark, example) => {
+    const length = example.indexOf(">") + 1;
+    expect(readWrittenCalls(`${example}\n`, true)).toEqual({ calls: [], length });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTooLong } from "./context-length.ts";
+import { EXCESSES, readTooLong } from "./context-length.ts";
 
 describe("P5 a refusal because the request is too long", () => {
   it.each([
@@ -24,6 +24,10 @@ describe("P5 a refusal because the request is too long", () => {
     ['{"error":{"message":"context overflow"}}', undefined],
   ])("%s", (answer, contextWindow) => {
     expect(readTooLong(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
+  });
+
+  it.each(EXCESSES)("is known by %s: %s", (_words, example) => {
+    expect(readTooLong(400, example)).toBeDefined();
   });
 
   it("is not taken from other refusals", () => {

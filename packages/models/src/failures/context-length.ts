@@ -7,8 +7,17 @@ export interface TooLongDetails {
  * Each service words them differently.
  */
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
-const TOO_MUCH =
-  "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|only supports|cannot exceed|is not possible)";
+/** Each with a message that a test reads. */
+export const EXCESSES: readonly (readonly [words: string, example: string])[] = [
+  ["too (?:long|large|many)", "the prompt is too long for this model"],
+  ["(?:longer|larger|greater|more) than", "the input is longer than the context"],
+  ["exceed(?:s|ed|ing)?", "the request exceeds the maximum of tokens"],
+  ["over the", "the messages are over the limit"],
+  ["must (?:be|have) (?:<=?|less|fewer|at most)", "inputs must have less than 4096 tokens"],
+  ["only supports", "the conversation is long, and the model only supports 8192 tokens"],
+  ["is not possible", "a sequence of 9000 tokens is not possible with this model"],
+];
+const TOO_MUCH = `(?:${EXCESSES.map(([words]) => words).join("|")})`;
 const MEASURE = "(?:token|context|length|window|model|max|limit)";
 const WORDS = new RegExp(
   [

@@ -3,11 +3,12 @@ import { collectSchemas, mapInnerSchemas } from "@burin/contract/messages/inner-
 import type { JsonSchema } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider } from "@burin/contract/settings/settings";
+import { createWordSet } from "@burin/contract/text/words";
 import type { Lessons } from "../request/lessons.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
 import { findQuirk } from "../request/quirks.ts";
 import { EFFORTS, MAX_OUTPUT_TOKENS, resolveEffort } from "../request/tuning.ts";
-import { createWordSet } from "../request/word-set.ts";
+import { FOREIGN_SIGNATURES, matchesAny, readOutputLimit, TOO_MANY_MEDIA } from "./refusal-words.ts";
 
 export interface LessonContext {
   readonly lessons: Lessons;
@@ -81,26 +82,16 @@ function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
   return `The model ${model} cannot see images; it gets a line of text in place of each.`;
 }
 
-const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|decode the compaction blob|item with id 'rs_/i;
-
 /**
  * Learns that the service rejects signatures of another service. The model keeps thinking, and new thoughts are sent
  * back.
  */
 function learnSignatures({ lessons, sent }: LessonContext, reason: string) {
-  return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
+  return matchesAny(FOREIGN_SIGNATURES, reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 
-const MAX_OUTPUT =
-  /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|not exceed|(?:exceeds?|greater than) the (?:[\w']+ ){1,3}of|between \d+ and|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
 /** With a smaller limit than this, no useful work is possible. */
 const MIN_OUTPUT = 1000;
-
-function readOutputLimit(reason: string): number {
-  const [, most, isBeyond] = MAX_OUTPUT.exec(reason) ?? [];
-  return Number(most) - (isBeyond ? 1 : 0);
-}
 
 /** Lowers the limit of a reply to the one that the refusal names. */
 function learnOutputLimit(
@@ -207,14 +198,11 @@ function findRefusedTool({ tools }: PreparedRequest, reason: string) {
 const MEDIA_WORDS =
   /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
 
-const TOO_MANY_MEDIA =
-  /too (?:many|much) [^\n]{0,20}(?:images|media|documents|files)|\d+ (?:images|documents|files)\b[^\n]{0,20}exceed|at most \d+ (?:image|document|file)|many-image/i;
-
 /** Learns to leave out media: if a request with media is too large, they are the reason, whatever reports it. */
 function learnMedia({ lessons, sent }: LessonContext, isTooLarge: boolean, reason: string) {
   const files =
     isTooLarge || MEDIA_WORDS.test(reason)
-      ? lessons.refuseMedia(sent.history, TOO_MANY_MEDIA.test(reason))
+      ? lessons.refuseMedia(sent.history, matchesAny(TOO_MANY_MEDIA, reason))
       : 0;
   if (files === 0) return undefined;
   const what = files === 1 ? "a file" : `${files} files`;

@@ -1,7 +1,7 @@
 import { once } from "@burin/contract/async/once";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { createWordSet } from "@burin/contract/text/words";
 import { findJsonEnd } from "../calls/call-arguments.ts";
-import { createWordSet } from "../request/word-set.ts";
 import { readTooLong, type TooLongDetails } from "./context-length.ts";
 import codeRows from "./failure-codes.json" with { type: "json" };
 import wordRows from "./failure-words.json" with { type: "json" };

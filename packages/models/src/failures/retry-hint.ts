@@ -56,9 +56,11 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const COUNT = "(?:\\d+(?:\\.\\d+)?|\\ban?\\b|\\bone\\b)";
 const TIME = `${COUNT}\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])\\.?`;
+const AGAIN =
+  "(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)?";
 /** Matches times such as `11s`, `1m12.5s`, `2 minutes and 3 seconds`, `30 秒后`. */
 const TIMES = new RegExp(
-  `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME}(?:,? (?:and )?)?)+)|(\\d+\\s*(?:秒|分钟?|小时))[^\\n]{0,3}后`,
+  `${AGAIN} ?((?:${TIME}(?:,? (?:and )?)?)+)|(\\d+\\s*(?:秒|分钟?|小时))[^\\n]{0,3}后`,
   "i",
 );
 const DATE =

@@ -1,7 +1,7 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { createWordSet } from "@burin/contract/text/words";
 import { describeTlsFault, findInnermostError } from "@burin/net/connection-fault";
-import { createWordSet } from "../request/word-set.ts";
 import { type FailureKind, findJson, type ReadFailure, readFailure } from "./read-failure.ts";
 import { findPause, type RetryHint } from "./retry-hint.ts";
 import { formatUrl } from "./shown-url.ts";

@@ -39,7 +39,11 @@ function readAwsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
   const { aws_access_key_id: key, aws_secret_access_key: hidden, aws_session_token } = named;
   if (key && hidden) return { id: key, secret: hidden, token: aws_session_token };
   throw new Error(
-    `the profile ${profile} has no keys in ${file}. Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for a login (SSO) run: eval "$(aws configure export-credentials --format env)"`,
+    [
+      `the profile ${profile} has no keys in ${file}.`,
+      "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY;",
+      'for a login (SSO) run: eval "$(aws configure export-credentials --format env)"',
+    ].join(" "),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { createWordSet } from "@burin/contract/text/words";
 import {
   createThoughtEvents,
   createWithheldFailure,
@@ -7,7 +8,6 @@ import {
   ReplyReader,
   readCount,
 } from "../replies/reply-reader.ts";
-import { createWordSet } from "../request/word-set.ts";
 
 const FINE_REASONS = createWordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
 /** The model failed to make a call. Asking again often helps. */

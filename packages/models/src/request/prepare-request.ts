@@ -9,11 +9,11 @@ import type {
 } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelEntry } from "@burin/contract/settings/settings";
+import { createWordSet } from "@burin/contract/text/words";
 import type { Lessons } from "./lessons.ts";
 import type { SchemaDialect } from "./tool-schema.ts";
 import { isSupportedImage } from "./user-items.ts";
 import { toWireName, WIRE_KEY_PATTERN } from "./wire.ts";
-import { createWordSet } from "./word-set.ts";
 
 /** Options for the model. The service decides about those that are not set. */
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;

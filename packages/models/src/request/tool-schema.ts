@@ -3,8 +3,8 @@ import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/message";
 import { resolveReference } from "@burin/contract/messages/schema-faults";
 import { filterRecords, isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { createWordSet } from "@burin/contract/text/words";
 import { toWireKey } from "./wire.ts";
-import { createWordSet } from "./word-set.ts";
 
 /**
  * The schemas that a provider accepts. `full`: JSON Schema without references and with a plain object at the top.

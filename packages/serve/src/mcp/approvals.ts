@@ -151,5 +151,8 @@ export function explainHowToAllow({ confirmation }: Question): string {
     .join("");
   const start =
     rules === "" ? "" : `start it with${rules}, add these rules to permissions.allow of settings.json, or `;
-  return `This client cannot ask its user. The user who starts this server can allow it: ${start}start it with --approval-mode auto-edit (file changes) or yolo (everything).`;
+  return [
+    "This client cannot ask its user. The user who starts this server can allow it:",
+    `${start}start it with --approval-mode auto-edit (file changes) or yolo (everything).`,
+  ].join(" ");
 }

@@ -1,5 +1,6 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { Command, ParsedScript, Word, WordPart } from "unbash";
-import { createSet } from "../tables.ts";
+import { matchesAny } from "../tables.ts";
 import type { ShellWord, SimpleCommand } from "./command-parts.ts";
 
 /** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
@@ -31,9 +32,9 @@ const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
 /** Variables that may be printed: they contain names, folders and locale, and no secret. */
-export const PRINTABLE_VARIABLES: ReadonlySet<string> = createSet(
-  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
-);
+export const PRINTABLE_VARIABLES: ReadonlySet<string> = createWordSet(`
+  HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID
+  EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS`);
 const PRINTABLE_PARAMETER = /^[?#$0!]$/;
 /** Stands for the name of a pipe, which a process substitution becomes. No file has this name. */
 const PIPE_NAME = "/dev/fd/pipe";
@@ -196,7 +197,7 @@ function isOneWord(variable: Variable): boolean {
   if ("value" in variable) return /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
   const { words = [], redirections = [] } = variable.lineOf ?? {};
   const isQuiet = redirections.every(({ kind, text }) => kind === "read" || /^2?> ?\/dev\/null$/.test(text));
-  return isQuiet && PRINTS_ONE_WORD.test(words.map(({ text }) => text).join(" "));
+  return isQuiet && matchesAny(PRINTS_ONE_WORD, words.map(({ text }) => text).join(" "));
 }
 
 function readVariable(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
@@ -240,24 +241,33 @@ function hasExpansion(text: string): boolean {
 }
 
 /** Commands that print a single word without special characters of a shell. */
-const PRINTS_ONE_WORD =
-  /^(?:wc(?: -[clmw])+|nproc|uname|date \+[%\w:.-]+|git rev-parse (?:--short |--abbrev-ref )?HEAD|git branch --show-current|pwd)$/;
+const PRINTS_ONE_WORD = [
+  /^(?:wc(?: -[clmw])+|nproc|uname|date \+[%\w:.-]+|pwd)$/,
+  /^git (?:rev-parse (?:--short |--abbrev-ref )?HEAD|branch --show-current)$/,
+];
+
+/** Matches a word after which `git rev-list` still prints only hashes. */
+const LISTS_COMMITS =
+  /(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*)(?: |$)/;
 
 /** Commands that print only a commit's hash. */
-export const PRINTS_HASH =
-  /^git (?:merge-base .*|rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*|rev-list (?:(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*)(?: |$))+)$/;
+export const PRINTS_HASH = [
+  /^git merge-base .*$/,
+  /^git rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*$/,
+  new RegExp(`^git rev-list (?:${LISTS_COMMITS.source})+$`),
+];
 /** Stands for a commit's hash in an argument of git. */
 export const SOME_COMMIT = "0".repeat(40);
 
-/** Whether a script prints only what commands that match the expression print. */
-export function printsOnly(script: ParsedScript | undefined, commands: RegExp): boolean {
+/** Whether a script prints only what commands that match one of the expressions print. */
+export function printsOnly(script: ParsedScript | undefined, commands: readonly RegExp[]): boolean {
   const last = findLastCommand(script);
   // One redirection feeds the command, the other discards its errors.
   const isQuiet = last?.redirects.every(
     (each) => each.operator === "<" || (each.operator === ">" && each.target?.text === "/dev/null"),
   );
   const words = last === undefined ? [] : [last.name, ...last.args].map((word) => word?.text ?? "");
-  return isQuiet === true && commands.test(words.join(" "));
+  return isQuiet === true && matchesAny(commands, words.join(" "));
 }
 
 /** Returns the last command of a script, if the script is exactly one pipeline. */

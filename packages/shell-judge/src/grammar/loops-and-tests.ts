@@ -1,3 +1,4 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type {
   Command,
   ParameterExpansionPart,
@@ -9,7 +10,6 @@ import type {
 } from "unbash";
 import { forEachChild } from "unbash";
 import { SHELLS } from "../programs/launches.ts";
-import { createSet } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
 import { findLastCommand, printsOnly, type Variable } from "./literal-word.ts";
 
@@ -17,11 +17,13 @@ import { findLastCommand, printsOnly, type Variable } from "./literal-word.ts";
 const MAX_RANGE_LENGTH = 50;
 
 /** Variable names that mean nothing to a program or shell, so that only the loop reads them. */
-const LOOP_VARIABLE =
-  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL|BASE|HEAD|REF|TAG|OUT|SRC|LOG|LAST|PREV|FOUND|RESULT)$/;
+const LOOP_NAMES = createWordSet(`
+  FILE FILES DIR DIRS NAME LINE WORD ITEM KEY VALUE ROOT VERSION BRANCH COMMIT HASH SHA COUNT TOTAL BASE HEAD
+  REF TAG OUT SRC LOG LAST PREV FOUND RESULT`);
+const MEANT_BY_OTHERS = /^(?:(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)/;
 
 export function isPlainName(name: string): boolean {
-  return LOOP_VARIABLE.test(name);
+  return LOOP_NAMES.has(name) || (/^(?:[a-z_][a-z0-9_]*|[A-Z])$/.test(name) && !MEANT_BY_OTHERS.test(name));
 }
 
 /** Returns the words of `{1..5}` or `$(seq 1 5)`; null for any other word. */
@@ -60,7 +62,7 @@ export function isOnePipeline({ parts, text }: Pick<Word, "parts" | "text">): bo
   return !only.script?.commands[0]?.background && findLastCommand(only.script) !== undefined;
 }
 
-const ASSIGNING = createSet(
+const ASSIGNING = createWordSet(
   "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias",
 );
 const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
@@ -231,7 +233,7 @@ interface Comparison {
 
 /** Whether the word is a number that `wc` prints. */
 function isCount({ parts: [only, ...more] = [] }: Word): boolean {
-  return only?.type === "CommandExpansion" && more.length === 0 && printsOnly(only.script, /^wc -[clmw]$/);
+  return only?.type === "CommandExpansion" && more.length === 0 && printsOnly(only.script, [/^wc -[clmw]$/]);
 }
 
 const FILE_TEST = /^-[abcdefghknprstuwxzGLNOS]$/;

@@ -2,6 +2,7 @@ import { describeError } from "@burin/contract/text/error-message";
 import { findHiddenCharacter } from "@burin/contract/text/visible-text";
 import type { AndOr, Assignment, Command, For, Redirection, TestCommand, While } from "unbash";
 import { forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from "unbash";
+import { matchesAny } from "../tables.ts";
 import type {
   ShellAssignment,
   ShellCommand,
@@ -365,7 +366,7 @@ class Reader {
     if (!isPlain || isExpanded(value, reading)) this.#readOther(node);
     const known = "value" in reading ? reading.value : null;
     if (!isOwn || "problem" in reading) return { text, name, value: known };
-    const isCommit = PRINTS_HASH.test(/=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
+    const isCommit = matchesAny(PRINTS_HASH, /=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
     const printer = value.type === "Word" && isOnePipeline(value) ? this.commands.at(-1) : undefined;
     const variable: Variable =
       known === null ? { lineOf: printer, isCommit } : { value: known, isGlob: false };

@@ -1,10 +1,10 @@
-import { createSet } from "../tables.ts";
+import { createWordSet } from "@burin/contract/text/words";
 
 /** Programs that print their words and read nothing, so unknown words are harmless. */
-export const TAKES_ANY_WORD: ReadonlySet<string> = createSet("echo basename dirname");
+export const TAKES_ANY_WORD: ReadonlySet<string> = createWordSet("echo basename dirname");
 
 /** Operators that compare two texts or numbers and read no file. */
-export const STRING_COMPARES: ReadonlySet<string> = createSet("= == != =~ < > -eq -ne -lt -gt -le -ge");
+export const STRING_COMPARES: ReadonlySet<string> = createWordSet("= == != =~ < > -eq -ne -lt -gt -le -ge");
 
 /** Whether a command with such words, each of them null, does no more than show or compare them. */
 export function takesAnyText([name, ...rest]: readonly (string | null)[]): boolean {

@@ -1,3 +1,5 @@
+import { createWordSet } from "@burin/contract/text/words";
+
 /** Names through which an AWK program reaches files and other programs. */
 const OUTWARD_NAME =
   /^(?:system|getline|extension|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|bindtextdomain|TEXTDOMAIN|fflush|close|\|)$/;
@@ -14,8 +16,10 @@ const PATTERN = /\/(?!=)((?:[^/\\\n]|\\.)*)\//y;
 /** After these signs, `/` begins a pattern. */
 const BEFORE_PATTERN: readonly unknown[] = ["\n", "{", "}", ";", ",", "(", "!", "~", "&&", "||"];
 /** After these names, `/` may begin a pattern or divide. */
-const NO_OPERAND =
-  /^(?:BEGIN(?:FILE)?|END(?:FILE)?|func(?:tion)?|if|else|while|for|do|switch|case|default|break|continue|next(?:file)?|exit|return|delete|in|printf?|atan2|cos|sin|exp|log|sqrt|int|s?rand|length|substr|index|split|match|g?sub|sprintf|tolower|toupper)$/;
+const NO_OPERAND = createWordSet(`
+  BEGIN BEGINFILE END ENDFILE func function if else while for do switch case default break continue next
+  nextfile exit return delete in print printf atan2 cos sin exp log sqrt int rand srand length substr index
+  split match sub gsub sprintf tolower toupper`);
 /** The closing parenthesis after the condition of a statement. */
 const STATEMENT_START = "then";
 
@@ -45,7 +49,7 @@ function endsStatement(token: string): boolean {
 }
 
 function isOperand(token: string): boolean {
-  return /^(?:[\w.]+|""|[)\]])$/.test(token) && token !== STATEMENT_START && !NO_OPERAND.test(token);
+  return /^(?:[\w.]+|""|[)\]])$/.test(token) && token !== STATEMENT_START && !NO_OPERAND.has(token);
 }
 
 /**

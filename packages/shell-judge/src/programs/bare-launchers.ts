@@ -1,6 +1,6 @@
+import { splitWords } from "@burin/contract/text/words";
 import { findRow, repeatRow } from "../tables.ts";
 import { baseName, listLaunches, SHELLS } from "./launches.ts";
-import { splitWords } from "./network-row.ts";
 
 /** A program that runs whatever it reads, unless its words name a script. */
 interface Launcher {

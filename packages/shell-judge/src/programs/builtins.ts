@@ -1,7 +1,8 @@
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { findPatternFault } from "@burin/contract/patterns/pattern";
+import { createWordSet } from "@burin/contract/text/words";
 import { isPlainName } from "../grammar/loops-and-tests.ts";
-import { createSet, repeatRow } from "../tables.ts";
+import { repeatRow } from "../tables.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
@@ -14,7 +15,7 @@ import {
   type ProgramReader,
 } from "./finding.ts";
 
-const TEST_OPERATORS = createSet(
+const TEST_OPERATORS = createWordSet(
   "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -k -u -g -O -G -N -t -a -o -eq -ne -lt -gt -le -ge -nt -ot -ef",
 );
 

@@ -1,4 +1,4 @@
-import { createSet } from "../tables.ts";
+import { createWordSet } from "@burin/contract/text/words";
 import {
   type Argument,
   createLaunch,
@@ -9,12 +9,14 @@ import {
   type Reach,
 } from "./finding.ts";
 
-const TESTS_WITHOUT_VALUE = createSet(
-  "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3",
-);
-const TESTS_WITH_VALUE = createSet(
-  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -maxdepth -mindepth -printf -links -inum -regextype -fstype -used",
-);
+const TESTS_WITHOUT_VALUE = createWordSet(`
+  -nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or
+  -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf
+  -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3`);
+const TESTS_WITH_VALUE = createWordSet(`
+  -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size
+  -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -maxdepth -mindepth -printf
+  -links -inum -regextype -fstype -used`);
 const TESTS_WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const TESTS_WITH_TIME = /^-newer[aBcm]t$/;
 /** Actions of `find` whose command is judged as a command of its own. */

@@ -41,8 +41,9 @@ const LOG: OptionTable = {
   numbers: true,
 };
 
-const GREP_LONG =
-  "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
+const GREP_LONG = `
+    line-number files-with-matches files-without-match count word-regexp ignore-case heading break
+    untracked no-index show-function max-depth= and or invert-match only-matching column null`;
 
 /** What each reading subcommand allows; a subcommand that is not here changes something. */
 export const READING_SUBCOMMANDS: Readonly<Record<string, ReadingSubcommand>> = {
@@ -51,11 +52,15 @@ export const READING_SUBCOMMANDS: Readonly<Record<string, ReadingSubcommand>> = 
   status: {
     flags: "sbvz",
     attached: "u",
-    long: "short branch long verbose porcelain show-stash ahead-behind no-ahead-behind untracked-files ignored column no-column renames no-renames find-renames null",
+    long: `
+      short branch long verbose porcelain show-stash ahead-behind no-ahead-behind untracked-files
+      ignored column no-column renames no-renames find-renames null`,
   },
   branch: {
     flags: "avrqi",
-    long: "list all remotes verbose contains= no-contains= merged no-merged sort= points-at= show-current format= color no-color column no-column ignore-case abbrev no-abbrev",
+    long: `
+      list all remotes verbose contains= no-contains= merged no-merged sort= points-at= show-current
+      format= color no-color column no-column ignore-case abbrev no-abbrev`,
     needs: ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
   },
   tag: {
@@ -99,12 +104,17 @@ export const READING_SUBCOMMANDS: Readonly<Record<string, ReadingSubcommand>> = 
   "symbolic-ref": { flags: "q", long: "short quiet", needs: [], freeOperands: 1 },
   "rev-parse": {
     flags: "q",
-    long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet git-path",
+    long: `
+      show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir
+      is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes
+      absolute-git-dir show-superproject-working-tree quiet git-path`,
   },
   "ls-files": {
     flags: "cdmoiskutvfz",
     texts: "x",
-    long: "modified others ignored stage unmerged killed directory no-empty-directory cached deleted exclude=~ exclude-standard full-name error-unmatch eol deduplicate abbrev",
+    long: `
+      modified others ignored stage unmerged killed directory no-empty-directory cached deleted
+      exclude=~ exclude-standard full-name error-unmatch eol deduplicate abbrev`,
   },
   "ls-tree": {
     flags: "drtlz",

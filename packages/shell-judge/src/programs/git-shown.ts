@@ -1,23 +1,34 @@
-import { createSet } from "../tables.ts";
+import { createWordSet } from "@burin/contract/text/words";
 import { findGitSubcommand, HARMLESS_GLOBALS } from "./git.ts";
 
 // Which files' contents git may print. An unknown subcommand or option may print any file's: it may be an alias, or
 // newer than these lists.
 
 /** Subcommands that show names and commits, or change what is in the folder. */
-const NAME_SUBCOMMANDS = createSet(
-  "add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull push rebase remote reset rev-parse revert rm show-ref status switch tag version",
-);
+const NAME_SUBCOMMANDS = createWordSet(`
+  add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects
+  describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull
+  push rebase remote reset rev-parse revert rm show-ref status switch tag version`);
 /** With one of these options, they show contents after all. */
 const SHOWS_CHANGES = /^(?:add|checkout|reset|commit|status) (?:-[a-zA-Z]*[pvie]|--(?:pat|v|int|edit))/;
 /** Subcommands that show commits, and changes only with an option. */
-const COMMIT_SUBCOMMANDS = createSet(
+const COMMIT_SUBCOMMANDS = createWordSet(
   "log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files",
 );
 const LOCATION_OPTION =
   /^(?:-s|--(?:(?:num|short|dir)?stat|summary|name-only|name-status|quiet|raw|no-patch))(?:=|$)/;
-const QUIET_OPTION =
-  /^(?:-\d+|-n\d*|-[sqzrtMDRiEFgebwn]+|-[SG].*|--(?:oneline|graph|(?:no-)?decorate|all|branches|tags|remotes|since|until|after|before|author|committer|grep|max-count|skip|format|pretty|(?:no-)?abbrev(?:-commit)?|(?:no-)?color|cached|staged|date|reverse|(?:no-)?merges|first-parent|count|(?:num|short|dir)?stat|summary|name-only|name-status|relative|no-renames|find-renames|diff-filter|follow|no-ext-diff|no-textconv|no-patch|quiet|raw|objects|numbered|email|exit-code)(?:=.*)?)$/s;
+/** The others say which commits are shown, and how. */
+const QUIET_LETTERS = /^-(?:\d+|n\d*|[sqzrtMDRiEFgebwn]+|[SG].*)$/s;
+const QUIET_OPTIONS = createWordSet(`
+  oneline graph decorate no-decorate all branches tags remotes since until after before author committer
+  grep max-count skip format pretty abbrev no-abbrev abbrev-commit no-abbrev-commit color no-color cached
+  staged date reverse merges no-merges first-parent count stat numstat shortstat dirstat summary name-only
+  name-status relative no-renames find-renames diff-filter follow no-ext-diff no-textconv no-patch quiet raw
+  objects numbered email exit-code`);
+
+function isQuiet(option: string): boolean {
+  return QUIET_LETTERS.test(option) || QUIET_OPTIONS.has(/^--([\w-]+)(?:=|$)/.exec(option)?.[1] ?? "");
+}
 
 /** The files whose content git may print. */
 export interface GitOutput {
@@ -55,7 +66,7 @@ const NAMES_CONTENT = /^(?:show|cat-file|diff)$/;
 function printsNoContent(name: string, options: readonly string[], operand: string | undefined): boolean {
   if (NAME_SUBCOMMANDS.has(name)) return !options.some((option) => SHOWS_CHANGES.test(`${name} ${option}`));
   if (name === "cat-file") return options.some((option) => /^-[tse]$/.test(option));
-  if (!options.every((option) => QUIET_OPTION.test(option))) return false;
+  if (!options.every((option) => isQuiet(option))) return false;
   const isList = name === "stash" ? operand !== "show" : name === "" || COMMIT_SUBCOMMANDS.has(name);
   return isList || options.some((option) => LOCATION_OPTION.test(option));
 }

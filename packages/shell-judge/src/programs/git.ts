@@ -1,4 +1,5 @@
-import { createSet, findRow } from "../tables.ts";
+import { createWordSet } from "@burin/contract/text/words";
+import { findRow } from "../tables.ts";
 import { UNNAMED_FOLDER } from "./builtins.ts";
 import {
   type Argument,
@@ -16,19 +17,24 @@ import { isOneOf, type Options, readOptions } from "./options.ts";
 import { givesPattern, readAttachedValue } from "./simple-programs.ts";
 
 export const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
-const GLOBALS_WITH_VALUE = createSet(
+const GLOBALS_WITH_VALUE = createWordSet(
   "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source",
 );
 
 /** Subcommands that change the repository; an unknown one may be an alias. */
-const CHANGING_SUBCOMMANDS = createSet(
-  "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree",
-);
+const CHANGING_SUBCOMMANDS = createWordSet(`
+  add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch
+  format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore
+  revert rm sparse-checkout switch update-index update-ref write-tree`);
 
 /** The other commands of git itself, which no alias can replace. */
-const OTHER_SUBCOMMANDS = createSet(
-  "bisect bugreport check-mailmap check-ref-format column commit-graph credential diagnose difftool fast-export fast-import fetch-pack filter-branch fmt-merge-msg for-each-repo hash-object help hook index-pack instaweb interpret-trailers maintenance merge-file merge-tree mergetool mktag mktree multi-pack-index pack-objects pack-refs patch-id prune-packed repack replace request-pull rerere send-pack show-branch show-index stage stripspace submodule subtree unpack-file unpack-objects update-server-info var verify-commit verify-pack verify-tag",
-);
+const OTHER_SUBCOMMANDS = createWordSet(`
+  bisect bugreport check-mailmap check-ref-format column commit-graph credential diagnose difftool
+  fast-export fast-import fetch-pack filter-branch fmt-merge-msg for-each-repo hash-object help hook
+  index-pack instaweb interpret-trailers maintenance merge-file merge-tree mergetool mktag mktree
+  multi-pack-index pack-objects pack-refs patch-id prune-packed repack replace request-pull rerere
+  send-pack show-branch show-index stage stripspace submodule subtree unpack-file unpack-objects
+  update-server-info var verify-commit verify-pack verify-tag`);
 
 /** Whether this subcommand may be an alias in git's settings, or another program. */
 export function mayBeAlias(subcommand: string): boolean {
@@ -40,8 +46,10 @@ export function mayBeAlias(subcommand: string): boolean {
 }
 
 /** Options of any subcommand that start or write something else. */
-const LAUNCHING_LONG =
-  "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive";
+const LAUNCHING_LONG = `
+    --upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv
+    --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters
+    --edit-description --interactive`;
 const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   clone: "uc",
   archive: "o",
@@ -55,7 +63,7 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
 const LAUNCHING_WORDS = /^(?:bisect|hook|submodule)(?: -\S+)* (?:run|foreach)(?: |$)/;
 
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
-const READS_FILES = createSet("status diff diff-files diff-index describe grep submodule apply clean");
+const READS_FILES = createWordSet("status diff diff-files diff-index describe grep submodule apply clean");
 
 /** The index of the subcommand, after the options of git itself. */
 export function findGitSubcommand(words: readonly (string | null)[]): number {
@@ -214,7 +222,7 @@ function judgeChange(words: readonly Argument[], reach: Reach): Finding[] {
 }
 
 /** Subcommands for which the word after `-m` is a message. For others, `-m` means something else and takes no word. */
-const WITH_MESSAGE = createSet("commit commit-tree merge tag notes stash");
+const WITH_MESSAGE = createWordSet("commit commit-tree merge tag notes stash");
 
 /** Whether the word after this one is text. */
 function takesText(subcommand: string, option: string): boolean {

@@ -1,4 +1,5 @@
-import { createSet, findRow, repeatRow } from "../tables.ts";
+import { createWordSet } from "@burin/contract/text/words";
+import { findRow, repeatRow } from "../tables.ts";
 import { findLaunchEnd } from "./find.ts";
 import { isOneOf } from "./options.ts";
 
@@ -68,7 +69,10 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   pkexec: { long: "--user" },
   prlimit: { values: "po", long: "--pid --output" },
   setpriv: {
-    long: "--ruid --euid --rgid --egid --reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile --landlock-access --landlock-rule --ptracer",
+    long: `
+      --ruid --euid --rgid --egid --reuid --regid --groups --inh-caps --ambient-caps --bounding-set
+      --securebits --pdeathsig --selinux-label --apparmor-profile --landlock-access --landlock-rule
+      --ptracer`,
   },
   "dbus-run-session": { long: "--config-file --dbus-daemon" },
   "xvfb-run": {
@@ -78,7 +82,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   npx: { values: "pc", long: "--package --call" },
 };
 
-export const SHELLS = createSet("sh bash dash zsh ksh mksh ash fish rbash");
+export const SHELLS = createWordSet("sh bash dash zsh ksh mksh ash fish rbash");
 
 /** Options and settings with which a wrapper adds nothing to what it launches. */
 const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
@@ -174,7 +178,7 @@ function readWrapper(words: readonly (string | null)[], name: string, wrapper: W
 }
 
 /** Programs that join their words to one line and pass it to a shell. */
-const JOINING_PROGRAMS = createSet("watch parallel sem");
+const JOINING_PROGRAMS = createWordSet("watch parallel sem");
 
 /** Returns the placeholder that xargs replaces with each line, however it is given. */
 function findPlaceholder(own: readonly (string | null)[]): string | undefined {

@@ -1,7 +1,8 @@
+import { splitWords } from "@burin/contract/text/words";
 import { findGitSubcommand } from "./git.ts";
 import { OTHER_NETWORK_ROWS } from "./network-others.ts";
 import { PACKAGE_ROWS } from "./network-packages.ts";
-import { type NetworkCommand, type NetworkRow, splitWords } from "./network-row.ts";
+import type { NetworkCommand, NetworkRow } from "./network-row.ts";
 
 export const NETWORK_ROWS: readonly NetworkRow[] = [...PACKAGE_ROWS, ...OTHER_NETWORK_ROWS];
 

@@ -53,7 +53,3 @@ export interface NetworkCommand {
 }
 
 export const HELP_OPTIONS = "--help --version -h";
-
-export function splitWords(list: string): readonly string[] {
-  return list.match(/\S+/g) ?? [];
-}

@@ -1,4 +1,5 @@
-import { type NetworkCommand, type NetworkRow, splitWords } from "./network-row.ts";
+import { splitWords } from "@burin/contract/text/words";
+import type { NetworkCommand, NetworkRow } from "./network-row.ts";
 
 /** A place on the network that is named by configuration; the caller resolves it to hosts. */
 export type NetworkSource =

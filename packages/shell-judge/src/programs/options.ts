@@ -1,4 +1,5 @@
 import { getOrCreate } from "@burin/contract/async/once";
+import { splitWords } from "@burin/contract/text/words";
 import { type Argument, createLaunch, type Finding, judgeMany, judgePath, type Reach } from "./finding.ts";
 
 /** The options of a program that are known to be harmless; any other one is a finding. */
@@ -121,7 +122,7 @@ function parseWord(word: Argument, table: OptionTable): ParsedWord {
 }
 
 function parseLongOption({ value: text, isGlob }: Argument, table: OptionTable): ParsedWord {
-  const listLongNames = () => (table.long ?? "").split(/\s+/).filter(Boolean);
+  const listLongNames = () => splitWords(table.long ?? "");
   const all = getOrCreate(
     LONG_OPTIONS,
     table,
@@ -171,5 +172,5 @@ function parseLetters({ value: text, isGlob }: Argument, table: OptionTable): Pa
 export function isOneOf(word: string, letters: string, long: string): boolean {
   if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
   const name = word.replace(/=.*/s, "");
-  return /^--./.test(name) && long.split(" ").some((option) => option.startsWith(name));
+  return /^--./.test(name) && splitWords(long).some((option) => option.startsWith(name));
 }

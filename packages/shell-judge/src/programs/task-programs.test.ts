@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "../command-policy.ts";
 import { parseRule } from "../rules.ts";
+import { isStartingOption } from "./task-programs.ts";
+import { STARTING_OPTIONS } from "./task-rows.ts";
 
 const rules = (...words: readonly string[]) => words.map((one) => parseRule(`run_shell_command(${one})`));
 const none = { allow: [], ask: [], deny: [] };
@@ -92,5 +94,13 @@ describe("a rule that forbids", () => {
       rules: { ...none, deny: rules("rm", "git push") },
     });
     expect(verdict.verdict).toBe("allow");
+  });
+});
+
+describe("options that start another program", () => {
+  it.each(STARTING_OPTIONS)("P21 P23 are known by their names: %s, such as %s", (option, example) => {
+    expect(option.test(example)).toBe(true);
+    expect(isStartingOption(example)).toBe(true);
+    expect(isStartingOption(example.replace(/^-+[\w-]+/, "--verbose"))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
+import { splitWords } from "@burin/contract/text/words";
 import { type Argument, createLaunch, type Finding, judgePath, type Reach } from "./finding.ts";
 import { CURL_VALUES } from "./network-others.ts";
-import { splitWords } from "./network-row.ts";
 import { type Options, readOptions } from "./options.ts";
 import { WIDE_COMMANDS } from "./wide-commands.ts";
 import { isWidening, type WideCommand } from "./wide-row.ts";

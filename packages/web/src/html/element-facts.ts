@@ -1,11 +1,10 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { PageElement } from "./page-tree.ts";
 
 /** Block elements that have no Markdown syntax. */
-export const BLOCKS = new Set(
-  "address article aside body center dd details dialog div dl fieldset figcaption figure footer form header hgroup main nav p section tbody td tfoot th thead tr".split(
-    " ",
-  ),
-);
+export const BLOCKS = createWordSet(`
+  address article aside body center dd details dialog div dl fieldset figcaption figure footer form
+  header hgroup main nav p section tbody td tfoot th thead tr`);
 const HEADING = /^h[1-6]$/;
 const LANGUAGE =
   /(?:^|\s)(?:lang(?:uage)?|highlight(?:-source)?|brush:?)[-:\s]([A-Za-z0-9+#.]{1,20})(?:$|[\s;])/;

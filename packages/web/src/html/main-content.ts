@@ -1,8 +1,18 @@
+import { createWordSet } from "@burin/contract/text/words";
 import type { PageElement } from "./page-tree.ts";
 
 /** Common names for the parts around a page's content. Such a name is a hint and never decides alone. */
-const ASIDE_NAME =
-  /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
+const ASIDE_NAMES = createWordSet(`
+  ad ads banner breadcrumb breadcrumbs comment comments consent cookie cookies footer header login masthead
+  menu modal nav navbar navigation newsletter pagination popup promo related share sharing sidebar skip
+  social subscribe toc toolbar widget`);
+const ADVERT = /^(?:advert|sponsor)\w*$/;
+
+function isAsideName(names: string): boolean {
+  const words = names.toLowerCase().split(/[-_ ]/);
+  return words.some((word) => ASIDE_NAMES.has(word) || ADVERT.test(word));
+}
+
 const CONTENT_NAME =
   /(?:^|[-_ ])(?:article|body|content|doc|docs|document|entry|main|markdown|page|post|prose|readme|story|text)(?:$|[-_ ])/i;
 /** Readers' comments below an article may be longer than the article. */
@@ -56,7 +66,7 @@ function isAside(element: PageElement): boolean {
   if (name === "header") return !hasHeading(element);
   if (name !== "div" && name !== "section" && name !== "ul") return false;
   const names = readNames(element);
-  if (names === " " || !ASIDE_NAME.test(names) || CONTENT_NAME.test(names)) return false;
+  if (names === " " || !isAsideName(names) || CONTENT_NAME.test(names)) return false;
   return linked > text * 0.5 || (text < MIN_CHARACTERS && !hasHeading(element));
 }
 
@@ -99,7 +109,7 @@ function readNames({ attributes }: PageElement): string {
 
 function scoreName(element: PageElement): number {
   const names = readNames(element);
-  return (CONTENT_NAME.test(names) ? 25 : 0) - (ASIDE_NAME.test(names) ? 25 : 0);
+  return (CONTENT_NAME.test(names) ? 25 : 0) - (isAsideName(names) ? 25 : 0);
 }
 
 function isInsideAny(element: PageElement, others: ReadonlySet<PageElement>): boolean {

@@ -1,3 +1,4 @@
+import { createWordSet } from "@burin/contract/text/words";
 import { decodeHTMLAttribute } from "entities/decode";
 
 /** The only attributes that are read: those that Markdown or the search for the main content needs. */
@@ -127,11 +128,9 @@ const MAX_ELEMENTS = 400_000;
 
 const VOID = new Set("area base br col embed frame hr img input link meta param source track wbr".split(" "));
 /** An open paragraph ends where one of these elements begins. */
-const ENDS_PARAGRAPH = new Set(
-  "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre section table ul".split(
-    " ",
-  ),
-);
+const ENDS_PARAGRAPH = createWordSet(`
+  address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5
+  h6 header hr main menu nav ol p pre section table ul`);
 interface ImpliedEnd {
   readonly ends: readonly string[];
   readonly within: readonly string[];

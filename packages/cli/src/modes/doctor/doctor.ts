@@ -93,7 +93,10 @@ function examineSandbox(sandbox: MachineFacts["sandbox"]): Finding {
   if (!sandbox.works) return sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`);
   if (sandbox.isShared) return sandboxed.ok("Commands can be confined.");
   return sandboxed.warn(
-    "Commands can be confined, but not together (nsenter is missing or not allowed): none reaches a server that another has started, and what one leaves running ends with it.",
+    [
+      "Commands can be confined, but not together (nsenter is missing or not allowed):",
+      "none reaches a server that another has started, and what one leaves running ends with it.",
+    ].join(" "),
   );
 }
 

@@ -211,9 +211,20 @@ function findLastModel(lines: readonly Fields[]): string {
   return names.findLast((name) => name !== "") ?? "";
 }
 
-/** Matches text that the agents themselves put into user messages. */
-const NOT_SAID =
-  /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command|task-notification)\b)|# AGENTS\.md)/;
+/** How text begins that the agents themselves put into user messages. */
+const NOT_SAID = /^\s*(?:<(?:command|local-command|bash)-|# AGENTS\.md)/;
+const NOT_SAID_TAGS = new Set(
+  `
+  environment_context session_context user_instructions INSTRUCTIONS turn_aborted skill permissions
+  user_shell_command task-notification`
+    .trim()
+    .split(/\s+/),
+);
+
+function isNotSaid(text: string): boolean {
+  return NOT_SAID.test(text) || NOT_SAID_TAGS.has(/^\s*<([\w-]+)/.exec(text)?.[1] ?? "");
+}
+
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*|(?<unclosed><system-reminder>[\s\S]*)/g;
 /** No agent nests its messages deeper, but a record may be damaged. */
 const MAX_DEPTH = 20;
@@ -233,7 +244,7 @@ function readSteps(content: unknown, role: unknown, at: string): Step[] {
     if (functionResponse !== undefined || ANSWERS.test(toText(type)))
       return [readAnswer(toFields(functionResponse ?? part), at)];
     const said = readContent(part);
-    const isOwn = thought !== true && !(kind === "user" && !hasAnswer && NOT_SAID.test(said.text));
+    const isOwn = thought !== true && !(kind === "user" && !hasAnswer && isNotSaid(said.text));
     return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
   });
   return steps.reduce<Step[]>((all, step) => addStep(all, step, hasAnswer), []);

@@ -27,7 +27,10 @@ export async function findModels(settings: Settings, around?: (model: ChatModel)
     return openConfiguredModel(names, process.env, other);
   };
   if (passedOver !== undefined) {
-    const notice = `${name} is asked at ${formatHost(choice.baseUrl)}, because OPENAI_BASE_URL is set. Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`;
+    const notice = [
+      `${name} is asked at ${formatHost(choice.baseUrl)}, because OPENAI_BASE_URL is set.`,
+      `Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`,
+    ].join(" ");
     return { openModel, notice };
   }
   if (!isGeneral) return { openModel, notice: null };

@@ -23,8 +23,10 @@ type InputLine =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const SHAPES =
-  'write {"type":"user","text":"..."} (with "parts" for images and files), {"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}';
+const SHAPES = [
+  'write {"type":"user","text":"..."} (with "parts" for images and files),',
+  '{"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}',
+].join(" ");
 
 /** A prompt that waits for its turn; the one at the head of the queue is running. */
 class CurrentPrompt {

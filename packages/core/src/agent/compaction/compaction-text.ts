@@ -10,8 +10,11 @@ interface CompactionContent {
   readonly summary: string;
 }
 
-const HEAD =
-  "[The conversation so far was too long for the model's window. This text, written by the program, replaces it. Continue the task from here; do not repeat what is done.]";
+const HEAD = [
+  "[The conversation so far was too long for the model's window.",
+  "This text, written by the program, replaces it.",
+  "Continue the task from here; do not repeat what is done.]",
+].join(" ");
 
 /** Writes the text that replaces the history. Cuts what does not fit, the user's last prompt last. */
 export function buildCompactionText(

@@ -49,7 +49,11 @@ export function explainTooSmall(request: ModelRequest, size: ContextSize): strin
   const fixed = size.estimateRequest({ ...request, history: [] });
   const isFirst = !request.history.some(({ role }) => role === "model");
   if (!isFirst || fixed * 2 < size.estimateRequest(request)) return undefined;
-  return `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens. Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), raise the limit at the service, or choose another model.`;
+  return [
+    `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens.`,
+    "Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH),",
+    "raise the limit at the service, or choose another model.",
+  ].join(" ");
 }
 
 /** Clears old answers. If that is not enough, replaces all messages except the newest, unless that is longer. */
@@ -106,9 +110,27 @@ interface ShortenResult {
   readonly tokensAfter: number;
 }
 
-const INSTRUCTION = `You are given the record of a coding agent's work with a user. It is too long to be kept; your summary replaces it, and the agent continues with nothing else.
-Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
-Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
+const INSTRUCTION = [
+  [
+    "You are given the record of a coding agent's work with a user. It is too long to be kept;",
+    "your summary replaces it, and the agent continues with nothing else.",
+  ],
+  [
+    "Write, in short lines under these headings:",
+    "Goal.",
+    "Decisions and what the user wants or forbids.",
+    "Done so far (files by path, commands, results).",
+    "Learned (facts, names, places in the code, values that will be needed again).",
+    "Tried without success, and why.",
+    "Next steps.",
+  ],
+  [
+    "Keep exact names, paths, commands and error texts. State nothing that is not in the record.",
+    "Do not carry on with the work, call no tool and speak to nobody.",
+  ],
+]
+  .map((sentences) => sentences.join(" "))
+  .join("\n");
 
 /** Introduces the user's own words about the summary. */
 const WISH = "The user asks this of the summary, and it comes before the headings above:";

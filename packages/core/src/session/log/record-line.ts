@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { once } from "@burin/contract/async/once";
 import { withFallback } from "@burin/contract/with-fallback";
-import type { SeenFile } from "@burin/files/workspace/read-record";
+import type { SeenFile } from "@burin/files/workspace/node-workspace";
 
 /** One entry of the record of a session. */
 export interface LogRecord {

@@ -17,9 +17,15 @@ const LOOKS_RANDOM =
 /** Headers whose value is secret although their name does not show it. */
 const SECRET_HEADERS = ["AUTHORIZATION", "PROXY_AUTHORIZATION", "COOKIE"];
 
-/** A private key, from its BEGIN line over all its lines, with anything that a listing puts between them. */
-const KEY_BLOCK =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}(?:(?:Proc-Type|DEK-Info):[^\n]{0,80}|[A-Za-z0-9+/=]{16,}))+(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}[A-Za-z0-9+/=]{0,16}(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}-----END [A-Z ]*PRIVATE KEY-----)?/g;
+/** What a listing may put between the lines of a private key, and what those lines are. */
+const BETWEEN = String.raw`(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}`;
+const KEY_LINE = String.raw`(?:(?:Proc-Type|DEK-Info):[^\n]{0,80}|[A-Za-z0-9+/=]{16,})`;
+const KEY_END = `${BETWEEN}[A-Za-z0-9+/=]{0,16}${BETWEEN}-----END [A-Z ]*PRIVATE KEY-----`;
+/** A private key, from its BEGIN line over all its lines. */
+const KEY_BLOCK = new RegExp(
+  `-----BEGIN [A-Z ]*PRIVATE KEY-----(?:${BETWEEN}${KEY_LINE})+(?:${KEY_END})?`,
+  "g",
+);
 const TOKENS = new RegExp(
   SECRET_VALUES.filter(({ source }) => !source.includes("BEGIN"))
     .map(({ source }) => source)

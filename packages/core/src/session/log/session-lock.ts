@@ -11,7 +11,7 @@ import {
 } from "@burin/commands/processes/process-table";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { lockPath as holdPath } from "@burin/files/disk/path-lock";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { SessionError } from "./session-error.ts";
@@ -79,7 +79,11 @@ function removeStaleLock(path: string): void {
   if (holder !== null && isHolderAlive(holder)) {
     throw new SessionError(
       "in_use",
-      `The session is in use by ${formatHolder(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
+      [
+        `The session is in use by ${formatHolder(holder)}.`,
+        "Wait until that has ended, or continue a copy of it with --fork.",
+        `(If it has surely ended, remove ${path}.)`,
+      ].join(" "),
     );
   }
   rmSync(path, { force: true });

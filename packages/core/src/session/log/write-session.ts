@@ -1,7 +1,7 @@
 import { rm, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { formatRecordLine } from "./record-line.ts";
 import type { Secrets } from "./redactor.ts";

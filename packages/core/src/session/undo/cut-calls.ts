@@ -39,7 +39,7 @@ export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
   const folder = resolveUndoFolder(place.home, place.root);
   if (findCutCalls(folder).length === 0) return [];
   return lockPath(join(folder, "cut-calls"), async () => {
-    await endLeftCommands(place.home);
+    await endLeftCommands(place.home, place.environment);
     const settled: CutCall[] = [];
     for (const { path, note } of findCutCalls(folder)) {
       if (note !== null && !hasOperation(folder, note)) settled.push(await settleCutCall(note, path, place));

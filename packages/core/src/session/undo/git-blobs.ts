@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { GitWork } from "@burin/commands/git/git-work";
 import { withFallback } from "@burin/contract/with-fallback";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { findRepository } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import type { FileChange } from "./journal-line.ts";

@@ -13,8 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
-import { randomName } from "@burin/files/disk/random-name";
+import { makeFolders, randomName } from "@burin/files/disk/own-files";
 import { openRegularFile } from "@burin/files/disk/regular-file";
 import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
 import { type Content, hashDescriptor, readChunks } from "./content.ts";

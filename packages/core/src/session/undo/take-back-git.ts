@@ -14,7 +14,7 @@ import { GitWork, type RefChange } from "@burin/commands/git/git-work";
 import { findProcess } from "@burin/commands/processes/process-table";
 import { describeError } from "@burin/contract/text/error-message";
 import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { readBytes } from "@burin/files/disk/regular-file";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { parseIndex, RepositoryReader, type RepositorySnapshot } from "@burin/files/tree";

@@ -16,10 +16,9 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { describeError } from "@burin/contract/text/error-message";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { lockPath } from "@burin/files/disk/path-lock";
-import { openRegularFile, readBytes } from "@burin/files/disk/regular-file";
+import { hashBytes, openRegularFile, readBytes } from "@burin/files/disk/regular-file";
 import { readErrorCode, toWorkspaceError } from "@burin/files/disk/system-error";
 import { isWithin } from "@burin/files/paths/paths";
-import { hashBytes } from "@burin/files/workspace/read-record";
 import { removeFile, withTargetFolder } from "@burin/files/workspace/remove-file";
 import {
   type BeginWrite,

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { describeError } from "@burin/contract/text/error-message";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryReadEntries } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import type { TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import type { CallNote, FileChange } from "./journal-line.ts";

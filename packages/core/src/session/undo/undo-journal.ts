@@ -11,9 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describeError } from "@burin/contract/text/error-message";
-import { appendLine } from "@burin/files/disk/append-line";
 import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { appendLine, makeFolders } from "@burin/files/disk/own-files";
 import { openRegularFile } from "@burin/files/disk/regular-file";
 import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
 import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";

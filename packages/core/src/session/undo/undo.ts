@@ -115,7 +115,7 @@ export async function recordTakenBack(
 export async function undo(options: UndoOptions): Promise<UndoResult> {
   const { home, root, environment = {} } = options;
   // A running command would change what is restored, and a killed undo has left files half written.
-  await endLeftCommands(home);
+  await endLeftCommands(home, environment);
   await settleCutCalls({ home, root, environment });
   return lockPath(resolveUndoFolder(home, root), () => undoChosen(options));
 }

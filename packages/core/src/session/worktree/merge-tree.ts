@@ -18,7 +18,7 @@ import { type OwnGit, openOwnGit } from "@burin/commands/git/git-work";
 import type { FileDiff } from "@burin/contract/tool-result";
 import { withFallback } from "@burin/contract/with-fallback";
 import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
-import { randomName } from "@burin/files/disk/random-name";
+import { randomName } from "@burin/files/disk/own-files";
 import { readBytes, readText } from "@burin/files/disk/regular-file";
 import { isWithin } from "@burin/files/paths/paths";
 import { findRepository } from "@burin/files/tree";

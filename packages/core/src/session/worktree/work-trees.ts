@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { type OwnGit, openOwnGit } from "@burin/commands/git/git-work";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
-import { makeFolders } from "@burin/files/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/own-files";
 import { lockPath } from "@burin/files/disk/path-lock";
 import { readText } from "@burin/files/disk/regular-file";
 import { findRepository } from "@burin/files/tree";

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { appendLine } from "./append-line.ts";
+import { appendLine } from "./own-files.ts";
 
 it("P23 P26 a disk that is full for a while loses the lines of that while, and none before or after", () => {
   const folder = createTemporaryFolder();

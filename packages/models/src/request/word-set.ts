@@ -1,3 +1,0 @@
-export function createWordSet(names: string): ReadonlySet<string> {
-  return new Set(names.split(" "));
-}
