@@ -20,7 +20,8 @@ describe("a pasted key", () => {
     await terminal.enter("another\r", "Where is the service?");
     await terminal.enter(`${room.server.baseUrl}\r`, "› fake-model");
     await terminal.enter("\r", "The key works. Keep it for the next starts?");
-    await terminal.enter("\r", "which only you can read", "? for keys");
+    await terminal.enter("\r", "which only you can read", "What may run without asking?");
+    await terminal.enter("\u001b", "? for keys");
     await terminal.enter("hello\r", "Hello.");
     expect(room.server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(terminal.all().join("\n")).not.toContain(KEY);

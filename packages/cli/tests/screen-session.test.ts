@@ -109,7 +109,9 @@ async function firstStart(): Promise<void> {
   await look("its key");
   await terminal.enter("\r", "› fake-model");
   await look("its model");
-  await terminal.enter("\r", "fake-model · asks before changes", "It works.");
+  await terminal.enter("\r", "It works.", "What may run without asking?");
+  await look("how much may run without asking");
+  await terminal.enter("\r", "fake-model · asks before changes");
 }
 
 async function promptAndQuestions(): Promise<void> {

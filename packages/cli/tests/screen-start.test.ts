@@ -58,11 +58,18 @@ describe("the first start", () => {
     await terminal.enter("secret-key", "••••••••••");
     await terminal.enter("\r", "fake-model");
     await terminal.enter("\r", "The key works. Keep it for the next starts?");
-    await terminal.enter("only\r", "fake-model · asks before changes");
+    await terminal.enter(
+      "only\r",
+      "What may run without asking?",
+      "what stays in the project and can be undone",
+    );
+    await terminal.enter("undone", "› auto");
+    await terminal.enter("\r", "fake-model · asks before what can't be undone");
     expect(terminal.all().join("\n")).not.toContain("secret-key");
     const settings = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(settings).toContain("// mine");
     expect(settings).toContain('"name": "fake-model"');
+    expect(settings).toContain('"approvalMode": "auto"');
     expect(settings).not.toContain("secret-key");
     await terminal.enter("hello\r", "Hello.");
     expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer secret-key");

@@ -56,6 +56,7 @@ export const enStart = {
   "first.keyKept":
     "The key is known for this run only. For the next ones, put it into your shell's profile: {line}",
   "first.signIn": "sign in with a browser, here or elsewhere",
+  "first.mode": "What may run without asking? shift+tab changes it at any time.",
   "first.pasted": "This is a key",
   "first.pastedMore": "the next step says where it would be sent",
   "keys.whose": "Whose key is this? It is sent nowhere before you choose.",

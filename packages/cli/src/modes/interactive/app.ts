@@ -256,11 +256,12 @@ export class App implements Desk {
     if (this.host.modelName === null) {
       if (!this.#isWelcomed) this.note(say("first.welcome"));
       this.#isWelcomed = true;
-      const { FirstStart } = await import("./first-start.ts");
+      const { FirstStart, askMode } = await import("./first-start.ts");
       const outcome = await new FirstStart(this, true).run();
       if (outcome === "demo") await this.showDemo();
       else if (outcome === "none") this.buffer.set(first);
       if (outcome !== "ready") return;
+      await askMode(this);
       await this.host.readSettings();
     }
     const past = await this.host.open();

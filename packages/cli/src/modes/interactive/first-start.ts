@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  APPROVAL_MODES,
   changeSettings,
   describeError,
   findLocalServers,
@@ -206,6 +207,16 @@ export class FirstStart {
       await takeKey(this.#desk, { variable, host, key: apiKey });
     if (!this.#isFirst) this.#desk.host.useModel(alias, { ...service, model: name });
   }
+}
+
+/** Asks once how much may run without a question, and keeps the answer in the user's own settings. */
+export async function askMode(desk: Desk): Promise<void> {
+  const { approvalMode, managed } = desk.settings ?? {};
+  if (approvalMode !== undefined) return;
+  const modes = APPROVAL_MODES.filter((mode) => managed?.approvalModes?.includes(mode) ?? mode !== "yolo");
+  const choices = modes.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
+  const mode = await askChoice(desk, { title: say("first.mode"), choices, current: "default" });
+  if (mode !== null) await desk.storeSetting(["approvalMode"], mode);
 }
 
 /** Offers the only choice if the typed text is a key; the next step asks which service's key it is. */
