@@ -10,9 +10,10 @@ const PROOFS = [
   "packaging/fleet-newcomer.mjs",
   "bench/faults/run.mjs fleet",
   "bench/faults/run.mjs journal",
+  "bench/faults/run.mjs steps",
 ];
 /** Of the faults of the fleet and the journal. */
-const AMOUNTS = { KILLS: "200", TASKS: "300" };
+const AMOUNTS = { KILLS: "200", TASKS: "300", STEPS: "500" };
 
 for (const proof of PROOFS) {
   const { status } = spawnSync(process.execPath, proof.split(" "), {

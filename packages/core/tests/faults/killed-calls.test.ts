@@ -81,6 +81,12 @@ it("P1 says plainly that nothing is known when the look before the call is gone"
   expect((await back()).files).toEqual([]);
 });
 
+it("P25 each undo takes back only its own, in 40 steps of two sessions and a user in one folder", async () => {
+  const { runSteps } = await import("./journal-steps.mjs");
+  const { undo, together } = await runSteps(40, 7);
+  expect([undo, together]).toEqual([9, 9]);
+}, 240_000);
+
 it("P1 takes back everything after 10 kills at random moments of a command, its journal and an undo", async () => {
   const { killJournals } = await import("./kill-journal.mjs");
   const { killed } = await killJournals(10);

@@ -33,6 +33,8 @@ const GENERATED_FOLDERS = new Set(
 );
 const GENERATED_FILES =
   /(?:\/\.DS_Store|\.(?:o|a|so|obj|pyc|pyo|class|jar|log|pid|tsbuildinfo|map|tmp|swp|gz|zip|tgz))$/;
+/** What a session beside this one writes before it takes a file's place. */
+const WRITE_IN_PROGRESS = /\/\.burin-[\da-f-]+\.tmp$/;
 /** A larger file is not kept for undo. */
 export const MAX_UNDO_BYTES = 64 * 1024 * 1024;
 const MAX_IGNORED = 2000;
@@ -65,6 +67,8 @@ export async function snapshotWork(request: TreeRequest, signal: AbortSignal): P
     signal,
   );
   const stamps = new Map([...folders, ...look.stamps, ...ignored.stamps]);
+  for (const path of stamps.keys())
+    if (path.endsWith(".tmp") && WRITE_IN_PROGRESS.test(path)) stamps.delete(path);
   const { isComplete, isTruncated } = look;
   const { isFull: hasMoreIgnored, missed } = ignored;
   return { stamps, ignored: ignored.stamps, repositories, isComplete, isTruncated, hasMoreIgnored, missed };

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
@@ -81,4 +90,19 @@ it("P53 names the programs of installed packages that a call changed, also behin
   expect(notices).toEqual([
     "This call changed programs that you may run outside of the sandbox: node_modules/.bin/tool, .venv/bin/new.",
   ]);
+});
+
+it("P25 leaves out what a session beside this one writes before it takes a file's place", async () => {
+  const top = createTemporaryFolder();
+  const [home, root] = [join(top, "home"), join(top, "project")];
+  mkdirSync(root);
+  const unfinished = join(root, ".burin-0a1b2c3d4e5f6071-8293a4b5.tmp");
+  writeFileSync(unfinished, "half\n");
+  await openJournal(home, root).change(() => {
+    rmSync(unfinished);
+    writeFileSync(join(root, "own.txt"), "own\n");
+  });
+  const { files } = await undo({ home, root, environment, count: 1 });
+  expect(files).toEqual([{ file: "own.txt", what: "removed" }]);
+  expect(readdirSync(root)).toEqual([]);
 });
