@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, expect, it } from "vitest";
 import { BURIN, burin, environmentIn } from "./burin.ts";
-import { modelEnv } from "./fake-model.ts";
+import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
 
@@ -86,6 +86,8 @@ it("P25 leaves alone at a merge what both sides changed, takes the rest, and tak
   expect(merged.code).toBe(1);
   expect(merged.stdout).toBe("merged      new.txt\nleft alone  src/a.txt: both sides changed the same\n");
   expect(read("src/a.txt")).toBe(LINES.replace("two", "deux"));
+  expect(await worktrees("merge", "topic", "src/a.txt", "--ours")).toMatchObject({ code: 0, stdout: "" });
+  expect(read("src/a.txt")).toBe(LINES.replace("two", "deux"));
   expect(await worktrees("merge", "topic", "src/a.txt", "--theirs")).toMatchObject({ code: 0 });
   expect(read("src/a.txt")).toBe(LINES.replace("two", "TWO"));
 });
@@ -126,4 +128,36 @@ it("P25 /merge shows the parts of each file and takes those that are chosen", as
   } finally {
     terminal.close();
   }
+});
+
+it("P25 /merge NAME takes a conflict with git's marks when that is chosen, and undo takes it back", async () => {
+  await work("topic", "sed -i s/two/TWO/ src/a.txt");
+  const own = LINES.replace("two", "deux");
+  writeFileSync(at("src/a.txt"), own);
+  const env = { ...(await modelEnv()), ...GIT };
+  const terminal = new ScreenTerminal({ cwd: root, env, columns: 100, rows: 40 });
+  try {
+    await terminal.shows("fake · ");
+    await terminal.enter("/merge topic\r", /src\/a\.txt {2}1 of 1$/m, "<<<<<<< yours");
+    await terminal.enter("x", "[x] 1/");
+    await terminal.enter("\r", "taken: src/a.txt");
+  } finally {
+    terminal.close();
+  }
+  const marked = "<<<<<<< yours\ndeux\n=======\nTWO\n>>>>>>> work tree";
+  expect(read("src/a.txt")).toBe(LINES.replace("two", marked));
+  await undo();
+  expect(read("src/a.txt")).toBe(own);
+});
+
+it("P25 a session whose work tree was removed goes on in the project's folder", async () => {
+  const { stderr } = await work("gone", "echo new > new.txt");
+  const id = /burin -r (\S+)/.exec(stderr)?.[1] ?? "";
+  expect(await worktrees("rm", "gone", "--yes")).toMatchObject({ code: 0 });
+  const env = { ...(await modelEnv({ text: "Here." })), ...GIT };
+  const resumed = await burin(["-r", id, "-p", "go on"], { cwd: root, env });
+  expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: "Here.\n" });
+  const asked = JSON.stringify(server.requests.at(-1)?.body);
+  expect(asked).toContain("echo new > new.txt");
+  expect(asked).not.toContain(treeFolder("gone"));
 });

@@ -7,6 +7,11 @@ export function pickStricterMode(one: ApprovalMode, other: ApprovalMode): Approv
   return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
 }
 
+/** Returns the modes that a user can choose; an administrator may allow only some. */
+export function listModes(managed?: { readonly approvalModes?: readonly ApprovalMode[] }): ApprovalMode[] {
+  return APPROVAL_MODES.filter((mode) => managed?.approvalModes?.includes(mode) ?? true);
+}
+
 /** Returns the mode of a session that is started without one. */
 export function chooseStartMode(allowed: readonly ApprovalMode[] = APPROVAL_MODES): ApprovalMode {
   const [first = "plan"] = allowed;

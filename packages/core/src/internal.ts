@@ -6,7 +6,7 @@
 export { cloneRepository } from "@burin/commands/git/clone-repository";
 export { buildHelperPath } from "@burin/commands/processes/helper-program";
 export { SANDBOX_MODES } from "@burin/commands/sandbox/sandbox";
-export { APPROVAL_MODES } from "@burin/contract/approval-mode";
+export { APPROVAL_MODES, listModes } from "@burin/contract/approval-mode";
 export { once } from "@burin/contract/async/once";
 export { findSchemaError } from "@burin/contract/messages/check-schema";
 export type { ObjectSchema } from "@burin/contract/messages/message";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import type { ApprovalMode } from "@burin/core";
 import {
-  APPROVAL_MODES,
   chooseModel,
   findNearNames,
+  listModes,
   listSessionSummaries,
   reachModel,
 } from "@burin/core/internal";
@@ -108,11 +108,11 @@ export async function switchSession(
 
 /** Changes the approval mode. Any words after the mode are sent as a prompt. */
 function changeMode(desk: CommandDesk, words: string): void {
-  const { session } = desk;
+  const { session, settings } = desk;
   if (session === null) return;
   const [word = ""] = words.split(/\s/, 1);
   const prompt = words.slice(word.length).trim();
-  const choices = APPROVAL_MODES.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
+  const choices = listModes(settings?.managed).map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
   const apply = (mode: ApprovalMode): void => {
     session.approvalMode = mode;
     if (prompt !== "") void desk.work.submit(prompt);

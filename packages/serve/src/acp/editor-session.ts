@@ -14,7 +14,7 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import type { AgentEvent, ApprovalMode, Decision, Part, Question, Session } from "@burin/core";
-import { APPROVAL_MODES, describeError, type Settings, withFallback } from "@burin/core/internal";
+import { describeError, listModes, type Settings, withFallback } from "@burin/core/internal";
 import { describeAskedCall, listChoices, readDecision } from "./permission.ts";
 import { createMessageChunk, SessionUpdates } from "./session-updates.ts";
 
@@ -75,9 +75,13 @@ export class EditorSession {
     void this.#followSession();
   }
 
+  get #modes() {
+    return listModes(this.#editor.settings.managed);
+  }
+
   /** The options that the editor displays beside the conversation and lets its user change. */
   get describeState() {
-    const availableModes = APPROVAL_MODES.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
+    const availableModes = this.#modes.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
     const modes: SessionModeState = { currentModeId: this.#session.approvalMode, availableModes };
     return { modes, configOptions: this.configOptions };
   }
@@ -93,8 +97,8 @@ export class EditorSession {
   }
 
   setMode(modeId: string): void {
-    const mode = APPROVAL_MODES.find((one) => one === modeId);
-    if (mode === undefined) throw createInvalidError(`the modes are ${APPROVAL_MODES.join(", ")}`);
+    const mode = this.#modes.find((one) => one === modeId);
+    if (mode === undefined) throw createInvalidError(`the modes are ${this.#modes.join(", ")}`);
     this.#session.approvalMode = mode;
   }
 

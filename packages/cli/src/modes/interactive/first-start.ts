@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  APPROVAL_MODES,
   changeSettings,
   describeError,
   findLocalServers,
   guessServices,
   listKeyedServices,
+  listModes,
   openLogin,
   reachModel,
   resolveBurinHome,
@@ -213,7 +213,7 @@ export class FirstStart {
 export async function askMode(desk: Desk): Promise<void> {
   const { approvalMode, managed } = desk.settings ?? {};
   if (approvalMode !== undefined) return;
-  const modes = APPROVAL_MODES.filter((mode) => managed?.approvalModes?.includes(mode) ?? mode !== "yolo");
+  const modes = listModes(managed).filter((mode) => mode !== "yolo");
   const choices = modes.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
   const mode = await askChoice(desk, { title: say("first.mode"), choices, current: "default" });
   if (mode !== null) await desk.storeSetting(["approvalMode"], mode);

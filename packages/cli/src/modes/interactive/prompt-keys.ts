@@ -1,4 +1,4 @@
-import { APPROVAL_MODES } from "@burin/core/internal";
+import { listModes } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
 import type { KeyAction } from "../../state/key-bindings.ts";
 import { EXIT } from "../../terminal/exit-code.ts";
@@ -255,10 +255,10 @@ export class PromptKeys {
   }
 
   #nextMode(): void {
-    const { session } = this.#desk;
+    const { session, settings } = this.#desk;
     if (session === null) return;
     // Skip yolo: a single key must never switch to running everything without asking.
-    const modes = APPROVAL_MODES.filter((mode) => mode !== "yolo");
+    const modes = listModes(settings?.managed).filter((mode) => mode !== "yolo");
     const { approvalMode } = session;
     const at = approvalMode === "yolo" ? -1 : modes.indexOf(approvalMode);
     const next = modes[(at + 1) % modes.length];

@@ -1,6 +1,7 @@
 import {
   describeError,
   findSchemaError,
+  listModes,
   type ObjectSchema,
   type WorkTree,
   type WorkTreePlace,
@@ -123,7 +124,7 @@ export async function runAttempts(
 async function chooseMode(options: CommonOptions): Promise<CommonOptions> {
   const { settings } = await readSettings(options);
   const isNamed = settings.approvalMode !== undefined;
-  const isAllowed = settings.managed?.approvalModes?.includes("auto") !== false;
+  const isAllowed = listModes(settings.managed).includes("auto");
   return isNamed || !isAllowed ? options : { ...options, approvalMode: "auto" };
 }
 
