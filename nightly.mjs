@@ -11,9 +11,10 @@ const PROOFS = [
   "bench/faults/run.mjs fleet",
   "bench/faults/run.mjs journal",
   "bench/faults/run.mjs steps",
+  "bench/faults/run.mjs store",
 ];
 /** Of the faults of the fleet and the journal. */
-const AMOUNTS = { KILLS: "200", TASKS: "300", STEPS: "500" };
+const AMOUNTS = { KILLS: "200", TASKS: "300", STEPS: "500", COMMANDS: "5000" };
 
 for (const proof of PROOFS) {
   const { status } = spawnSync(process.execPath, proof.split(" "), {

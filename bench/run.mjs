@@ -10,6 +10,7 @@ const BENCHES = {
   tokens: "tokens.mjs",
   files: "files.mjs",
   "huge-tree": "huge-tree.mjs",
+  journal: "journal.mjs",
   edit: "edit/run.mjs",
   "edit-independent": "edit-independent/run.mjs",
   "edit-speed": "edit-speed.mjs",

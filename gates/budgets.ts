@@ -4,11 +4,11 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  contract: 4340, // a third is the linear pattern matcher
+  contract: 4350, // a third is the linear pattern matcher
   "edit-match": 2990,
   "shell-judge": 7810, // two fifths are tables of programs
   net: 810,
-  files: 7690, // a fifth is search
+  files: 7700, // a fifth is search
   commands: 10810, // sandbox and git are the half
   models: 7090, // protocols and requests 2,380, failures and replies 1,500
   testing: 1520,
@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   core: 20850, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4920,
-  cli: 18510, // the app is more than half
+  cli: 18530, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

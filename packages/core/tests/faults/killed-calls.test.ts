@@ -87,6 +87,12 @@ it("P25 each undo takes back only its own, in 40 steps of two sessions and a use
   expect([undo, together]).toEqual([9, 9]);
 }, 240_000);
 
+it("P1 keeps each content once, and can take back the last of 100 commands", async () => {
+  const { runCommands } = await import("./journal-store.mjs");
+  const { most } = await runCommands(100, 65_536);
+  expect(most).toBeGreaterThan(99 * 65_536);
+}, 240_000);
+
 it("P1 takes back everything after 10 kills at random moments of a command, its journal and an undo", async () => {
   const { killJournals } = await import("./kill-journal.mjs");
   const { killed } = await killJournals(10);
