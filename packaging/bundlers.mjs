@@ -68,8 +68,9 @@ const contract = join(here, "../packages/contract/src");
 function ofContract() {
   const modules = readdirSync(contract, { recursive: true, encoding: "utf8" });
   const own = modules.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
-  const imports = own.map((name) => `import "./${name.replaceAll("\\", "/")}";`).join("\n");
-  const code = `${imports}
+  const imports = own.map((name, at) => `import * as m${at} from "./${name.replaceAll("\\", "/")}";`);
+  const code = `${imports.join("\n")}
+    globalThis.modules = [${own.map((_, at) => `m${at}`).join()}];
     const { mcpServers } = mergeSettings([{ mcpServerCommand: "cd server && exec ./serve" }]);
     const status = mcpServers.mcp.args.at(-1);`;
   return { code, name: "mergeSettings", status: "cd server && exec ./serve" };
