@@ -5,7 +5,7 @@ import { run as runSearch } from "./files-search.mjs";
 
 /** @param {string[]} args */
 export async function run(args) {
-  await runReadWrite(args);
+  await runReadWrite(args.filter((arg) => arg !== "quick"));
   await runSearch(args);
   runFirst();
 }
