@@ -9,7 +9,7 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { BURIN, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment } from "./burin.ts";
 
 export interface EditorOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface Editor {
 export async function openEditor(cwd: string, options: EditorOptions = {}): Promise<Editor> {
   const child = spawn(process.execPath, [BURIN, "serve", "acp", ...(options.args ?? [])], {
     cwd,
-    env: environmentIn(cwd, options.env),
+    env: buildEnvironment(cwd, options.env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));

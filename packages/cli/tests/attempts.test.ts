@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, expect, it } from "vitest";
-import { BURIN, burin, endOf, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, waitForExit } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
@@ -101,8 +101,11 @@ it("P25 attempts work in the mode auto unless one is named, and say of a conflic
 async function startSleeping() {
   const env = await modelEnv(...answering({ one: "echo kept > kept.txt; touch begun; sleep 60", two: "" }));
   const words = [BURIN, "attempts", "2", "-m", "one", ...FREE, "go"];
-  const child = spawn(process.execPath, words, { cwd: root, env: environmentIn(root, { ...env, ...GIT }) });
-  const ended = endOf(child);
+  const child = spawn(process.execPath, words, {
+    cwd: root,
+    env: buildEnvironment(root, { ...env, ...GIT }),
+  });
+  const ended = waitForExit(child);
   const hasBegun = (number: number) => {
     const group = git("branch", "--list", "burin/*", "--format=%(refname:lstrip=3)").split(".")[0];
     return existsSync(join(treesFolder(), `${group}.${number}`, "begun"));

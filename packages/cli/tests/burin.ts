@@ -24,29 +24,29 @@ export interface RunOptions {
   readonly openStdin?: boolean;
 }
 
-/** What ended with this code, with these words on stderr. */
-export const failed = (code: number, words: string) =>
+/** Matches a process that ended with this code, and with these words on stderr. */
+export const matchFailure = (code: number, words: string) =>
   expect.objectContaining({ code, stderr: expect.stringContaining(words) });
 
-/** An environment that names no model, and in which the folder is the home. */
-export function environmentIn(folder: string, more: object = {}): Record<string, string> {
+/** Builds an environment that names no model, and in which the folder is the home. */
+export function buildEnvironment(folder: string, more: object = {}): Record<string, string> {
   const { PATH = "" } = process.env;
   return { PATH, HOME: folder, BURIN_HOME: `${folder}/.home`, ...more };
 }
 
-/** The command line as it ships, as a process of its own. */
+/** Runs the command line as it ships, as a process of its own. */
 export async function burin(args: readonly string[], options: RunOptions): Promise<Ended> {
   const child = spawn(process.execPath, [BURIN, ...args], {
     cwd: options.cwd,
-    env: environmentIn(options.cwd, options.env),
+    env: buildEnvironment(options.cwd, options.env),
     stdio: [options.stdin === undefined && !options.openStdin ? "ignore" : "pipe", "pipe", "pipe"],
   });
   if (options.stdin !== undefined) child.stdin?.end(options.stdin);
-  return endOf(child);
+  return waitForExit(child);
 }
 
-/** What a process has written and its exit code, once it has ended. */
-export async function endOf(child: ChildProcess): Promise<Ended> {
+/** Waits until a process has ended. Resolves to its output and its exit code. */
+export async function waitForExit(child: ChildProcess): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => {

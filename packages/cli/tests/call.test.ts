@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BURIN, burin, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, burin } from "./burin.ts";
 
 let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
@@ -101,7 +101,7 @@ describe("burin call", () => {
   const callBehind = (prefix: readonly string[], tool: string, params: object) => {
     const called = [process.execPath, BURIN, "call", tool, JSON.stringify(params), "-y"];
     const [program = "", ...words] = [...prefix, ...called];
-    return spawnSync(program, words, { cwd: root, env: environmentIn(root), encoding: "utf8" });
+    return spawnSync(program, words, { cwd: root, env: buildEnvironment(root), encoding: "utf8" });
   };
 
   it.runIf(process.platform === "linux")(

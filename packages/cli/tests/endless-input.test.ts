@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, endOf, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, waitForExit } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -12,7 +12,7 @@ beforeEach(() => {
 /** `script` of bash, in which "$@" is Burin with these arguments. */
 async function inBash(script: string, args: readonly string[], env: Record<string, string> = {}) {
   const whole = ["-c", script, "bash", process.execPath, BURIN, ...args];
-  return endOf(spawn("bash", whole, { cwd: root, env: environmentIn(root, env), stdio: "pipe" }));
+  return waitForExit(spawn("bash", whole, { cwd: root, env: buildEnvironment(root, env), stdio: "pipe" }));
 }
 
 describe("P12 input without an end has one", () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin, failed } from "./burin.ts";
+import { burin, matchFailure } from "./burin.ts";
 import { root } from "./project.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
 
@@ -64,7 +64,7 @@ describe("burin grants", () => {
       stdout: `Revoked ${TOUCH} (project ${root}).\n`,
     });
     expect((await call()).code).toBe(3);
-    expect(await grants("revoke", TOUCH)).toEqual(failed(2, "nothing is granted"));
+    expect(await grants("revoke", TOUCH)).toEqual(matchFailure(2, "nothing is granted"));
   });
 
   it("P22 processes side by side lose none of each other's changes", async () => {
@@ -75,12 +75,12 @@ describe("burin grants", () => {
   });
 
   it("says how to write it, and that a broken file is left as it is", async () => {
-    expect(await grants("add", "edit")).toEqual(failed(2, "burin grants revoke"));
+    expect(await grants("add", "edit")).toEqual(matchFailure(2, "burin grants revoke"));
     store({ rule: "edit" });
-    expect(await grants("revoke", "7")).toEqual(failed(2, "granted are: edit"));
+    expect(await grants("revoke", "7")).toEqual(matchFailure(2, "granted are: edit"));
     writeFileSync(join(root, ".home/grants.json"), "{");
-    expect(await grants()).toEqual(failed(2, "left as it is"));
+    expect(await grants()).toEqual(matchFailure(2, "left as it is"));
     const asked = await burin(["call", "run_shell_command", '{"command":"touch made"}'], { cwd: root });
-    expect(asked).toEqual(failed(3, "grants.json is not valid"));
+    expect(asked).toEqual(matchFailure(3, "grants.json is not valid"));
   });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Confirmation } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, matchFailure } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -54,7 +54,9 @@ describe("a run without a person", () => {
     expect((await run(["sessions", "show", sessionId])).stdout).not.toMatch(/^parked/m);
     expect(await listed(run)).toMatchObject({ id: sessionId, parked: null });
     expect((await run(["sessions", "list"])).stdout).not.toContain("parked");
-    expect(await run(["sessions", "answer", sessionId, "yes"])).toEqual(failed(2, "has no pending question"));
+    expect(await run(["sessions", "answer", sessionId, "yes"])).toEqual(
+      matchFailure(2, "has no pending question"),
+    );
   });
 
   it("P44 always answers for the folder, so that the next run is not parked; a no is told with its words", async () => {
@@ -88,7 +90,7 @@ describe("a run without a person", () => {
     put("a.txt", "theirs\n");
     const stale = await run(["sessions", "answer", id, "yes"]);
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
-    expect(stale).toEqual(failed(3, "-theirs\n+new"));
+    expect(stale).toEqual(matchFailure(3, "-theirs\n+new"));
     expect(stale.stderr).toContain("has changed since it was answered");
     expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("new\n");
@@ -107,7 +109,7 @@ describe("a run without a person", () => {
     const id = /burin -r (\S+)/.exec((await run(["-p", "write", "--park"])).stderr)?.[1] ?? "";
     put("a.txt", "theirs\n");
     const again = await run(["sessions", "answer", id, "yes"]);
-    expect(again).toEqual(failed(3, "-theirs\n+both"));
+    expect(again).toEqual(matchFailure(3, "-theirs\n+both"));
     expect(again.stderr).toContain("has changed on disk since it was read");
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
     expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
@@ -124,7 +126,7 @@ describe("a run without a person", () => {
     const { sessionId } = JSON.parse(stdout) as Parked;
     const child = spawn(process.execPath, [BURIN, "sessions", "answer", sessionId, "yes"], {
       cwd: root,
-      env: environmentIn(root, env),
+      env: buildEnvironment(root, env),
       stdio: "ignore",
     });
     await expect.poll(() => existsSync(join(root, "log")), { timeout: 20_000 }).toBe(true);
@@ -188,7 +190,11 @@ describe("a run without a person", () => {
     put(".home/settings.json", { hooks: [{ event: "session_start", command: "sleep 0.3" }] });
     const run = await runner({ text: "Never read." }, { text: "Going on." });
     const args = [BURIN, "-p", "remember the moon", "--output-format", "stream-json"];
-    const child = spawn(process.execPath, args, { cwd: root, env: environmentIn(root, env), stdio: "pipe" });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: buildEnvironment(root, env),
+      stdio: "pipe",
+    });
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     child.kill("SIGKILL");
     const { type, sessionId } = JSON.parse(line.toString().split("\n", 1)[0] as string);

@@ -4,7 +4,18 @@ import { join } from "node:path";
 import zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
-import { type Agent, goOn, HOME, ID, PLACES, putRecord, RECORDS, root, run, take } from "./import-room.ts";
+import {
+  type Agent,
+  continueSession,
+  HOME,
+  ID,
+  importFrom,
+  PLACES,
+  putRecord,
+  RECORDS,
+  root,
+  run,
+} from "./import-room.ts";
 import { put, root as top } from "./project.ts";
 
 /** A Zstandard frame with one block that is not compressed. */
@@ -88,8 +99,8 @@ describe("burin import, of records,", () => {
       item({ type: "thread_rolled_back", num_turns: 1 }, "event_msg"),
     ].join("");
     put(PLACES.codex(), text);
-    expect(await take("codex")).toMatchObject({ code: 0, stderr: "" });
-    const { messages } = await goOn("-c", "-p", "Next.");
+    expect(await importFrom("codex")).toMatchObject({ code: 0, stderr: "" });
+    const { messages } = await continueSession("-c", "-p", "Next.");
     const told = JSON.stringify(messages);
     for (const gone of ["Forgotten", "instructions", "Thought", "Taken back"])
       expect(told).not.toContain(gone);
@@ -114,14 +125,16 @@ describe("burin import, of records,", () => {
     await writeFile(packed, zstandard(await readFile(plain)));
     expect((await run("import")).stdout).toContain("codex   Codex: 1 session\n");
     await rm(plain);
-    const { code, stdout } = await take("codex");
+    const { code, stdout } = await importFrom("codex");
     expect(code).toBe(0);
     if (!("zstdDecompressSync" in zlib)) {
       expect(stdout).toContain(`${packed}: it is compressed, which needs Node.js 22.15 or later`);
       return;
     }
     expect(stdout).toContain(`codex-${ID}`);
-    expect((await goOn("-c", "-p", "Next.")).messages[1]?.content).toBe("Look at a.txt and say hello.");
+    expect((await continueSession("-c", "-p", "Next.")).messages[1]?.content).toBe(
+      "Look at a.txt and say hello.",
+    );
   });
 
   it("Codex: a summary that only its service can read, and an empty one, leave what they have replaced", async () => {
@@ -143,8 +156,8 @@ describe("burin import, of records,", () => {
       item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "One file." }] }),
     ].join("");
     put(PLACES.codex(), text);
-    await take("codex");
-    const { messages } = await goOn("-c", "-p", "Next.");
+    await importFrom("codex");
+    const { messages } = await continueSession("-c", "-p", "Next.");
     expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
   });
 
@@ -175,9 +188,9 @@ describe("burin import, of records,", () => {
     const old = { messages: [user("1", "An old one.")] };
     const print = createHash("sha256").update(root).digest("hex");
     put(`.gemini/tmp/${print}/chats/session-2025-01-01T00-00-old.json`, JSON.stringify(old, null, 2));
-    expect((await take("gemini")).stdout).toContain("An old one.");
+    expect((await importFrom("gemini")).stdout).toContain("An old one.");
     const id = "gemini-session-2026-11-22T11-04-d3b05731";
-    const told = JSON.stringify((await goOn("-r", id, "-p", "Next.")).messages);
+    const told = JSON.stringify((await continueSession("-r", id, "-p", "Next.")).messages);
     for (const gone of ["Half", "Taken back"]) expect(told).not.toContain(gone);
     for (const kept of ["First.", "Whole.", '"content":"one', "aGVsbG8="]) expect(told).toContain(kept);
     const line = (uuid: string, more: object) =>
@@ -190,8 +203,8 @@ describe("burin import, of records,", () => {
     };
     const asked = { type: "user", message: { role: "user", parts: [{ text: "Early." }] } };
     put(PLACES.qwen(), line("1", asked) + line("2", summed));
-    await take("qwen");
-    const after = JSON.stringify((await goOn("-r", `qwen-${ID}`, "-p", "Next.")).messages);
+    await importFrom("qwen");
+    const after = JSON.stringify((await continueSession("-r", `qwen-${ID}`, "-p", "Next.")).messages);
     expect(after).toContain("Summed up.");
     expect(after).not.toContain("Early.");
   });
@@ -224,8 +237,8 @@ describe("burin import, of records,", () => {
     ];
     put(".gemini/projects.json", { projects: { [root]: "project" } });
     put(PLACES.gemini(), `${JSON.stringify({ $set: { messages } })}\n`);
-    await take("gemini");
-    const { messages: told } = await goOn("-c", "-p", "Next.");
+    await importFrom("gemini");
+    const { messages: told } = await continueSession("-c", "-p", "Next.");
     expect(told.slice(1).map(({ role, content }) => [role, content])).toEqual([
       ["user", "Look at @a.txt.\n--- a.txt ---"],
       ["assistant", "I will."],
@@ -255,8 +268,8 @@ describe("burin import, of records,", () => {
       said("assistant", "There it is."),
     ];
     put(PLACES.codex(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    expect((await take("codex")).stdout).toMatch(/ {2}2025-09-01 {2}codex-\S+ {2}Look\.\n/);
-    const { messages } = await goOn("-c", "-p", "Next.");
+    expect((await importFrom("codex")).stdout).toMatch(/ {2}2025-09-01 {2}codex-\S+ {2}Look\.\n/);
+    const { messages } = await continueSession("-c", "-p", "Next.");
     expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
     expect(messages[2]?.tool_calls?.[0]?.function).toEqual({
       name: "run_shell_command",
@@ -314,8 +327,8 @@ describe("burin import, of records,", () => {
     const lines = [...chain.slice(0, 2), undone, ...chain.slice(2, 6), ...beside, ...chain.slice(6)];
     const record = lines.map((line) => `${JSON.stringify({ cwd: root, timestamp: at, ...line })}\n`);
     put(PLACES.claude(), record.join(""));
-    await take("claude");
-    const { messages } = await goOn("-r", `claude-${ID}`, "-p", "Next.");
+    await importFrom("claude");
+    const { messages } = await continueSession("-r", `claude-${ID}`, "-p", "Next.");
     const told = JSON.stringify(messages);
     for (const gone of ["Undone.", "gone"]) expect(told).not.toContain(gone);
     for (const kept of ["In the chain.", "Beside.", "Only noted."]) expect(told.split(kept)).toHaveLength(2);
@@ -343,7 +356,7 @@ describe("burin import, of records,", () => {
     put(PLACES.claude(), lines.map((line) => JSON.stringify(line)).join("\n"));
     put(PLACES.codex(), JSON.stringify({ content: [{ text: "<cwd>".repeat(100_000) }] }));
     expect((await run("import", "--from", "codex")).code).toBe(0);
-    expect((await take("claude")).stdout).toMatch(/ First\.\s+<system-reminder><system-reminder>/);
+    expect((await importFrom("claude")).stdout).toMatch(/ First\.\s+<system-reminder><system-reminder>/);
   });
 
   it("P13 the model is told the skills, and session_start hooks run, when a session taken over first goes on", async () => {
@@ -357,10 +370,10 @@ describe("burin import, of records,", () => {
       ],
     });
     put("burin/skills/tidy/SKILL.md", "---\nname: tidy\ndescription: Tidies up.\n---\nTidy.\n");
-    await take("claude");
-    const first = JSON.stringify((await goOn("-c", "-p", "Next.")).messages);
+    await importFrom("claude");
+    const first = JSON.stringify((await continueSession("-c", "-p", "Next.")).messages);
     for (const told of ["the moon is full", "Tidies up."]) expect(first.split(told)).toHaveLength(2);
-    const second = JSON.stringify((await goOn("-c", "-p", "Again.")).messages);
+    const second = JSON.stringify((await continueSession("-c", "-p", "Again.")).messages);
     for (const told of ["the moon is full", "Tidies up."]) expect(second.split(told)).toHaveLength(2);
     expect(await readFile(join(top, "ran"), "utf8")).toBe("ran\n");
   });

@@ -36,10 +36,11 @@ export async function putRecord(agent: Agent): Promise<void> {
 
 export const HOME = () => ({ HOME: top, BURIN_HOME: join(top, "burin") });
 export const run = (...args: string[]) => burin(args, { cwd: root, env: HOME() });
-export const take = (agent: Agent, ...more: string[]) => run("import", "--from", agent, "--apply", ...more);
-export const ours = async (name: string) => readFile(join(top, "burin", name), "utf8");
+export const importFrom = (agent: Agent, ...more: string[]) =>
+  run("import", "--from", agent, "--apply", ...more);
+export const readOurs = async (name: string) => readFile(join(top, "burin", name), "utf8");
 
-export async function goOn(...args: string[]) {
+export async function continueSession(...args: string[]) {
   const env = { ...HOME(), ...(await modelEnv({ text: "Going on." })) };
   const ended = await burin(args, { cwd: root, env });
   expect(server.problems).toEqual([]);
@@ -54,8 +55,8 @@ interface Message {
   }[];
 }
 
-/** All files below a folder with what is in them. */
-export async function printOf(folder: string): Promise<string> {
+/** Returns a hash of all files below a folder and of their contents. */
+export async function hashFolder(folder: string): Promise<string> {
   const hash = createHash("sha256");
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -2,19 +2,19 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BURIN, burin, failed } from "./burin.ts";
+import { BURIN, burin, matchFailure } from "./burin.ts";
 import {
   type Agent,
-  goOn,
+  continueSession,
   HOME,
+  hashFolder,
   ID,
-  ours,
+  importFrom,
   PLACES,
-  printOf,
   putRecord,
+  readOurs,
   root,
   run,
-  take,
 } from "./import-room.ts";
 import { put, root as top } from "./project.ts";
 
@@ -23,13 +23,13 @@ describe("burin import", () => {
     "%s: shows its session, takes it, and burin -c goes on with it",
     async (agent) => {
       await putRecord(agent);
-      const before = await printOf(top);
+      const before = await hashFolder(top);
       const shown = await run("import", "--from", agent);
       expect(shown).toMatchObject({ code: 0, stderr: "" });
       expect(shown.stdout).toMatch(new RegExp(`2026-11-22 {2}${agent}-.* {2}Look at a.txt and say hello.\n`));
-      expect(await printOf(top)).toBe(before);
-      expect(await take(agent)).toMatchObject({ code: 0 });
-      const { ended, messages } = await goOn("-c", "-p", "And now?");
+      expect(await hashFolder(top)).toBe(before);
+      expect(await importFrom(agent)).toMatchObject({ code: 0 });
+      const { ended, messages } = await continueSession("-c", "-p", "And now?");
       expect(ended).toMatchObject({ code: 0, stdout: "Going on.\n" });
       const [, prompt, calls, first, second, answer, next] = messages;
       expect(prompt).toEqual({ role: "user", content: "Look at a.txt and say hello." });
@@ -59,8 +59,8 @@ describe("burin import", () => {
     expect(stdout).toContain("claude  Claude Code: 1 session\n");
     expect(stdout).toContain("codex   Codex: 1 memory file\n");
     expect(stdout).toContain("gemini  Gemini CLI: nothing\n");
-    expect(await run("import", "--apply")).toEqual(failed(2, "--from"));
-    expect(await run("import", "--from", "x")).toEqual(failed(2, "claude"));
+    expect(await run("import", "--apply")).toEqual(matchFailure(2, "--from"));
+    expect(await run("import", "--from", "x")).toEqual(matchFailure(2, "claude"));
   });
 
   it("takes a session of this folder alone, and once", async () => {
@@ -69,12 +69,12 @@ describe("burin import", () => {
     await mkdir(elsewhere);
     const there = await burin(["import", "--from", "claude", "--json"], { cwd: elsewhere, env: HOME() });
     expect(JSON.parse(there.stdout).sessions).toEqual([]);
-    await take("claude");
+    await importFrom("claude");
     const log = join(top, "burin", "sessions");
-    const before = await printOf(log);
-    const again = await take("claude");
+    const before = await hashFolder(log);
+    const again = await importFrom("claude");
     expect(again.stdout).toContain("was taken before");
-    expect(await printOf(log)).toBe(before);
+    expect(await hashFolder(log)).toBe(before);
   });
 
   it("takes rules that mean the same, and none that would allow more", async () => {
@@ -121,11 +121,11 @@ describe("burin import", () => {
       "deny web_search",
     ]);
     expect(left.map(({ what }: { what: string }) => what)).toEqual(no.map((rule) => `allow ${rule}`));
-    await take("claude");
+    await importFrom("claude");
     const again = await run("import", "--from", "claude");
     expect(again.stdout).toContain("Nothing to take");
-    await take("claude");
-    const { permissions } = JSON.parse(await ours("settings.json"));
+    await importFrom("claude");
+    const { permissions } = JSON.parse(await readOurs("settings.json"));
     expect([permissions.allow.length, permissions.deny.length]).toEqual([11, 3]);
     expect((await run("explain", "npm run lint --fix")).stdout).toMatch(/^ask/);
     expect((await run("explain", "npm run lint")).stdout).toMatch(/^allow/);
@@ -137,21 +137,23 @@ describe("burin import", () => {
   it("shows, without --apply, that a server of mine is not replaced, and writes nothing", async () => {
     put(".claude.json", { mcpServers: { notes: { command: "theirs" }, maps: { command: "maps" } } });
     put("burin/settings.json", { mcpServers: { notes: { command: "mine" } } });
-    const before = await ours("settings.json");
+    const before = await readOurs("settings.json");
     const shown = (await run("import", "--from", "claude")).stdout;
-    expect(await ours("settings.json")).toBe(before);
+    expect(await readOurs("settings.json")).toBe(before);
     expect(shown).toContain("MCP server notes: your settings have one of that name");
     expect(shown).not.toContain("theirs");
     expect((await run("import")).stdout).toContain("claude  Claude Code: 1 MCP server; left: 1\n");
-    expect((await take("claude")).stdout.split("\n").slice(1, -1)).toEqual(shown.split("\n").slice(1, -2));
+    expect((await importFrom("claude")).stdout.split("\n").slice(1, -1)).toEqual(
+      shown.split("\n").slice(1, -2),
+    );
   });
 
   it("takes rules that lie in the project only when it is told to, and for that project alone", async () => {
     const rules = JSON.stringify({ permissions: { allow: ["Bash(make:*)"], deny: ["Bash(make clean)"] } });
     put("project/.claude/settings.local.json", rules);
-    expect((await take("claude")).stdout).toContain("it lies in the project: add --project to take it");
+    expect((await importFrom("claude")).stdout).toContain("it lies in the project: add --project to take it");
     expect((await run("explain", "make all")).stdout).toMatch(/^ask/);
-    expect((await take("claude", "--project")).stdout).toContain("write it into .burin/settings.json");
+    expect((await importFrom("claude", "--project")).stdout).toContain("write it into .burin/settings.json");
     expect((await run("explain", "make all")).stdout).toMatch(/^allow/);
     expect((await burin(["explain", "make all"], { cwd: top, env: HOME() })).stdout).toMatch(/^ask/);
   });
@@ -167,11 +169,11 @@ describe("burin import", () => {
     const { stdout } = await run("import");
     expect(stdout).toContain("Claude Code: nothing; left: 2\n");
     expect(stdout).toContain("Gemini CLI: nothing; left: 1\n");
-    const { stdout: claude } = await take("claude", "--project");
+    const { stdout: claude } = await importFrom("claude", "--project");
     expect(claude).toMatch(/setting hooks of \S*settings\.json: write what you need of it into/);
     expect(claude).toMatch(/\.claude\/commands: copy what you need/);
     expect((await run("explain", "make all")).stdout).toMatch(/^allow/);
-    expect((await take("gemini", "--project")).stdout).toContain(
+    expect((await importFrom("gemini", "--project")).stdout).toContain(
       "MCP server notes of this folder: add it with",
     );
   });
@@ -180,7 +182,7 @@ describe("burin import", () => {
     const node =
       "[mcp_servers.two]\ncommand = 'node'\nargs = ['/opt/burin/dist/burin.cjs', 'serve', 'mcp']\n";
     await put(".codex/config.toml", `[mcp_servers.one]\ncommand = 'burin'\nargs = ['serve', 'mcp']\n${node}`);
-    const { stdout } = await take("codex");
+    const { stdout } = await importFrom("codex");
     expect(stdout.match(/MCP server (?:one|two): it is Burin itself/g)).toHaveLength(2);
   });
 
@@ -200,7 +202,7 @@ describe("burin import", () => {
     );
     put(".claude.json", { mcpServers: { claude: of("claude") } });
     for (const name of ["codex", "claude"] as const) {
-      await take(name);
+      await importFrom(name);
       await burin(["mcp", "test", name], { cwd: root, env: { ...HOME(), WORD: "said" } });
       const got = JSON.parse(await readFile(join(top, name), "utf8"));
       expect(got).toMatchObject({ BARE: "$WORD", INNER: "a$WORD", A$B: "x" });
@@ -222,9 +224,9 @@ describe("burin import", () => {
     expect(shown.stdout).toContain("notes: node serve.js  (with TOKEN)");
     expect(shown.stdout).not.toContain("very-secret");
     expect(shown.stdout).toContain("setting sandbox_mode: ");
-    await take("codex");
-    await take("codex");
-    expect(JSON.parse(await ours("settings.json"))).toEqual({
+    await importFrom("codex");
+    await importFrom("codex");
+    expect(JSON.parse(await readOurs("settings.json"))).toEqual({
       permissions: {
         allow: ["run_shell_command(git status)", "run_shell_command(git log)"],
         deny: ["run_shell_command(rm)"],
@@ -239,7 +241,7 @@ describe("burin import", () => {
       },
       model: { provider: "openai", name: "m1", baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "OWN_KEY" },
     });
-    expect(await ours("AGENTS.md")).toBe("<!-- from Codex -->\n\nSay please.\n");
+    expect(await readOurs("AGENTS.md")).toBe("<!-- from Codex -->\n\nSay please.\n");
   });
 
   it("Gemini CLI and Qwen Code: takes tools, policies, servers and memory, with comments in settings", async () => {
@@ -255,10 +257,10 @@ describe("burin import", () => {
       `[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = ["npm test", "make"]\ndecision = "ask_user"\npriority = 100\n[[rule]]\ntoolName = "glob"\nargsPattern = "x"\ndecision = "deny"\n`,
     );
     put(".gemini/NOTES.md", "Of Gemini.");
-    const { stdout } = await take("gemini");
+    const { stdout } = await importFrom("gemini");
     expect(stdout).toContain("setting tools.sandbox: ");
     expect(stdout).toContain("conditions that a rule of Burin cannot have");
-    expect(JSON.parse(await ours("settings.json"))).toEqual({
+    expect(JSON.parse(await readOurs("settings.json"))).toEqual({
       permissions: {
         allow: ["run_shell_command(git status;)"],
         ask: ["run_shell_command(npm test)", "run_shell_command(make)"],
@@ -269,9 +271,9 @@ describe("burin import", () => {
     });
     put(".qwen/settings.json", { permissions: { deny: ["Bash(rm *)"] } });
     put(".qwen/QWEN.md", "Of Qwen.");
-    await take("qwen");
-    expect(JSON.parse(await ours("settings.json")).permissions.deny).toEqual(["run_shell_command(rm)"]);
-    expect(await ours("AGENTS.md")).toBe(
+    await importFrom("qwen");
+    expect(JSON.parse(await readOurs("settings.json")).permissions.deny).toEqual(["run_shell_command(rm)"]);
+    expect(await readOurs("AGENTS.md")).toBe(
       "<!-- from Gemini CLI -->\n\nOf Gemini.\n\n<!-- from Qwen Code -->\n\nOf Qwen.\n",
     );
   });
@@ -284,13 +286,13 @@ describe("burin import", () => {
     };
     put(".gemini/settings.json", { ...settings, theme: "x" });
     put(".gemini/NOTES.md", "Of Gemini.");
-    expect((await take("gemini")).stdout).toContain("setting theme: ");
-    expect(JSON.parse(await ours("settings.json"))).toEqual({
+    expect((await importFrom("gemini")).stdout).toContain("setting theme: ");
+    expect(JSON.parse(await readOurs("settings.json"))).toEqual({
       permissions: { allow: ["run_shell_command(make;)"] },
       context: { fileNames: ["AGENTS.md", "NOTES.md"] },
       tools: { exclude: ["glob"] },
     });
-    expect(await ours("AGENTS.md")).toContain("Of Gemini.");
+    expect(await readOurs("AGENTS.md")).toContain("Of Gemini.");
   });
 
   it("leaves what was taken back, answers calls that have no answer, and writes no secrets", async () => {
@@ -309,12 +311,12 @@ describe("burin import", () => {
       line(["6", "5"], "Second."),
     ].join("");
     put(PLACES.claude(), text);
-    await take("claude");
-    const record = await ours(
+    await importFrom("claude");
+    const record = await readOurs(
       `sessions/${(await readdir(join(top, "burin", "sessions")))[0]}/claude-${ID}.jsonl`,
     );
     expect(record).not.toContain(token);
-    const { messages } = await goOn("-c", "-p", "Third.");
+    const { messages } = await continueSession("-c", "-p", "Third.");
     const said = JSON.stringify(messages);
     expect(said).not.toContain("taken back");
     expect(said).toContain("aGVsbG8=");
@@ -328,14 +330,14 @@ describe("burin import", () => {
     put(".codex/config.toml", "model = \n");
     put(".codex/AGENTS.md", "Say please.\n");
     put("burin/AGENTS.md", "Mine.");
-    const { code, stdout } = await take("codex");
+    const { code, stdout } = await importFrom("codex");
     expect([code, stdout]).toEqual([0, expect.stringContaining(join(top, ".codex/config.toml"))]);
-    expect(await ours("AGENTS.md")).toBe("Mine.\n\n<!-- from Codex -->\n\nSay please.\n");
+    expect(await readOurs("AGENTS.md")).toBe("Mine.\n\n<!-- from Codex -->\n\nSay please.\n");
     put(".qwen/settings.json", { mcpServers: { a: { command: "theirs" } } });
     put("burin/settings.json", '{\n  // mine\n  "mcpServers": { "a": { "command": "mine" } }\n}\n');
-    expect((await take("qwen")).stdout).toContain("your settings have one of that name");
-    expect(await ours("settings.json")).toContain("// mine");
-    expect(await ours("settings.json")).not.toContain("theirs");
+    expect((await importFrom("qwen")).stdout).toContain("your settings have one of that name");
+    expect(await readOurs("settings.json")).toContain("// mine");
+    expect(await readOurs("settings.json")).not.toContain("theirs");
   });
 
   it("says of each key of a server, a list of rules and an extension that it is not taken", async () => {
@@ -358,8 +360,10 @@ describe("burin import", () => {
     const gemini = await shown("gemini");
     for (const key of ["trust", "oauth"]) expect(gemini).toContain(`${key} of MCP server gh: `);
     expect(gemini).toContain("extensions/ctx: ");
-    await take("codex");
-    expect(JSON.parse(await ours("settings.json")).mcpServers.win).toMatchObject({ startTimeout: 20_000 });
+    await importFrom("codex");
+    expect(JSON.parse(await readOurs("settings.json")).mcpServers.win).toMatchObject({
+      startTimeout: 20_000,
+    });
   });
 
   it("a full disk: says what was not written, ends with 1, leaves nothing half written, and takes it later", async () => {
@@ -378,9 +382,9 @@ describe("burin import", () => {
     expect(refused).toMatch(/^ {2}.*CLAUDE.md: .*\(EFBIG\).*\n {2}session claude-.*\(EFBIG\)\n$/);
     const left = await readdir(join(top, "burin"), { recursive: true, withFileTypes: true });
     expect(left.filter((one) => one.isFile()).map(({ name }) => name)).toEqual(["settings.json"]);
-    const later = await take("claude");
+    const later = await importFrom("claude");
     expect([later.code, later.stdout]).toEqual([0, expect.stringMatching(/^Taken .*\nSessions of /)]);
-    expect(await ours("AGENTS.md")).toContain("Say please.");
+    expect(await readOurs("AGENTS.md")).toContain("Say please.");
   });
 
   it("says that there is nothing to take", async () => {

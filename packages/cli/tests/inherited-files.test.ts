@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { BURIN, endOf, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, waitForExit } from "./burin.ts";
 import { put, root as top } from "./project.ts";
 
 const INHERITED = 20;
@@ -13,12 +13,12 @@ async function burinWithFolder(folder: string, args: readonly string[], stdin = 
   const gap = Array.from({ length: INHERITED - 3 }, () => "ignore" as const);
   const child = spawn(process.execPath, [BURIN, ...args], {
     cwd: join(top, "project"),
-    env: { ...environmentIn(top), HOME: top, PATH: `${join(top, "bin")}:${process.env.PATH}` },
+    env: { ...buildEnvironment(top), HOME: top, PATH: `${join(top, "bin")}:${process.env.PATH}` },
     stdio: ["pipe", "pipe", "pipe", ...gap, opened],
   });
   closeSync(opened);
   child.stdin?.end(stdin);
-  return endOf(child);
+  return waitForExit(child);
 }
 
 function shell(params: object, ...options: string[]): Promise<{ readonly stdout: string }> {

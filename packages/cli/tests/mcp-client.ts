@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { BURIN, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment } from "./burin.ts";
 
 export interface ClientOptions {
   readonly args?: readonly string[];
@@ -55,15 +55,15 @@ export async function connect(cwd: string, options: ClientOptions = {}): Promise
     command: process.execPath,
     args: [BURIN, "serve", "mcp", ...(options.args ?? [])],
     cwd,
-    env: environmentIn(cwd, options.env),
+    env: buildEnvironment(cwd, options.env),
     stderr: "ignore",
   });
   const client = newClient(options);
   await client.connect(transport);
-  return { client, pid: transport.pid ?? 0, call: callerOf(client) };
+  return { client, pid: transport.pid ?? 0, call: createCaller(client) };
 }
 
-export function callerOf(client: Client): Connected["call"] {
+export function createCaller(client: Client): Connected["call"] {
   return async (name, args) => {
     const { content, isError = false } = await client.callTool({ name, arguments: args });
     const texts = content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`));

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
-import { BURIN, burin, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, burin } from "./burin.ts";
 import { put, root } from "./project.ts";
 
 let close = () => {};
@@ -44,7 +44,7 @@ describe("burin mcp login", () => {
   it("P51 goes on when something else than the final URL is pasted, and says so", async () => {
     const base = await startService();
     put(".home/settings.json", { mcpServers: { mine: { url: `${base}/mcp` } } });
-    const env = environmentIn(root, { BURIN_KEYCHAIN: "off" });
+    const env = buildEnvironment(root, { BURIN_KEYCHAIN: "off" });
     const child = spawn(process.execPath, [BURIN, "mcp", "login", "mine"], { cwd: root, env });
     let [shown, notes] = ["", ""];
     child.stderr.on("data", (chunk) => {

@@ -4,7 +4,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, matchFailure } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -62,7 +62,7 @@ describe("burin mcp", () => {
 
   it("R21 says what is wrong with a server, and with a command line", async () => {
     const broken = await run("mcp", "add", "broken", process.execPath, SERVER, "exit");
-    expect(broken).toEqual(failed(1, "the licence is missing"));
+    expect(broken).toEqual(matchFailure(1, "the licence is missing"));
     for (const [args, words] of [
       [["add", "only-an-alias"], "the command or URL"],
       [["add", "a b", "x"], "cannot be an alias"],
@@ -72,7 +72,7 @@ describe("burin mcp", () => {
       [["test", "nobody"], 'no MCP server "nobody"'],
       [["dance"], 'no "dance"'],
     ] as const) {
-      expect(await run("mcp", ...args)).toEqual(failed(2, words));
+      expect(await run("mcp", ...args)).toEqual(matchFailure(2, words));
     }
   });
 
@@ -109,10 +109,10 @@ describe("burin mcp", () => {
     async () => {
       const wrong = await run("mcp", "add", "wrong", "sh", "-c", "echo usage: give a folder; exit 2");
       const told = 'The MCP server "wrong" could not be started: it has ended. Its last output: ';
-      expect(wrong).toEqual(failed(1, `${told}Not an MCP message: usage: give a folder`));
+      expect(wrong).toEqual(matchFailure(1, `${told}Not an MCP message: usage: give a folder`));
       const sick = await run("mcp", "add", "sick", "sh", "-c", "echo no key >&2");
       expect(sick).toEqual(
-        failed(1, 'The MCP server "sick" could not be started: it has ended. Its last output: no key'),
+        matchFailure(1, 'The MCP server "sick" could not be started: it has ended. Its last output: no key'),
       );
     },
   );
@@ -188,7 +188,7 @@ describe("burin mcp", () => {
     const env = { MY_API_TOKEN: "axolotl-2342" };
     put(".home/settings.json", { mcpServers: { loud: { command: process.execPath, args, env } } });
     const tested = await run("mcp", "test", "loud");
-    expect(tested).toEqual(failed(1, "[redacted: MY_API_TOKEN]"));
+    expect(tested).toEqual(matchFailure(1, "[redacted: MY_API_TOKEN]"));
     const examined = await run("doctor", "--online");
     const service = await modelEnv({ text: "Hello" });
     const asked = await burin(["-p", "hi"], { cwd: root, env: service });
@@ -202,7 +202,7 @@ describe("burin mcp", () => {
     await run("mcp", "add", "mine", process.execPath, SERVER, "plain");
     const before = await readFile(settingsFile(), "utf8");
     const again = await run("mcp", "add", "mine", "other-program");
-    expect(again).toEqual(failed(2, "--replace"));
+    expect(again).toEqual(matchFailure(2, "--replace"));
     expect(await readFile(settingsFile(), "utf8")).toBe(before);
     await run("mcp", "add", "--replace", "mine", process.execPath, SERVER, "workers");
     expect(JSON.parse(await readFile(settingsFile(), "utf8")).mcpServers.mine.args).toEqual([
@@ -252,7 +252,7 @@ describe("P26 nothing of a server is left", () => {
       await rm(join(root, "worker"));
       const child = spawn(process.execPath, [BURIN, "call", "w__wait", "{}", "--yes"], {
         cwd: root,
-        env: environmentIn(root),
+        env: buildEnvironment(root),
         stdio: "ignore",
       });
       await expect.poll(() => existsSync(join(root, "called"))).toBe(true);

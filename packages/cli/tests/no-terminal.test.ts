@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin, type Ended, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, type Ended } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -183,7 +183,7 @@ describe("without a terminal", () => {
       const script = `${redirection}; "$@" >out`;
       const child = spawn("bash", ["-c", script, "bash", process.execPath, BURIN, "-p", "go"], {
         cwd: root,
-        env: environmentIn(root, env),
+        env: buildEnvironment(root, env),
         stdio: "ignore",
       });
       expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin, failed } from "./burin.ts";
+import { burin, matchFailure } from "./burin.ts";
 import { put, root as top } from "./project.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
@@ -119,7 +119,7 @@ describe("burin plugins update", () => {
     await putPlugin("2.0.0", "two");
     put("it's a home/skills/two/SKILL.md", "mine");
     const taken = await run("plugins", "update", "guards", "--apply");
-    expect(taken).toEqual(failed(2, "the skill two"));
+    expect(taken).toEqual(matchFailure(2, "the skill two"));
     expect((await look()).stderr).toContain("1.0.0");
     expect(await ours("skills/two/SKILL.md")).toBe("mine");
     put("other/plugin.json", { $schema: SCHEMA, name: "other" });
@@ -127,7 +127,7 @@ describe("burin plugins update", () => {
     put("other/skills/new/SKILL.md", "---\ndescription: new\n---\n");
     await rm(join(top, "plugin"), { recursive: true });
     const all = await run("plugins", "update", "--apply");
-    expect(all).toEqual(failed(1, "guards: "));
+    expect(all).toEqual(matchFailure(1, "guards: "));
     expect(existsSync(join(home(), "skills/new/SKILL.md"))).toBe(true);
     expect(await run("plugins", "update", "nobody")).toMatchObject({ code: 2 });
   });

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin, failed } from "./burin.ts";
+import { BURIN, burin, matchFailure } from "./burin.ts";
 import { put, root as top } from "./project.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
@@ -100,7 +100,7 @@ describe("burin plugins", () => {
       `tools 1.2.0  tag, greet, tools-own  (${join(top, "plugin")})\n`,
     );
     for (const more of [[], ["--apply"]])
-      expect(await run("plugins", "add", "../plugin", ...more)).toEqual(failed(2, "the skill tag"));
+      expect(await run("plugins", "add", "../plugin", ...more)).toEqual(matchFailure(2, "the skill tag"));
     expect(await run("plugins", "remove", "tools")).toMatchObject({ code: 0 });
     expect(existsSync(join(top, "burin/skills/tag"))).toBe(false);
     expect(existsSync(place)).toBe(false);
@@ -118,7 +118,7 @@ describe("burin plugins", () => {
     expect((await run("plugins", "add", `${url}#v1`)).stdout).toContain("tools 1.2.0");
     expect((await run("plugins", "add", url)).stdout).toContain("tools 2.0.0");
     const none = await run("plugins", "add", `file://${join(top, "nothing")}`);
-    expect([none, none.stdout]).toEqual([failed(2, "could not be fetched"), ""]);
+    expect([none, none.stdout]).toEqual([matchFailure(2, "could not be fetched"), ""]);
   });
 
   it("P21 is fetched with no program of the folder in which Burin is started", async () => {
@@ -129,7 +129,7 @@ describe("burin plugins", () => {
     const folders = [join(top, "project/node_modules/.bin"), join(top, "elsewhere"), process.env.PATH];
     const env = { HOME: top, BURIN_HOME: join(top, "burin"), PATH: folders.join(delimiter) };
     const told = await burin(["plugins", "add", "ssh://localhost/x.git"], { cwd: join(top, "project"), env });
-    expect(told).toEqual(failed(2, "the own one"));
+    expect(told).toEqual(matchFailure(2, "the own one"));
     expect(existsSync(join(top, "canary"))).toBe(false);
   });
 
@@ -169,9 +169,9 @@ describe("burin plugins", () => {
     expect((await from({ sha })).stdout).toContain("tools 1.2.0");
     expect((await run("plugins", "add", `${url}#${sha}`)).stdout).toContain("other");
     const none = await from({ sha: "0".repeat(40) });
-    expect(none).toEqual(failed(2, "could not be fetched"));
+    expect(none).toEqual(matchFailure(2, "could not be fetched"));
     for (const path of ["plugins/link", "../../project"])
-      expect(await from({ path })).toEqual(failed(2, "lies outside"));
+      expect(await from({ path })).toEqual(matchFailure(2, "lies outside"));
     expect((await from({ path: "plugins/gone" })).stderr).toContain("gone does not exist");
   });
 
@@ -290,12 +290,12 @@ describe("burin plugins", () => {
     ];
     for (const [file, content, why] of wrong) {
       put(`project/${file}`, content);
-      expect(await run("plugins", "add", file, "one")).toEqual(failed(2, why));
+      expect(await run("plugins", "add", file, "one")).toEqual(matchFailure(2, why));
     }
     expect((await run("plugins", "add", "../nowhere")).stderr).toContain("nowhere does not exist");
     put("burin/plugins/tools/installed.json", "[]");
     for (const words of [["list"], ["update"], ["remove", "tools"]])
-      expect(await run("plugins", ...words)).toEqual(failed(2, "installed.json"));
+      expect(await run("plugins", ...words)).toEqual(matchFailure(2, "installed.json"));
   });
 
   it("a full disk leaves nothing of a new plugin, and an update that it ended is made up for by the next", async () => {

@@ -7,7 +7,7 @@ import { buildHistory } from "@burin/core/sessions";
 import type { FakeReply } from "@burin/core/testing";
 import { requirePrograms } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin, endOf, environmentIn, failed, type RunOptions } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, matchFailure, type RunOptions, waitForExit } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -30,7 +30,7 @@ async function atTerminal(env: Record<string, string>): Promise<string[]> {
   const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
   const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
     cwd: root,
-    env: environmentIn(root, { NO_COLOR: "1", ...env }),
+    env: buildEnvironment(root, { NO_COLOR: "1", ...env }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   let shown = "";
@@ -45,7 +45,7 @@ async function inBash(script: string, args: readonly string[], env: Record<strin
     env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  return endOf(child);
+  return waitForExit(child);
 }
 
 const eventsIn = (stdout: string) =>
@@ -258,17 +258,19 @@ describe("burin -p", () => {
 
   it("P44 the limit of turns: exit code 4", async () => {
     const env = await modelEnv({ calls: [reading()] });
-    expect(await run(["-p", "go", "--max-turns", "1"], env)).toEqual(failed(4, "--max-turns"));
+    expect(await run(["-p", "go", "--max-turns", "1"], env)).toEqual(matchFailure(4, "--max-turns"));
   });
 
   it("a budget: exit code 4 when it is used up, 2 when it cannot be read or has no price", async () => {
     const call = { calls: [reading()] };
     const env = await modelEnv(call, call);
     expect(await run(["-p", "go", "--budget", "1 call, 1m"], env)).toEqual(
-      failed(4, "The budget of 1 call is used up"),
+      matchFailure(4, "The budget of 1 call is used up"),
     );
-    expect(await run(["-p", "go", "--budget", "lots"], env)).toEqual(failed(2, "write tokens as 200k"));
-    expect(await run(["-p", "go", "--budget", "$1"], env)).toEqual(failed(2, "needs the price of fake"));
+    expect(await run(["-p", "go", "--budget", "lots"], env)).toEqual(matchFailure(2, "write tokens as 200k"));
+    expect(await run(["-p", "go", "--budget", "$1"], env)).toEqual(
+      matchFailure(2, "needs the price of fake"),
+    );
   });
 
   it.each([
@@ -307,7 +309,7 @@ describe("burin -p", () => {
       env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const end = endOf(child);
+    const end = waitForExit(child);
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     for (const signal of signals) {
       child.kill(signal);

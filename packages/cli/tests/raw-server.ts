@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
-import { BURIN, endOf, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, waitForExit } from "./burin.ts";
 import { put } from "./project.ts";
 
 export interface RawMessage {
@@ -40,7 +40,7 @@ afterEach(async () => {
 export function rawServer(folder: string, args: readonly string[], env: object = {}): RawServer {
   const child = spawn(process.execPath, [BURIN, "serve", ...args], {
     cwd: folder,
-    env: environmentIn(folder, env),
+    env: buildEnvironment(folder, env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   child.stdin.on("error", () => {});
@@ -70,16 +70,16 @@ export function rawServer(folder: string, args: readonly string[], env: object =
   return server;
 }
 
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(20);
 }
 
-/** Processes whose command line is just that. */
-export async function left(command: string): Promise<string> {
-  return (await endOf(spawn("pgrep", ["-f", "-x", command]))).stdout;
+/** Returns the processes with exactly this command line. */
+export async function findProcesses(command: string): Promise<string> {
+  return (await waitForExit(spawn("pgrep", ["-f", "-x", command]))).stdout;
 }
 
-/** A server for tools that knows what its client says it can. */
+/** Starts a server for a client with these capabilities. */
 export async function serveMcp(folder: string, capabilities: object, ...args: string[]): Promise<RawServer> {
   const server = rawServer(folder, ["mcp", ...args]);
   const params = { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "raw", version: "1" } };
@@ -95,14 +95,14 @@ export const toolCall = (id: number, name: string, args: object) => ({
   params: { name, arguments: args },
 });
 
-/** The next request of this method. */
-export async function nextAsked(server: RawServer, method: string): Promise<RawMessage> {
+/** Waits for the server's next request of this method. */
+export async function waitForRequest(server: RawServer, method: string): Promise<RawMessage> {
   for (;;) {
     const message = await server.next();
     if (message.method === method) return message;
   }
 }
 
-export function textOf({ result, error }: RawMessage): string {
+export function formatMessage({ result, error }: RawMessage): string {
   return JSON.stringify(error ?? result);
 }

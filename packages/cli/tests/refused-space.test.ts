@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
-import { BURIN, endOf, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, waitForExit } from "./burin.ts";
 import { root } from "./project.ts";
 
 /** As in a container, or under AppArmor: the programs of a session may not enter one space. */
@@ -16,7 +16,7 @@ function burinRefused(...args: string[]) {
   const script = `mount --bind '${refusing}' "$(command -v nsenter)" && exec "$@"`;
   const words = [...asRoot, "--mount", "sh", "-c", script, "sh", process.execPath, BURIN, ...args];
   const stdio = ["ignore", "pipe", "pipe"] as const;
-  return endOf(spawn("unshare", words, { cwd: root, env: environmentIn(root), stdio: [...stdio] }));
+  return waitForExit(spawn("unshare", words, { cwd: root, env: buildEnvironment(root), stdio: [...stdio] }));
 }
 
 const call = (command: string, more = {}) =>

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin, failed } from "./burin.ts";
+import { burin, matchFailure } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -79,6 +79,6 @@ describe("burin replay", () => {
     expect(other).toMatchObject({ code: 0, stdout: "Otherwise.\n" });
     const body = server.requests.at(-1)?.body;
     expect([body?.model, JSON.stringify(body)]).toEqual(["other", expect.not.stringContaining("beta")]);
-    expect(await offline("replay", id, "--fork", "9")).toEqual(failed(2, "has 3 turns"));
+    expect(await offline("replay", id, "--fork", "9")).toEqual(matchFailure(2, "has 3 turns"));
   });
 });

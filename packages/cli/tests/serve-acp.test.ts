@@ -8,7 +8,7 @@ import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AcpRoom, call, prompt } from "./acp-room.ts";
 import { put, root } from "./project.ts";
-import { left, rawServer, until } from "./raw-server.ts";
+import { findProcesses, rawServer, waitUntil } from "./raw-server.ts";
 
 const { session } = methods.agent;
 const MCP_SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
@@ -101,7 +101,7 @@ describe("burin serve acp", () => {
     const running = prompt(opened, sessionId, "Run it.");
     const told = () => opened.updates.filter((one) => one.sessionUpdate.startsWith("tool_call"));
     const output = () => told().map(({ _meta }) => (_meta?.terminal_output as Told | undefined)?.data ?? "");
-    await until(() => output().join("") === "begun\n");
+    await waitUntil(() => output().join("") === "begun\n");
     put("go", "");
     expect(await running).toBe("end_turn");
     const [first] = told();
@@ -125,11 +125,11 @@ describe("burin serve acp", () => {
     });
     const { sessionId } = await room.newSession(opened);
     const running = prompt(opened, sessionId, "Run it.");
-    await until(() => existsSync(join(root, "pid")));
+    await waitUntil(() => existsSync(join(root, "pid")));
     await opened.agent.notify(session.cancel, { sessionId });
     await opened.agent.notify(session.cancel, { sessionId });
     expect(await running).toBe("cancelled");
-    expect(await left("sleep 1002")).toBe("");
+    expect(await findProcesses("sleep 1002")).toBe("");
     expect(await prompt(opened, sessionId, "And now?")).toBe("end_turn");
   });
 
@@ -138,11 +138,11 @@ describe("burin serve acp", () => {
     const opened = await room.editor([call("run_shell_command", { command })], { args: ["--yes"] });
     const { sessionId } = await room.newSession(opened);
     void prompt(opened, sessionId, "Run it.").catch(() => {});
-    await until(() => existsSync(join(root, "pid")));
+    await waitUntil(() => existsSync(join(root, "pid")));
     opened.child.stdin?.destroy();
     opened.child.stdout?.destroy();
     expect(await opened.ended).not.toBeNull();
-    expect(await left("sleep 1003")).toBe("");
+    expect(await findProcesses("sleep 1003")).toBe("");
   });
 
   it("ends when the editor vanishes while its user is asked, and runs nothing", async () => {
@@ -150,7 +150,7 @@ describe("burin serve acp", () => {
     const opened = await room.editor([call("write_file", make)], { says: () => new Promise<null>(() => {}) });
     const { sessionId } = await room.newSession(opened);
     void prompt(opened, sessionId, "Make it.").catch(() => {});
-    await until(() => opened.asked.length > 0);
+    await waitUntil(() => opened.asked.length > 0);
     opened.child.stdin?.destroy();
     expect(await opened.ended).not.toBeNull();
     expect(existsSync(make.file_path)).toBe(false);
@@ -227,7 +227,9 @@ describe("burin serve acp", () => {
     const make = { file_path: join(root, "new.txt"), content: "x\n" };
     const opened = await room.editor([call("write_file", make), { text: "Made." }, { text: "Hello." }]);
     const { sessionId } = await room.newSession(opened);
-    await until(() => opened.updates.some((update) => update.sessionUpdate === "available_commands_update"));
+    await waitUntil(() =>
+      opened.updates.some((update) => update.sessionUpdate === "available_commands_update"),
+    );
     const commands = opened.updates.find((update) => update.sessionUpdate === "available_commands_update");
     expect(commands).toMatchObject({
       availableCommands: [{ name: "compact" }, { name: "greet", description: "Greets." }],
@@ -259,12 +261,12 @@ describe("burin serve acp", () => {
     const enter = (modeId: string) => opened.agent.request(session.setMode, { sessionId, modeId });
     await enter("auto-edit");
     await enter("auto-edit");
-    await until(() => told().length > 0);
+    await waitUntil(() => told().length > 0);
     await prompt(opened, sessionId, "Begin.");
     expect(told()).toEqual(["auto-edit"]);
     await enter("plan");
     await prompt(opened, sessionId, "Plan it.");
-    await until(() => told().includes("default"));
+    await waitUntil(() => told().includes("default"));
     expect(told()).toEqual(["auto-edit", "plan", "default"]);
   });
 

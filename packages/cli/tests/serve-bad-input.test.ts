@@ -5,7 +5,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { server as model, modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
-import { nextAsked, type RawServer, rawServer, serveMcp, textOf, toolCall } from "./raw-server.ts";
+import {
+  formatMessage,
+  type RawServer,
+  rawServer,
+  serveMcp,
+  toolCall,
+  waitForRequest,
+} from "./raw-server.ts";
 
 const serve = (...args: string[]): RawServer => rawServer(root, args);
 
@@ -43,7 +50,7 @@ describe("a client of the tools that", () => {
     const question = await server.next();
     expect(question.method).toBe("elicitation/create");
     server.send({ id: question.id, ...answer });
-    expect(textOf(await server.answer(1))).toMatch(
+    expect(formatMessage(await server.answer(1))).toMatch(
       /write_file was not completed: |not run: the client could not ask its user \([^{]+\)\. .*--allow where/,
     );
     await stillReads(server);
@@ -82,7 +89,7 @@ describe("a client of the tools that", () => {
     for (const folder of folders) await mkdir(folder);
     const server = await serveMcp(root, { roots: { listChanged: true } }, "--yes");
     const nameRoot = async (folder = "") => {
-      const { id } = await nextAsked(server, "roots/list");
+      const { id } = await waitForRequest(server, "roots/list");
       server.send({ id, result: { roots: [{ uri: `file://${folder}` }] } });
     };
     await nameRoot(folders[0]);
@@ -93,7 +100,7 @@ describe("a client of the tools that", () => {
     server.send({ method: "notifications/roots/list_changed" });
     await nameRoot(folders[1]);
     server.send(toolCall(2, "run_shell_command", { command: "pwd" }));
-    expect(textOf(await server.answer(2))).toContain(folders[1]);
+    expect(formatMessage(await server.answer(2))).toContain(folders[1]);
     put("one/go", "");
     expect(await server.answer(1)).toMatchObject({ result: { structuredContent: { exitCode: 0 } } });
   });
@@ -191,7 +198,7 @@ describe("an editor that", () => {
   ])("answers a question %s: nothing is written, and the prompt ends", async (_, answer) => {
     const { server, prompt } = await serveAcp({}, ...MAKE());
     server.send(prompt);
-    const { id } = await nextAsked(server, "session/request_permission");
+    const { id } = await waitForRequest(server, "session/request_permission");
     server.send({ id, ...answer });
     server.send({ id, result: { outcome: { outcome: "selected", optionId: "once" } } });
     expect(await server.answer("prompt")).toMatchObject({ result: { stopReason: expect.any(String) } });
@@ -201,7 +208,7 @@ describe("an editor that", () => {
   it("answers a question after it cancelled, twice: nothing is written", async () => {
     const { server, sessionId, prompt } = await serveAcp({}, ...MAKE());
     server.send(prompt);
-    const { id } = await nextAsked(server, "session/request_permission");
+    const { id } = await waitForRequest(server, "session/request_permission");
     const cancel = { method: "session/cancel", params: { sessionId } };
     server.send(cancel);
     server.send(cancel);
@@ -220,7 +227,7 @@ describe("an editor that", () => {
     const fs = { readTextFile: true, writeTextFile: true };
     const { server, prompt } = await serveAcp({ fs }, "read_file", { file_path: join(root, "a.txt") });
     server.send(prompt);
-    const { id } = await nextAsked(server, "fs/read_text_file");
+    const { id } = await waitForRequest(server, "fs/read_text_file");
     server.send({ id, ...answer });
     await server.answer("prompt");
     expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("one\\n");

@@ -6,8 +6,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { requirePrograms } from "@burin/testing/needs";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, environmentIn } from "./burin.ts";
-import { type ClientOptions, callerOf, newClient } from "./mcp-client.ts";
+import { BURIN, buildEnvironment } from "./burin.ts";
+import { type ClientOptions, createCaller, newClient } from "./mcp-client.ts";
 import { put, root } from "./project.ts";
 
 const TOKEN = "a-token-of-the-test";
@@ -29,7 +29,7 @@ async function serve(...args: string[]): Promise<URL> {
 
 /** What a server says when it has started. */
 async function saidAtStart(args: readonly string[], variables: Record<string, string>) {
-  const env = environmentIn(root, variables);
+  const env = buildEnvironment(root, variables);
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http", ...args], {
     cwd: root,
     env,
@@ -55,7 +55,7 @@ async function client(url: URL, options: ClientOptions = {}) {
   const headers = { authorization: `Bearer ${TOKEN}` };
   await mcp.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   closing.push(() => mcp.close());
-  return { client: mcp, call: callerOf(mcp) };
+  return { client: mcp, call: createCaller(mcp) };
 }
 
 /** The status of a request with these headers. */

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failed } from "./burin.ts";
+import { matchFailure } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
 import { type ClientOptions, type Connected, connect } from "./mcp-client.ts";
 import { put, root } from "./project.ts";
-import { left, type RawMessage, rawServer, until } from "./raw-server.ts";
+import { findProcesses, type RawMessage, rawServer, waitUntil } from "./raw-server.ts";
 
 const open: Connected[] = [];
 
@@ -126,11 +126,11 @@ describe.each([
       { name: "run_shell_command", arguments: { command } },
       { signal: stop.signal },
     );
-    await until(() => existsSync(join(root, "pid")));
+    await waitUntil(() => existsSync(join(root, "pid")));
     stop.abort();
     stop.abort();
     await expect(running).rejects.toThrow();
-    await until(
+    await waitUntil(
       async () =>
         !(await call("run_shell_command", { command: "pgrep -f 'sleep 100[0]'" })).text.match(/^\d/m),
     );
@@ -202,7 +202,7 @@ describe("burin serve mcp", () => {
     });
     const names = async () => (await mcp.listTools()).tools.map(({ name }) => name);
     expect(await names()).not.toContain("late");
-    await until(() => changes > 0);
+    await waitUntil(() => changes > 0);
     expect(await names()).toContain("late");
     expect(await call("late", {})).toMatchObject({ isError: false });
   });
@@ -220,7 +220,7 @@ describe("burin serve mcp", () => {
     };
     const data = expect.stringContaining("tools from");
     const all = await heard(async () => {});
-    await until(() => all.length > 0);
+    await waitUntil(() => all.length > 0);
     expect(all).toEqual([{ level: "warning", logger: "burin", data }]);
     expect(await heard((mcp) => mcp.setLoggingLevel("error"))).toEqual([]);
     const modern = await client({ isModern: true });
@@ -275,12 +275,12 @@ describe("burin serve mcp", () => {
         arguments: { command: `echo $$ > ${root}/pid; sleep 1001 & wait` },
       };
       server.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
-      await until(() => existsSync(join(root, "pid")));
+      await waitUntil(() => existsSync(join(root, "pid")));
       server.child.stdin.write('{"jsonrpc":"2.0","id":2,');
       server.child.stdin.destroy();
       server.child.stdout.destroy();
       expect(await server.ended).not.toBeNull();
-      expect(await left("sleep 1001")).toBe("");
+      expect(await findProcesses("sleep 1001")).toBe("");
     },
   );
 
@@ -346,7 +346,7 @@ describe("burin serve mcp", () => {
 
   it("says at once what is wrong with settings, and with what it cannot serve", async () => {
     const { burin } = await import("./burin.ts");
-    expect(await burin(["serve"], { cwd: root })).toEqual(failed(2, "burin serve mcp"));
+    expect(await burin(["serve"], { cwd: root })).toEqual(matchFailure(2, "burin serve mcp"));
     const refused = [
       ["mcp --port x", "whole number"],
       ["mcp more", 'no "more"'],
@@ -355,7 +355,7 @@ describe("burin serve mcp", () => {
       ["acp --root a.txt", `${join(root, "a.txt")} is not a folder`],
     ] as const;
     for (const [words, why] of refused)
-      expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toEqual(failed(2, why));
+      expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toEqual(matchFailure(2, why));
     put(".home/settings.json", "{");
     expect(await burin(["serve", "mcp"], { cwd: root })).toMatchObject({ code: 2, stdout: "" });
   });

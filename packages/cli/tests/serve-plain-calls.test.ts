@@ -5,14 +5,14 @@ import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { put, root } from "./project.ts";
 import {
-  left,
-  nextAsked,
+  findProcesses,
+  formatMessage,
   type RawServer,
   rawServer,
   serveMcp,
-  textOf,
   toolCall,
-  until,
+  waitForRequest,
+  waitUntil,
 } from "./raw-server.ts";
 
 const write = (id: number) => toolCall(id, "write_file", { file_path: join(root, "n.txt"), content: "n" });
@@ -21,7 +21,7 @@ const read = (id: number) => toolCall(id, "read_file", { file_path: join(root, "
 /** From here on calls need not go through the protocol's library. */
 async function stillReads(server: RawServer): Promise<void> {
   server.send(read(1000));
-  expect(textOf(await server.answer(1000))).toContain("one");
+  expect(formatMessage(await server.answer(1000))).toContain("one");
 }
 
 function sendTogether(server: RawServer, messages: readonly object[]): void {
@@ -37,10 +37,10 @@ describe("a client of the protocol of 2025 over stdio that", () => {
     for (const [index, folder] of folders.entries()) {
       put(`${folder.slice(root.length + 1)}/only-here-${index}`, "");
       if (index > 0) sendTogether(server, [{ method: "notifications/roots/list_changed" }, list(index)]);
-      const { id } = await nextAsked(server, "roots/list");
+      const { id } = await waitForRequest(server, "roots/list");
       server.send({ id, result: { roots: [{ uri: `file://${folder}` }] } });
       if (index === 0) server.send(list(index));
-      expect(textOf(await server.answer(index))).toContain(`only-here-${index}`);
+      expect(formatMessage(await server.answer(index))).toContain(`only-here-${index}`);
     }
   });
 
@@ -87,9 +87,9 @@ describe("a client of the protocol of 2025 over stdio that", () => {
       const server = await serveMcp(root, {}, "--yes");
       await stillReads(server);
       server.send(toolCall(1, "run_shell_command", { command: "touch begun; sleep 1037" }));
-      await until(() => existsSync(join(root, "begun")));
+      await waitUntil(() => existsSync(join(root, "begun")));
       server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
-      await until(async () => (await left("sleep 1037")) === "");
+      await waitUntil(async () => (await findProcesses("sleep 1037")) === "");
       server.send(read(2));
       expect((await server.next()).id).toBe(2);
     },
@@ -112,7 +112,7 @@ describe("a client of the protocol of 2025 over stdio that", () => {
     const begun = () => readdirSync(root).filter((name) => name.startsWith("begun-")).length;
     for (let id = 0; id < 40; id += 1)
       server.send(toolCall(id, "run_shell_command", { command: `touch begun-${id}; sleep 1038` }));
-    await until(() => begun() === 8);
+    await waitUntil(() => begun() === 8);
     server.child.stdin.end();
     await server.ended;
     expect(begun()).toBe(8);
@@ -131,9 +131,9 @@ describe("a client of the protocol of 2025 over stdio that", () => {
     const file_path = join(folder, "n.txt");
     const call = toolCall(2, "write_file", { file_path, content: "n" });
     sendTogether(server, [hello, { method: "notifications/initialized" }, call]);
-    const { id } = await nextAsked(server, "roots/list");
+    const { id } = await waitForRequest(server, "roots/list");
     server.send({ id, result: { roots: [{ uri: `file://${folder}` }] } });
-    const question = await nextAsked(server, "elicitation/create");
+    const question = await waitForRequest(server, "elicitation/create");
     server.send({ id: question.id, result: { action: "accept", content: { decision: "once" } } });
     await server.answer(2);
     expect(existsSync(file_path)).toBe(true);

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin, failed } from "./burin.ts";
+import { burin, matchFailure } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
@@ -62,7 +62,7 @@ describe("sessions on the command line", () => {
     const env = { BURIN_HOME: home, ...model };
     const id = idIn((await burin(["-p", "look at @a.txt"], { cwd: before, env })).stderr);
     const elsewhere = await burin(["-p", "-r", id, "x"], { cwd: root, env });
-    expect(elsewhere).toEqual(failed(2, `--root '${before}'`));
+    expect(elsewhere).toEqual(matchFailure(2, `--root '${before}'`));
     await rename(before, after);
     const moved = await burin(["-p", "-r", id, "write it", "-y"], { cwd: after, env });
     expect(moved).toMatchObject({ code: 0, stdout: "Two.\n" });
@@ -180,7 +180,7 @@ describe("sessions on the command line", () => {
       "-y",
     );
     expect((await run("undo")).stdout).toBe("restored    a.txt\n");
-    expect(await run("undo", "all")).toEqual(failed(2, "--list"));
+    expect(await run("undo", "all")).toEqual(matchFailure(2, "--list"));
   });
 
   it("says that there is nothing to undo, to list and to do", async () => {
@@ -213,7 +213,7 @@ describe("sessions on the command line", () => {
     [["-p", "--no-session", "-c", "x"], "cannot be combined with"],
   ])("says what is wrong with %j: exit code 2", async (args, words) => {
     const run = await runner();
-    expect(await run(...args)).toEqual(failed(2, words));
+    expect(await run(...args)).toEqual(matchFailure(2, words));
   });
 });
 

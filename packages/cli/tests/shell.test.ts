@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
-import { BURIN, burin, failed } from "./burin.ts";
+import { BURIN, burin, matchFailure } from "./burin.ts";
 import { root } from "./project.ts";
 
 const word = () => Math.random().toString(36).slice(2);
@@ -219,7 +219,7 @@ describe("run_shell_command on the command line", () => {
       expect(stdout).toContain('"sandbox_exception": "unlimited"');
       expect(existsSync("/usr/burin-canary")).toBe(false);
       const unknown = await call("--sandbox", "loose");
-      expect(unknown).toEqual(failed(2, "off, read-only, workspace-write"));
+      expect(unknown).toEqual(matchFailure(2, "off, read-only, workspace-write"));
     },
   );
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Confirmation } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { BURIN, buildEnvironment, burin, matchFailure } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { root } from "./project.ts";
 
@@ -26,7 +26,7 @@ async function driver(args: readonly string[], ...replies: FakeReply[]) {
   const env = await modelEnv(...replies);
   const started = spawn(process.execPath, [BURIN, ...DRIVEN, ...args], {
     cwd: root,
-    env: environmentIn(root, env),
+    env: buildEnvironment(root, env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   child = started;
@@ -282,6 +282,6 @@ describe("questions on stdin", () => {
     [[...DRIVEN, "--confirm", "tty"], "must be one of stdin"],
   ])("%j: exit code 2 with what to write", async (args, words) => {
     const env = await modelEnv();
-    expect(await burin(args, { cwd: root, env })).toEqual(failed(2, words));
+    expect(await burin(args, { cwd: root, env })).toEqual(matchFailure(2, words));
   });
 });

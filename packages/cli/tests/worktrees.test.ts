@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, expect, it } from "vitest";
-import { BURIN, burin, environmentIn } from "./burin.ts";
+import { BURIN, buildEnvironment, burin } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
@@ -101,7 +101,7 @@ it("P25 a work tree whose making was killed is made again, and one whose session
   const words = [BURIN, "-w", "killed", "-p", "go", "-y", "--sandbox", "off"];
   const child = spawn(process.execPath, words, {
     cwd: root,
-    env: environmentIn(root, { ...env, ...GIT }),
+    env: buildEnvironment(root, { ...env, ...GIT }),
     stdio: "ignore",
   });
   const tree = treeFolder("killed");

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { type Confirm, createSession, createToolbox, type Decision } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -44,7 +44,7 @@ describe("the answer to a question", () => {
     const call = { name: "write_file", args: { file_path: `${root}/a.txt`, content: "x" } };
     const model = scriptedModel([{ calls: [call] }, { text: "done" }]);
     const session = createSession({ root, model, confirm: async () => false as never });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "refused", error: { type: "undecided" } });
   });
 

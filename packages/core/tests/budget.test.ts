@@ -2,7 +2,7 @@ import { createSession, type SessionOptions } from "@burin/core";
 import { Budget, parseBudget } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -13,7 +13,7 @@ const usage = { inputTokens: 900, outputTokens: 100 };
 async function play(script: readonly ScriptLine[], options: Partial<SessionOptions>) {
   const model = scriptedModel(script);
   const session = createSession({ root, model, approvalMode: "yolo", ...options });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   await session.close();
   const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   const told = events.flatMap((event) => (event.type === "context" ? [event.text] : []));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AgentEvent, createSession, createToolbox, defineTool, type ToolboxOptions } from "@burin/core";
 import { scriptedModel } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -149,8 +149,8 @@ describe("a closed session", () => {
   it("R33 refuses prompts, calls and answers", async () => {
     const session = openSession();
     await session.close();
-    expect(await eventsOf(session.run("write"))).toEqual([expect.objectContaining(refused)]);
-    expect(await eventsOf(session.goOn())).toEqual([expect.objectContaining(refused)]);
+    expect(await collectEvents(session.run("write"))).toEqual([expect.objectContaining(refused)]);
+    expect(await collectEvents(session.goOn())).toEqual([expect.objectContaining(refused)]);
     expect(await session.call("write_file", writing())).toMatchObject(CLOSED);
     expect(session.answer("q_call_1", { outcome: "once" })).toContain("no question");
     await expect(session.compact()).rejects.toThrow("closed");
@@ -159,9 +159,9 @@ describe("a closed session", () => {
 
   it("R33 refuses the prompt that waited for its turn, and the call that waited for an answer", async () => {
     const session = openSession({ approvalMode: "default", awaitsAnswers: true });
-    const first = eventsOf(session.run("write"));
+    const first = collectEvents(session.run("write"));
     while (session.questions.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const second = eventsOf(session.run("and again"));
+    const second = collectEvents(session.run("and again"));
     const call = session.call("write_file", writing());
     await session.close();
     expect((await first).at(-1)).toMatchObject({ type: "done", status: "cancelled" });

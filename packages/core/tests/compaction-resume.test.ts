@@ -6,7 +6,7 @@ import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 let base: string;
 let root: string;
@@ -47,14 +47,14 @@ describe("a session that was compacted", () => {
         environment: { ...process.env, BURIN_HOME: home },
       };
       const first = createSession({ ...options, record: true });
-      const events = await eventsOf(first.run("Read it often."));
+      const events = await collectEvents(first.run("Read it often."));
       expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
       expect(events.filter(({ type }) => type === "compaction").length).toBeGreaterThan(0);
       await first.close();
       const resume = await resumeSession({ home, root, id: first.id });
       const second = createSession({ ...options, resume });
       expect(second.history).toEqual(first.history);
-      const more = await eventsOf(second.run("And now?"));
+      const more = await collectEvents(second.run("And now?"));
       expect(more.at(-1)).toMatchObject({ type: "done", status: "success" });
       // The instructions are told of once, in what stands for the conversation.
       expect(more.some(({ type }) => type === "context")).toBe(false);

@@ -2,7 +2,7 @@ import { BaseTool, createSession, createToolbox, defineTool, type Toolbox } from
 import { scriptedModel } from "@burin/core/sessions";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 const opened: Toolbox[] = [];
@@ -110,7 +110,7 @@ it.each([1_000_000, 30_000])(
       tools: [longTool("long", () => "x".repeat(WHOLE))],
       model: { ...scriptedModel(script), contextWindow },
     });
-    const events = await eventsOf(session.run("Go on."));
+    const events = await collectEvents(session.run("Go on."));
     await session.close();
     const answers = events.flatMap((event) =>
       event.type === "tool_call" && event.call.status === "success" ? String(event.call.llmContent) : [],

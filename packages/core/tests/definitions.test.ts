@@ -4,7 +4,7 @@ import { createSession, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -32,7 +32,7 @@ async function run(
     },
   };
   const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
-  const events = await eventsOf(session.run(prompt));
+  const events = await collectEvents(session.run(prompt));
   await session.close();
   const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   const answers = events.flatMap((event) =>

@@ -1,13 +1,20 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { discovering, living, makeProjects, project, readWhenThere, toolbox } from "./discovery-project.ts";
+import {
+  living,
+  makeProjects,
+  project,
+  readWhenThere,
+  toolbox,
+  writeDiscovery,
+} from "./discovery-project.ts";
 
 makeProjects();
 
 describe("a call that fails", () => {
   const failing = async (call: string, more: object = {}) => {
-    const settings = await discovering([{ name: "do_it" }], call);
+    const settings = await writeDiscovery([{ name: "do_it" }], call);
     return toolbox({ tools: { ...settings.tools, ...more } });
   };
 
@@ -21,7 +28,7 @@ describe("a call that fails", () => {
   });
 
   it("R22 a signal", async () => {
-    const settings = await discovering([{ name: "do_it" }]);
+    const settings = await writeDiscovery([{ name: "do_it" }]);
     const box = toolbox({ tools: { ...settings.tools, toolCallCommand: "kill -9 $$ #" } });
     expect((await box.call("do_it", {})).llmContent).toContain("Exit Code: (none)\nSignal: SIGKILL");
   });

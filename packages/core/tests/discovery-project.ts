@@ -42,8 +42,8 @@ const { OPENAI_API_KEY: key } = process.env;
 console.log(JSON.stringify({ argv: process.argv.slice(2), input, cwd: process.cwd(), key }));
 `;
 
-/** Settings whose discovery command prints this, and whose call command is this script. */
-export async function discovering(declared: unknown, call = ECHO) {
+/** Writes what the discovery command prints, and the call command's script. Returns the settings for both. */
+export async function writeDiscovery(declared: unknown, call = ECHO) {
   const text = typeof declared === "string" ? declared : JSON.stringify(declared);
   await writeFile(join(project.root, "tools.json"), text);
   await writeFile(join(project.root, "call.mjs"), call);
@@ -51,8 +51,8 @@ export async function discovering(declared: unknown, call = ECHO) {
   return { tools: { toolDiscoveryCommand: "cat tools.json", toolCallCommand } };
 }
 
-/** To be closed after the test. */
-export function closing<T extends { close(): Promise<void> }>(opened: T): T {
+/** Closes this after the test. */
+export function closeLater<T extends { close(): Promise<void> }>(opened: T): T {
   open.push(opened);
   return opened;
 }
@@ -60,15 +60,15 @@ export function closing<T extends { close(): Promise<void> }>(opened: T): T {
 export function toolbox(settings: SettingsInput, options: Partial<ToolboxOptions> = {}): Toolbox {
   const environment = { ...process.env, BURIN_HOME: join(project.top, "home"), OPENAI_API_KEY: "sk-canary" };
   const { root } = project;
-  return closing(createToolbox({ root, settings, environment, approvalMode: "yolo", ...options }));
+  return closeLater(createToolbox({ root, settings, environment, approvalMode: "yolo", ...options }));
 }
 
-export function discovered(box: Toolbox): string[] {
+export function listDiscovered(box: Toolbox): string[] {
   return box.registry.getAllTools().flatMap((one) => (one instanceof DiscoveredTool ? one.name : []));
 }
 
-/** All that went wrong with the sources, once they have answered. */
-export async function complaints(box: Toolbox): Promise<string> {
+/** Returns everything that went wrong with the sources, once they have answered. */
+export async function readComplaints(box: Toolbox): Promise<string> {
   return (await box.ready()).map(({ message }) => message).join("\n");
 }
 

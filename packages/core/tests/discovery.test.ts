@@ -7,39 +7,39 @@ import { isAvailable } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import {
   ADD,
-  closing,
-  complaints,
-  discovered,
-  discovering,
+  closeLater,
+  listDiscovered,
   makeProjects,
   project,
+  readComplaints,
   toolbox,
+  writeDiscovery,
 } from "./discovery-project.ts";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 makeProjects();
 
 describe("tools of a command", () => {
   it("R18 R19 R17 each declaration becomes a DiscoveredTool that the model is told of", async () => {
-    const box = toolbox(await discovering([ADD]));
+    const box = toolbox(await writeDiscovery([ADD]));
     expect(await box.ready()).toEqual([]);
-    expect(discovered(box)).toEqual(["add"]);
+    expect(listDiscovered(box)).toEqual(["add"]);
     expect(box.registry.getFunctionDeclarations()).toContainEqual(ADD);
     expect(box.registry.sourceOf("add")).toBe("discovery command");
   });
 
   it.each(["functionDeclarations", "function_declarations"])("X12 objects that hold %s", async (key) => {
-    const box = toolbox(await discovering([{ [key]: [ADD] }, { name: "plain" }]));
+    const box = toolbox(await writeDiscovery([{ [key]: [ADD] }, { name: "plain" }]));
     expect(await box.ready()).toEqual([]);
-    expect(discovered(box)).toEqual(["add", "plain"]);
+    expect(listDiscovered(box)).toEqual(["add", "plain"]);
   });
 
   it.each(["functionDeclarations", "function_declarations", "tools"])(
     "X12 one object that holds %s, without an array around it",
     async (key) => {
-      const box = toolbox(await discovering({ [key]: [ADD, { name: "plain" }] }));
+      const box = toolbox(await writeDiscovery({ [key]: [ADD, { name: "plain" }] }));
       expect(await box.ready()).toEqual([]);
-      expect(discovered(box)).toEqual(["add", "plain"]);
+      expect(listDiscovered(box)).toEqual(["add", "plain"]);
     },
   );
 
@@ -48,9 +48,9 @@ describe("tools of a command", () => {
     const nested = { type: "function", function: { name, ...rest, strict: true } };
     const flat = { type: "function", ...ADD, name: "flat" };
     for (const printed of [[nested, flat], { tools: [nested, flat] }]) {
-      const box = toolbox(await discovering(printed));
+      const box = toolbox(await writeDiscovery(printed));
       expect(await box.ready()).toEqual([]);
-      expect(discovered(box)).toEqual(["add", "flat"]);
+      expect(listDiscovered(box)).toEqual(["add", "flat"]);
       expect(box.registry.getFunctionDeclarations()).toContainEqual(ADD);
       expect((await box.call("add", {})).error?.message).toContain('"a" is required');
     }
@@ -58,14 +58,14 @@ describe("tools of a command", () => {
 
   it("X12 the types of a schema may be written in capitals", async () => {
     const parameters = { type: "OBJECT", properties: { a: { type: "NUMBER" } } };
-    const box = toolbox(await discovering([{ name: "add", parameters }]));
+    const box = toolbox(await writeDiscovery([{ name: "add", parameters }]));
     await box.ready();
     expect((await box.call("add", { a: "x" })).error?.type).toBe("invalid_arguments");
     expect((await box.call("add", { a: 1 })).error).toBeUndefined();
   });
 
   it("R20 the name is the last argument, the arguments are JSON on stdin, the result is stdout", async () => {
-    const box = toolbox(await discovering([ADD]));
+    const box = toolbox(await writeDiscovery([ADD]));
     const { llmContent, error } = await box.call("add", { a: 1 });
     expect(error).toBeUndefined();
     expect(JSON.parse(String(llmContent))).toEqual({ argv: ["add"], input: '{"a":1}', cwd: project.root });
@@ -76,7 +76,7 @@ describe("tools of a command", () => {
     const settings = {
       tools: { toolDiscoveryCommand: `touch ${canary}; cat tools.json`, toolCallCommand: "x" },
     };
-    await discovering([ADD]);
+    await writeDiscovery([ADD]);
     const box = toolbox(settings);
     expect((await box.call("list_directory", { path: project.root })).error).toBeUndefined();
     await expect(readFile(canary)).rejects.toThrow("ENOENT");
@@ -85,10 +85,10 @@ describe("tools of a command", () => {
   });
 
   it("R26 include and exclude of the settings hold for discovered tools, too", async () => {
-    const settings = await discovering([ADD, { name: "sub" }]);
+    const settings = await writeDiscovery([ADD, { name: "sub" }]);
     const box = toolbox({ tools: { ...settings.tools, exclude: ["su*"] } });
     expect(await box.ready()).toEqual([]);
-    expect(discovered(box)).toEqual(["add"]);
+    expect(listDiscovered(box)).toEqual(["add"]);
   });
 });
 
@@ -102,7 +102,7 @@ describe("a discovery that fails", () => {
     ["sleep 60", "timed out after 1 s"],
   ])("R21 %s: told in words, the built-in tools stay", async (toolDiscoveryCommand, message) => {
     const box = toolbox({ tools: { toolDiscoveryCommand, toolCallCommand: "x", toolDiscoverySeconds: 1 } });
-    expect(await complaints(box)).toContain(message);
+    expect(await readComplaints(box)).toContain(message);
     expect((await box.call("list_directory", { path: project.root })).error).toBeUndefined();
   });
 
@@ -123,13 +123,13 @@ describe("a discovery that fails", () => {
     ],
     ["null", "null", "but is null"],
   ])("R21 what is no JSON array is told with its place: %s", async (_what, printed, message) => {
-    const box = toolbox(await discovering(printed));
-    expect(await complaints(box)).toContain(message);
+    const box = toolbox(await writeDiscovery(printed));
+    expect(await readComplaints(box)).toContain(message);
   });
 
   it("R20 no call command: told, not guessed", async () => {
     const box = toolbox({ tools: { toolDiscoveryCommand: "echo []" } });
-    expect(await complaints(box)).toContain("tools.toolCallCommand, which runs the tools, is not");
+    expect(await readComplaints(box)).toContain("tools.toolCallCommand, which runs the tools, is not");
   });
 
   it("R21 a broken entry disables only itself", async () => {
@@ -146,9 +146,9 @@ describe("a discovery that fails", () => {
       ADD,
       { name: "add", description: "again" },
     ];
-    const box = toolbox(await discovering(entries));
-    const told = await complaints(box);
-    expect(discovered(box)).toEqual(["add"]);
+    const box = toolbox(await writeDiscovery(entries));
+    const told = await readComplaints(box);
+    expect(listDiscovered(box)).toEqual(["add"]);
     expect(told).toContain("entry 1 has no name; it was left out");
     expect(told).toContain("entry 3 is a number, not an object");
     expect(told).toContain("has a name that model services do not accept");
@@ -157,19 +157,19 @@ describe("a discovery that fails", () => {
   });
 
   it("R2 a name of a built-in tool or of an MCP server is never shadowed", async () => {
-    const settings = await discovering([{ name: "read_file" }, { name: "git__push" }, ADD]);
+    const settings = await writeDiscovery([{ name: "read_file" }, { name: "git__push" }, ADD]);
     const box = toolbox({ ...settings, mcpServers: { git: { command: "false" } } });
-    const told = await complaints(box);
+    const told = await readComplaints(box);
     expect(told).toContain('"read_file" was left out: that name is taken (built-in)');
     expect(told).toContain('"git__push" was left out: names with git__ belong to that MCP server');
     expect(box.registry.sourceOf("read_file")).toBe("built-in");
-    expect(discovered(box)).toEqual(["add"]);
+    expect(listDiscovered(box)).toEqual(["add"]);
   });
 });
 
 describe("approval of discovered tools", () => {
   it("R31 asks by default, with the command, the tool and the arguments", async () => {
-    const box = toolbox(await discovering([ADD]), { approvalMode: "default" });
+    const box = toolbox(await writeDiscovery([ADD]), { approvalMode: "default" });
     const answer = await box.run("add", { a: 1 });
     expect(answer).toMatchObject({
       error: { type: "needs_approval" },
@@ -183,7 +183,7 @@ describe("approval of discovered tools", () => {
   });
 
   it("R26 a rule names the tool", async () => {
-    const settings = await discovering([ADD]);
+    const settings = await writeDiscovery([ADD]);
     const rules = { permissions: { allow: ["add"] } };
     const box = toolbox({ ...settings, ...rules }, { approvalMode: "default" });
     expect((await box.call("add", { a: 1 })).error).toBeUndefined();
@@ -195,11 +195,11 @@ describe("approval of discovered tools", () => {
       asked.push(question.title);
       return Promise.resolve({ outcome: "always" as const, scope: "session" as const });
     };
-    const box = toolbox(await discovering([ADD]), { approvalMode: "default", confirm });
+    const box = toolbox(await writeDiscovery([ADD]), { approvalMode: "default", confirm });
     await box.call("add", { a: 1 });
     await box.call("add", { a: 2 });
     expect(asked).toHaveLength(1);
-    await discovering([{ ...ADD, description: "Adds numbers. Also sends them away." }]);
+    await writeDiscovery([{ ...ADD, description: "Adds numbers. Also sends them away." }]);
     await box.refreshTools();
     expect((await box.call("add", { a: 1 })).error).toBeUndefined();
     expect(asked).toHaveLength(2);
@@ -212,7 +212,7 @@ describe("approval of discovered tools", () => {
       return Promise.resolve({ outcome: "always" as const, scope: "project" as const });
     };
     const session = (settings: SettingsInput) => toolbox(settings, { approvalMode: "default", confirm });
-    const settings = await discovering([ADD]);
+    const settings = await writeDiscovery([ADD]);
     await session(settings).call("add", { a: 1 });
     expect((await session(settings).call("add", { a: 2 })).error).toBeUndefined();
     expect(asked).toBe(1);
@@ -222,7 +222,7 @@ describe("approval of discovered tools", () => {
   });
 
   it("plan mode runs none", async () => {
-    const box = toolbox(await discovering([ADD]), { approvalMode: "plan" });
+    const box = toolbox(await writeDiscovery([ADD]), { approvalMode: "plan" });
     expect((await box.call("add", { a: 1 })).error?.type).toBe("denied");
   });
 });
@@ -233,9 +233,9 @@ describe("sandbox.discovered", () => {
     const call = `import { writeFileSync } from "node:fs";
       const attempt = (file) => { try { writeFileSync(file, "x"); return "ok"; } catch (error) { return error.code; } };
       console.log(attempt("inside"), attempt(${JSON.stringify(outside)}) !== "ok" || "beside");`;
-    const settings = await discovering([ADD], call);
+    const settings = await writeDiscovery([ADD], call);
     const box = toolbox({ ...settings, sandbox: { discovered: true } });
-    const told = await complaints(box);
+    const told = await readComplaints(box);
     if (!isAvailable("bwrap")) return expect(told).toContain("it must run in the sandbox, and there is none");
     expect(told).toBe("");
     expect((await box.call("add", { a: 1 })).llmContent).toMatch(/^ok /);
@@ -256,27 +256,27 @@ describe("a session", () => {
         return scripted.stream(request, signal);
       },
     };
-    const session = closing(createSession({ root: project.root, model, settings }));
-    const events = await eventsOf(session.run("first"));
+    const session = closeLater(createSession({ root: project.root, model, settings }));
+    const events = await collectEvents(session.run("first"));
     await change?.();
     for await (const event of session.run("second")) events.push(event);
     return { requests, notices: events.flatMap((event) => (event.type === "notice" ? event.message : [])) };
   }
 
   it("R19 R17 tells the model of discovered tools from its first request on", async () => {
-    const { requests } = await run(await discovering([ADD]));
+    const { requests } = await run(await writeDiscovery([ADD]));
     expect(requests[0]).toContain("add");
   });
 
   it("R21 says in a notice what went wrong, once", async () => {
-    const { notices, requests } = await run(await discovering("nonsense"));
+    const { notices, requests } = await run(await writeDiscovery("nonsense"));
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain("Tools from discovery command: What cat tools.json printed is not JSON");
     expect(requests[1]).toContain("read_file");
   });
 
   it("a slow discovery holds up the first request no longer than its patience; a call of its tool waits", async () => {
-    const { tools } = await discovering([ADD]);
+    const { tools } = await writeDiscovery([ADD]);
     const requests: string[][] = [];
     const scripted = scriptedModel([{ calls: [{ name: "add", args: { a: 1 } }] }, { text: "done" }]);
     const model: typeof scripted = {
@@ -288,8 +288,8 @@ describe("a session", () => {
       },
     };
     const settings = { tools: { ...tools, toolDiscoveryCommand: "sleep 3; cat tools.json" } };
-    const session = closing(createSession({ root: project.root, model, settings, approvalMode: "yolo" }));
-    const events = await eventsOf(session.run("add"));
+    const session = closeLater(createSession({ root: project.root, model, settings, approvalMode: "yolo" }));
+    const events = await collectEvents(session.run("add"));
     expect(events.at(-1)).toMatchObject({ status: "success", result: "done" });
     const calls = events.flatMap((event) => (event.type === "tool_call" ? event.call.status : []));
     expect(calls.at(-1)).toBe("success");
@@ -297,8 +297,8 @@ describe("a session", () => {
   });
 
   it("discovers again when a file that the command names has changed", async () => {
-    const { requests } = await run(await discovering([ADD]), async () => {
-      await discovering([ADD, { name: "newer" }]);
+    const { requests } = await run(await writeDiscovery([ADD]), async () => {
+      await writeDiscovery([ADD, { name: "newer" }]);
       await utimes(join(project.root, "tools.json"), 1, 1);
     });
     expect(requests[0]).not.toContain("newer");

@@ -4,7 +4,7 @@ import { openAiCompatible } from "@burin/core/internal";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { createFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 const CONTENT = "const host = read();\nconst port = read();\nlisten(host, port);\n";
@@ -60,7 +60,7 @@ const proposing = (old_string: string, new_string = "const port = 80;") => ({
 describe("an edit that matches nothing, over real HTTP", () => {
   it("R95 R99 the model is asked, and the person sees the corrected edit before it is made", async () => {
     const { session, asked, server } = await turn([proposing("const port = read();")]);
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success", result: "done" });
     expect(server.problems).toEqual([]);
     expect(server.unusedReplies()).toEqual([]);
@@ -72,21 +72,21 @@ describe("an edit that matches nothing, over real HTTP", () => {
 
   it("R95 an old text that means two places is corrected to the one that was meant", async () => {
     const { session, server } = await turn([proposing("const port = read();")], { old: " = read();" });
-    await eventsOf(session.run("go"));
+    await collectEvents(session.run("go"));
     expect(server.requests).toHaveLength(3);
     expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
   });
 
   it("R95 the correction's request is no part of the conversation", async () => {
     const { session, server } = await turn([proposing("const port = read();")]);
-    await eventsOf(session.run("go"));
+    await collectEvents(session.run("go"));
     expect(session.history).toHaveLength(4);
     expect(JSON.stringify(server.requests[2]?.body)).not.toContain("A text replacement in a file failed");
   });
 
   it("R95 tools.editCorrection switches it off: nobody is asked, nothing is written", async () => {
     const { session, asked, server } = await turn([], { off: true });
-    await eventsOf(session.run("go"));
+    await collectEvents(session.run("go"));
     expect(server.requests).toHaveLength(2);
     expect(asked).toEqual([]);
     expect(answerOf(session)).toContain("Failed to edit, 0 occurrences found");
@@ -103,7 +103,7 @@ describe("an edit that matches nothing, over real HTTP", () => {
     ["is an error", { error: { type: "bad_request", message: "no", status: 400 } }],
   ])("R95 R96 a proposal that %s is not taken: the edit fails and writes nothing", async (_name, reply) => {
     const { session, asked } = await turn([reply]);
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
     expect(asked).toEqual([]);
     expect(answerOf(session)).toContain("Failed to edit, 0 occurrences found");
@@ -114,14 +114,14 @@ describe("an edit that matches nothing, over real HTTP", () => {
     const controller = new AbortController();
     const hanging: FakeReply = { raw: () => controller.abort() };
     const { session, asked, server } = await turn([hanging]);
-    const events = await eventsOf(session.run("go", controller.signal));
+    const events = await collectEvents(session.run("go", controller.signal));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
     expect(events.findLast((event) => event.type === "tool_call")).toMatchObject({
       call: { status: "cancelled" },
     });
     expect(asked).toEqual([]);
     expect(readFileSync(path, "utf8")).toBe(CONTENT);
-    expect((await eventsOf(session.run("again"))).at(-1)).toMatchObject({
+    expect((await collectEvents(session.run("again"))).at(-1)).toMatchObject({
       status: "success",
       result: "done",
     });
@@ -144,7 +144,7 @@ describe("an edit that matches nothing, over real HTTP", () => {
     server = started;
     const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
     const session = createSession({ root, model, approvalMode: "auto-edit" });
-    await eventsOf(session.run("What the user said to the session."));
+    await collectEvents(session.run("What the user said to the session."));
     expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
     const asked = JSON.stringify(started.requests[2]?.body);
     expect(asked).toContain("Make the port eighty.");

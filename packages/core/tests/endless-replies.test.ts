@@ -4,7 +4,7 @@ import { createSession, type SessionOptions } from "@burin/core";
 import type { ChatModel, ModelEvent } from "@burin/core/sessions";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -66,7 +66,7 @@ describe("P11 P12 a reply without an end has one", () => {
   it.each(Object.keys(PIECES))("%s: it is said, and the session goes on", async (what) => {
     piece = PIECES[what] ?? {};
     const session = open();
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "error", error: { type: "reply_too_long" } });
     expect(events.some((event) => event.type === "tool_call")).toBe(false);
     // The rest is what the system's buffers between the two hold.
@@ -75,7 +75,7 @@ describe("P11 P12 a reply without an end has one", () => {
     if (what === "text" || what === "thoughts") expect(kept).toBeGreaterThan(MOST / 2);
     expect(kept).toBeLessThan(1.1 * MOST);
     piece = null;
-    const next = await eventsOf(session.run("and now?"));
+    const next = await collectEvents(session.run("and now?"));
     expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "All is well." });
     await session.close();
   });
@@ -93,13 +93,13 @@ describe("P11 P12 a reply without an end has one", () => {
       },
     };
     const session = open({ model });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ status: "error", error: { type: "reply_too_long" } });
     const said = events.flatMap((event) =>
       event.type === "text" && event.role === "model" ? [event.text] : [],
     );
     expect(said.join("").length).toBe(MOST);
-    const next = await eventsOf(session.run("and now?"));
+    const next = await collectEvents(session.run("and now?"));
     expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "All is well." });
     await session.close();
   });

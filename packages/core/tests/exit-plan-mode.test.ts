@@ -9,7 +9,7 @@ import {
 } from "@burin/core";
 import { type Message, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -34,7 +34,7 @@ async function run(
     ...(confirm ? { confirm } : {}),
   });
   const prompt = async (text: string) => {
-    const events = await eventsOf(session.run(text));
+    const events = await collectEvents(session.run(text));
     return events.at(-1);
   };
   return { session, model, prompt };

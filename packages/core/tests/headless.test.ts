@@ -11,7 +11,7 @@ import { resumeSession } from "@burin/core/internal";
 import { buildHistory, findParkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -22,7 +22,7 @@ function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = 
 }
 
 async function lastOf(one: Session, prompt: string | null): Promise<AgentEvent | undefined> {
-  const events = await eventsOf(prompt === null ? one.goOn() : one.run(prompt));
+  const events = await collectEvents(prompt === null ? one.goOn() : one.run(prompt));
   await one.close();
   return events.at(-1);
 }

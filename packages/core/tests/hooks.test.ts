@@ -11,7 +11,7 @@ import {
 import { loadSettings, openTrust, readFolderTrust } from "@burin/core/internal";
 import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -61,7 +61,7 @@ async function run(lines: readonly ScriptLine[], options: Partial<SessionOptions
     },
   };
   const session = createSession({ root, model, environment: environment(), ...options });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   await session.close();
   return { events, requests, session };
 }

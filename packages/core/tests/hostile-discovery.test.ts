@@ -8,15 +8,15 @@ import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import {
   ADD,
-  closing,
-  complaints,
-  discovered,
-  discovering,
+  closeLater,
+  listDiscovered,
   makeProjects,
   project,
+  readComplaints,
   toolbox,
+  writeDiscovery,
 } from "./discovery-project.ts";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 makeProjects();
 
@@ -73,33 +73,33 @@ const ODD: Readonly<Record<string, unknown>> = {
 describe("a hostile discovery command", () => {
   it("R21 a flood: 2,000 tools are taken, the rest is told in one line", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `tool_${index}` }));
-    const box = toolbox(await discovering(many));
-    expect(await complaints(box)).toBe("more than 2000 tools; the rest was left out");
-    expect(discovered(box)).toHaveLength(2000);
+    const box = toolbox(await writeDiscovery(many));
+    expect(await readComplaints(box)).toBe("more than 2000 tools; the rest was left out");
+    expect(listDiscovered(box)).toHaveLength(2000);
   });
 
   it("R21 a flood of entries that cannot be used is told in eleven lines", async () => {
-    const box = toolbox(await discovering([...Array.from({ length: 100_000 }, () => ({})), ADD]));
-    const lines = (await complaints(box)).split("\n");
+    const box = toolbox(await writeDiscovery([...Array.from({ length: 100_000 }, () => ({})), ADD]));
+    const lines = (await readComplaints(box)).split("\n");
     expect(lines).toHaveLength(11);
     expect(lines.at(-1)).toBe("99990 more entries were left out");
-    expect(discovered(box)).toEqual(["add"]);
+    expect(listDiscovered(box)).toEqual(["add"]);
   });
 
   it("R21 garbage: 5 MB of it are told in less than a line", async () => {
     const box = toolbox({
       tools: { toolDiscoveryCommand: "head -c 5000000 /dev/urandom", toolCallCommand: "x" },
     });
-    const told = await complaints(box);
+    const told = await readComplaints(box);
     expect(told).toContain("is not JSON");
     expect(told.length).toBeLessThan(400);
   });
 
   it("R21 texts without end are cut: a name of 200 characters, a description of a million", async () => {
     const box = toolbox(
-      await discovering([{ name: "n".repeat(200) }, { name: "long", description: "d".repeat(1_000_000) }]),
+      await writeDiscovery([{ name: "n".repeat(200) }, { name: "long", description: "d".repeat(1_000_000) }]),
     );
-    const told = await complaints(box);
+    const told = await readComplaints(box);
     expect(told).toContain(`"${"n".repeat(77)}..."`);
     expect(told.length).toBeLessThan(400);
     expect(JSON.stringify(box.registry.getTool("long")?.description).length).toBeLessThan(8100);
@@ -116,19 +116,19 @@ describe("a hostile discovery command", () => {
       '"properties" must be an object, but are an array',
     ],
   ])("R21 a schema %s disables its own tool only", async (_what, parameters, message) => {
-    const box = toolbox(await discovering([{ name: "odd", parameters }, ADD]));
-    expect(await complaints(box)).toContain(message);
-    expect(discovered(box)).toEqual(["add"]);
+    const box = toolbox(await writeDiscovery([{ name: "odd", parameters }, ADD]));
+    expect(await readComplaints(box)).toContain(message);
+    expect(listDiscovered(box)).toEqual(["add"]);
   });
 
   it("a zoo of schemas: each call is answered, none hangs and none throws", async () => {
     const entries = Object.entries(ODD).map(([name, parameters]) => ({ name, parameters }));
-    const box = toolbox(await discovering(entries, "console.log('ran')"));
-    expect(await complaints(box)).toBe("");
-    expect(discovered(box).sort()).toEqual(Object.keys(ODD).sort());
+    const box = toolbox(await writeDiscovery(entries, "console.log('ran')"));
+    expect(await readComplaints(box)).toBe("");
+    expect(listDiscovered(box).sort()).toEqual(Object.keys(ODD).sort());
     let deep: Record<string, unknown> = {};
     for (let level = 0; level < 40; level += 1) deep = { a: deep };
-    for (const name of discovered(box)) {
+    for (const name of listDiscovered(box)) {
       for (const args of [{}, { a: `${"a".repeat(60)}!` }, deep]) {
         const { error, llmContent } = await box.call(name, args);
         if (error === undefined) expect(llmContent).toBe("ran\n");
@@ -141,22 +141,22 @@ describe("a hostile discovery command", () => {
     "a schema that doubles with each of 40 levels of %s hangs nothing",
     async (keyword) => {
       const box = toolbox(
-        await discovering([{ name: "big", parameters: doubling(40, keyword) }], "console.log('ran')"),
+        await writeDiscovery([{ name: "big", parameters: doubling(40, keyword) }], "console.log('ran')"),
       );
-      expect(await complaints(box)).toBe("");
+      expect(await readComplaints(box)).toBe("");
       expect((await box.call("big", { a: "x" })).error?.type).not.toBe("tool_failed");
       expect((await box.call("big", { a: 7 })).error?.type).not.toBe("tool_failed");
     },
   );
 
   it.each(PROVIDERS)("the zoo reaches %s as a request that a strict server takes", async (provider) => {
-    const server = closing(await startFakeModelServer([{ text: "fine" }]));
+    const server = closeLater(await startFakeModelServer([{ text: "fine" }]));
     const entries = Object.entries(ODD).map(([name, parameters]) => ({ name, parameters }));
-    const settings = await discovering([...entries, { name: "big", parameters: doubling(40, "anyOf") }]);
+    const settings = await writeDiscovery([...entries, { name: "big", parameters: doubling(40, "anyOf") }]);
     const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
-    const session = closing(createSession({ root: project.root, model, settings }));
+    const session = closeLater(createSession({ root: project.root, model, settings }));
     await session.ready();
-    const events = await eventsOf(session.run("hello"));
+    const events = await collectEvents(session.run("hello"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success", result: "fine" });
     expect(server.problems).toEqual([]);
     expect(JSON.stringify(server.requests[0]).length).toBeLessThan(200_000);
@@ -164,7 +164,7 @@ describe("a hostile discovery command", () => {
 
   it("R22 an answer of 10 MB is cut for the model, with the rest of the flow as ever", async () => {
     const big = 'process.stdout.write("x".repeat(10 * 1000 * 1000))';
-    const box = toolbox(await discovering([{ name: "big" }], big));
+    const box = toolbox(await writeDiscovery([{ name: "big" }], big));
     const { llmContent, error } = await box.call("big", {});
     expect(error).toBeUndefined();
     expect(String(llmContent).length).toBeLessThan(200_000);
@@ -173,7 +173,7 @@ describe("a hostile discovery command", () => {
   it("layer 11: the keys of model services reach neither command", async () => {
     const print = 'echo \'[{"name":"t","description":"\'$OPENAI_API_KEY\'"}]\'';
     const box = toolbox({ tools: { toolDiscoveryCommand: print, toolCallCommand: "env; :" } });
-    expect(await complaints(box)).toBe("");
+    expect(await readComplaints(box)).toBe("");
     expect(box.registry.getTool("t")?.description).toBe("");
     expect((await box.call("t", {})).llmContent).not.toContain("sk-canary");
   });
@@ -193,7 +193,7 @@ describe("a command of a trusted project that names a file", () => {
   const plant = (file: string, text: string) => writeFile(join(project.root, file), text);
 
   it("P24 discovers nothing and calls nothing once that file has changed", async () => {
-    const box = toolbox(await trusted(await discovering([ADD])));
+    const box = toolbox(await trusted(await writeDiscovery([ADD])));
     expect((await box.call("add", { a: 1 })).error).toBeUndefined();
     await plant("call.mjs", 'import fs from "node:fs"; fs.writeFileSync("canary", "");');
     expect((await box.call("add", { a: 1 })).error?.message).toContain(CHANGED);
@@ -208,7 +208,7 @@ describe("a command of a trusted project that names a file", () => {
     const mcpServerCommand = `${process.execPath} serve.mjs`;
     const box = toolbox(await trusted({ mcpServerCommand }));
     await plant("serve.mjs", 'import fs from "node:fs"; fs.writeFileSync("canary", "");');
-    expect(await complaints(box)).toContain(CHANGED);
+    expect(await readComplaints(box)).toContain(CHANGED);
     expect(existsSync(join(project.root, "canary"))).toBe(false);
   });
 
@@ -218,9 +218,9 @@ describe("a command of a trusted project that names a file", () => {
     const { root, top } = project;
     const environment = { ...process.env, BURIN_HOME: join(top, "home") };
     const model = scriptedModel([{ text: "done" }]);
-    const session = closing(createSession({ root, settings, environment, model, record: false }));
+    const session = closeLater(createSession({ root, settings, environment, model, record: false }));
     await plant("check.sh", ": > canary\n");
-    const events = await eventsOf(session.run("Go."));
+    const events = await collectEvents(session.run("Go."));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "error", check: { passed: false } });
     expect(existsSync(join(root, "canary"))).toBe(false);
     expect(events.at(-1)).toMatchObject({ error: { message: expect.stringContaining(CHANGED) } });

@@ -11,7 +11,7 @@ import {
 } from "@burin/core/internal";
 import { listUndoEntries, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -84,7 +84,7 @@ async function useAll(): Promise<string[]> {
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const environment = { ...process.env, BURIN_HOME: home, HOME: home };
   const session = createSession({ root, model, environment, approvalMode: "yolo", isTrusted: true });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   await session.close();
   expect(events.at(-1)).toMatchObject({ type: "done" });
   return said;

@@ -13,7 +13,7 @@ import {
 import { buildHistory, openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 let server: FakeModelServer | null = null;
@@ -53,7 +53,7 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   expect(controller.signal.aborted).toBe(true);
   expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
   const filesThen = await readdir(root);
-  const next = await eventsOf(session.run("and now?"));
+  const next = await collectEvents(session.run("and now?"));
   expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "Here again." });
   expect(started.problems).toEqual([]);
   expect(JSON.stringify(started.requests.at(-1)?.body)).toContain("and now?");
@@ -216,7 +216,7 @@ describe("P11 an interruption", () => {
     server = started;
     const model = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
     const session = createSession({ root, model });
-    const events = await eventsOf(session.run("go", AbortSignal.abort()));
+    const events = await collectEvents(session.run("go", AbortSignal.abort()));
     expect(events.at(-1)).toMatchObject({ status: "cancelled" });
     expect(started.requests).toEqual([]);
   });

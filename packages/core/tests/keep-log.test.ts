@@ -5,7 +5,7 @@ import { resumeSession } from "@burin/core/internal";
 import { buildHistory, type LogRecord, restoreSession, scriptedModel } from "@burin/core/sessions";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 let top: string;
 let root: string;
@@ -45,7 +45,7 @@ async function run(parts: string[], keep: (lines: string) => Promise<void>) {
     parts.push(lines);
   };
   const session = createSession({ root, environment, model, approvalMode: "yolo", keepLog });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   await session.close();
   return events.at(-1);
 }

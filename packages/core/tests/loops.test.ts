@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSession, type SessionOptions } from "@burin/core";
 import { type ScriptedCall, type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -18,7 +18,7 @@ async function play(script: readonly ScriptLine[], options: Partial<SessionOptio
     approvalMode: "yolo",
     ...options,
   });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   const answers = session.history.flatMap(({ parts }) =>
     parts.flatMap(({ functionResponse }) =>
       functionResponse ? [String(Object.values(functionResponse.response ?? {})[0])] : [],
@@ -122,7 +122,7 @@ describe("P4 a model that repeats itself", () => {
     const model = scriptedModel([...failing, { text: "No." }, ...failing, { text: "No." }]);
     const session = createSession({ root, model, approvalMode: "yolo" });
     for (const prompt of ["go", "again"]) {
-      const events = await eventsOf(session.run(prompt));
+      const events = await collectEvents(session.run(prompt));
       expect(events.at(-1)).toMatchObject({ status: "success" });
     }
   });

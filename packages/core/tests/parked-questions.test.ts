@@ -13,7 +13,7 @@ import { resumeSession } from "@burin/core/internal";
 import { findParkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -34,7 +34,7 @@ function open(script: readonly ScriptLine[], more: Partial<SessionOptions> = {})
 
 async function park(calls: NonNullable<ScriptLine["calls"]>): Promise<void> {
   const first = open([{ calls }], { record: true, park: true });
-  expect((await eventsOf(first.run("go"))).at(-1)).toMatchObject({ error: { type: "parked" } });
+  expect((await collectEvents(first.run("go"))).at(-1)).toMatchObject({ error: { type: "parked" } });
   await first.close();
 }
 
@@ -103,7 +103,7 @@ describe("a question that a session was parked with", () => {
   it("P44 is answered some time after goOn, and is listed once until then", async () => {
     await park([writing("a.txt")]);
     const session = await resumed({ awaitsAnswers: true });
-    const run = eventsOf(session.goOn());
+    const run = collectEvents(session.goOn());
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(session.questions.map(({ id }) => id)).toEqual([ID]);
     expect(session.answer(ID, YES)).toBe(null);
@@ -138,7 +138,7 @@ describe("a question that a session was parked with", () => {
     const session = await resumed({ answer });
     expect(session.questions).toEqual([]);
     expect(session.answer(ID, YES)).toContain("no question");
-    const events = await eventsOf(session.goOn());
+    const events = await collectEvents(session.goOn());
     expect(answersIn(events)).toEqual([answer.outcome]);
     expect(events.at(-1)).toMatchObject({ status: isWritten ? "success" : "refused" });
     expect(written()).toBe(isWritten);
@@ -149,7 +149,7 @@ describe("a question that a session was parked with", () => {
     await park([writing("a.txt"), writing("b.txt")]);
     const session = await resumed({});
     expect(session.answer(ID, YES)).toBe(null);
-    const end = (await eventsOf(session.goOn())).at(-1);
+    const end = (await collectEvents(session.goOn())).at(-1);
     expect(end).toMatchObject({ status: "refused", error: { type: "needs_approval" } });
     expect([written("a.txt"), written("b.txt")]).toEqual([true, false]);
     await session.close();
@@ -158,7 +158,7 @@ describe("a question that a session was parked with", () => {
   it("P44 takes no answer of the options that is not a clear yes", async () => {
     await park([writing("a.txt")]);
     const session = await resumed({ answer: { outcome: "yes" } as unknown as Decision });
-    expect((await eventsOf(session.goOn())).at(-1)).toMatchObject({ status: "refused" });
+    expect((await collectEvents(session.goOn())).at(-1)).toMatchObject({ status: "refused" });
     expect(written()).toBe(false);
     await session.close();
   });
@@ -172,7 +172,7 @@ describe("a question that a session was parked with", () => {
     const second = open([{ text: "I see." }], { resume, awaitsAnswers: true });
     expect(second.questions).toEqual([]);
     expect(second.answer(ID, YES)).toContain("no question");
-    expect((await eventsOf(second.goOn())).at(-1)).toMatchObject({ status: "refused" });
+    expect((await collectEvents(second.goOn())).at(-1)).toMatchObject({ status: "refused" });
     expect(written()).toBe(false);
     await second.close();
     expect(findParkedQuestion(resume.session.path)).toBe(null);
@@ -185,7 +185,7 @@ describe("a question that a session was parked with", () => {
     await first.close();
     const second = await resumed({ awaitsAnswers: true });
     expect(second.answer(ID, { outcome: "edited", content: "other\n" })).toBe(null);
-    expect((await eventsOf(second.goOn())).at(-1)).toMatchObject({ status: "success" });
+    expect((await collectEvents(second.goOn())).at(-1)).toMatchObject({ status: "success" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("other\n");
     await second.close();
   });
@@ -194,7 +194,7 @@ describe("a question that a session was parked with", () => {
     await park([writing("a.txt")]);
     const session = await resumed({ awaitsAnswers: true });
     const stop = new AbortController();
-    const run = eventsOf(session.goOn(stop.signal));
+    const run = collectEvents(session.goOn(stop.signal));
     while (session.questions.length !== 1) await moment();
     stop.abort();
     expect(session.answer(ID, YES)).toContain("no question");
@@ -206,7 +206,7 @@ describe("a question that a session was parked with", () => {
   it("P44 is over when a mode answers in its place", async () => {
     await park([writing("a.txt")]);
     const session = await resumed({ awaitsAnswers: true, approvalMode: "yolo" });
-    expect((await eventsOf(session.goOn())).at(-1)).toMatchObject({ status: "success" });
+    expect((await collectEvents(session.goOn())).at(-1)).toMatchObject({ status: "success" });
     expect(session.questions).toEqual([]);
     expect(session.answer(ID, NO)).toContain("no question");
     await session.close();
@@ -218,7 +218,7 @@ describe("a question that a session was parked with", () => {
     const calls = ["one", "two", "three"].map((host) => ({ name: "ping", args: { host } }));
     const first = open([{ calls }], { record: true, awaitsAnswers: true, tools });
     const stop = new AbortController();
-    const run = eventsOf(first.run("go", stop.signal));
+    const run = collectEvents(first.run("go", stop.signal));
     while (first.questions.length + first.waitingQuestions < 3) await moment();
     await first.recorded();
     // A copy of what a process leaves that dies here.
@@ -230,7 +230,7 @@ describe("a question that a session was parked with", () => {
     expect(second.questions.map(({ id }) => id)).toEqual(["q_call_1", "q_call_2", "q_call_3"]);
     expect(second.answer("q_call_3", YES)).toBe(null);
     expect(second.answer("q_call_2", NO)).toBe(null);
-    const going = eventsOf(second.goOn());
+    const going = collectEvents(second.goOn());
     while (second.questions.length !== 1) await moment();
     expect(second.answer("q_call_3", NO)).toContain("no question");
     expect(second.answer("q_call_1", YES)).toBe(null);
@@ -249,7 +249,7 @@ describe("a question of a subagent", () => {
       { text: "I see." },
     ];
     const session = open([...script, { text: "Done." }], { awaitsAnswers: true });
-    const run = eventsOf(session.run("go"));
+    const run = collectEvents(session.run("go"));
     while (session.questions.length === 0) await moment();
     const [question] = session.questions;
     expect(question?.agent).toBe("general");
@@ -270,7 +270,7 @@ describe("a question with a callback", () => {
       return NO;
     };
     const session = open([{ calls: [writing("a.txt")] }, { text: "I see." }], { confirm });
-    await eventsOf(session.run("go"));
+    await collectEvents(session.run("go"));
     expect(written()).toBe(late === null);
     await session.close();
   });

@@ -4,7 +4,7 @@ import { readLog } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -29,7 +29,7 @@ describe("a prompt of parts", () => {
   it("reaches the model as it is, and stands in the log for a session that is resumed", async () => {
     const { server, home, options } = await place();
     const session = createSession(options);
-    const heard = await eventsOf(session.run(["What is this?", IMAGE]));
+    const heard = await collectEvents(session.run(["What is this?", IMAGE]));
     expect(heard).toContainEqual({
       type: "text",
       role: "user",
@@ -52,7 +52,7 @@ describe("a prompt of parts", () => {
     const resume = await resumeSession({ home, root: options.root, id: session.id });
     const again = createSession({ ...options, resume });
     expect(again.history).toEqual(history);
-    await eventsOf(again.run("And now?"));
+    await collectEvents(again.run("And now?"));
     await again.close();
     expect(contents(server.requests[1])).toContainEqual(sent);
   });
@@ -60,7 +60,7 @@ describe("a prompt of parts", () => {
   it("may be an image without a word", async () => {
     const { server, options } = await place();
     const session = createSession(options);
-    await eventsOf(session.run(IMAGE));
+    await collectEvents(session.run(IMAGE));
     await session.close();
     expect(session.history[0]).toEqual({ role: "user", parts: [IMAGE] });
     expect(JSON.stringify(server.requests[0])).toContain(PNG);
@@ -87,7 +87,7 @@ describe("a prompt of parts", () => {
   it("goes with the first request alone where the answer is asked for again", async () => {
     const { options } = await place();
     const session = createSession({ ...options, answerSchema: { type: "object" } });
-    const heard = await eventsOf(session.run(["Describe it.", IMAGE]));
+    const heard = await collectEvents(session.run(["Describe it.", IMAGE]));
     await session.close();
     const media = heard.filter((event) => event.type === "text" && event.media !== undefined);
     expect(media).toHaveLength(1);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AgentEvent, createSession, defineTool, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { file, home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -28,7 +28,7 @@ async function proofOf(script: readonly ScriptLine[], more: Partial<SessionOptio
   const model = scriptedModel([...script, { text: "Done." }]);
   const options = { approvalMode: "yolo" as const, overwriteUnread: true, ...more };
   const session = createSession({ root, environment, model, ...options });
-  const end = (await eventsOf(session.run("go"))).at(-1);
+  const end = (await collectEvents(session.run("go"))).at(-1);
   await session.close();
   if (end?.type !== "done") throw new Error("It has no end.");
   expect(end.status).toBe("success");

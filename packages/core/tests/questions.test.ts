@@ -12,7 +12,7 @@ import { resumeSession } from "@burin/core/internal";
 import type { ChatModel, LogRecord, ModelRequest } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -48,7 +48,7 @@ describe("a question", () => {
     const session = open([{ calls: [writing("a.txt")] }, { text: "Done." }], { awaitsAnswers: true });
     const { nextQuestion, records, over } = following(session);
     const asked = nextQuestion();
-    const run = eventsOf(session.run("write"));
+    const run = collectEvents(session.run("write"));
     const question = await asked;
     expect(question).toMatchObject({
       callId: "call_1",
@@ -90,7 +90,7 @@ describe("a question", () => {
       expect(session.answer(question.id, { outcome: "edited", content })).toBe(null);
       return question.id;
     };
-    const events = eventsOf(session.run("go"));
+    const events = collectEvents(session.run("go"));
     const first = await change("touch other.txt");
     expect(await change("rm made.txt")).toBe(`${first}_edited1`);
     await change("touch other.txt");
@@ -115,12 +115,12 @@ describe("a question", () => {
     });
     const { nextQuestion, records, over } = following(session);
     const first = nextQuestion();
-    const run = eventsOf(session.run("write"));
+    const run = collectEvents(session.run("write"));
     session.answer((await first).id, null);
     expect((await run).at(-1)).toMatchObject({ status: "refused", error: { type: "needs_approval" } });
     const stop = new AbortController();
     const second = nextQuestion();
-    const other = eventsOf(session.run("again", stop.signal));
+    const other = collectEvents(session.run("again", stop.signal));
     const { id } = await second;
     stop.abort();
     expect((await other).at(-1)).toMatchObject({ status: "cancelled" });
@@ -139,7 +139,7 @@ describe("a question", () => {
       return new Promise(() => {});
     };
     const session = open([{ calls: [writing("a.txt")] }, { text: "Done." }], { confirm });
-    expect((await eventsOf(session.run("write"))).at(-1)).toMatchObject({ status: "success" });
+    expect((await collectEvents(session.run("write"))).at(-1)).toMatchObject({ status: "success" });
     expect(heard).toMatchObject([{ callId: "call_1" }]);
     await session.close();
   });
@@ -167,7 +167,7 @@ describe("a question", () => {
       asked.push(question);
       return { outcome: "once" };
     };
-    const events = await eventsOf(open([], { model, confirm }).run("go"));
+    const events = await collectEvents(open([], { model, confirm }).run("go"));
     expect(asked.map(({ agent }) => agent)).toEqual(["general", "general"]);
     expect(new Set(asked.map(({ parentCallId }) => parentCallId))).toEqual(new Set(["call_1", "call_2"]));
     expect(new Set(asked.map(({ callId }) => callId)).size).toBe(2);
@@ -184,7 +184,7 @@ describe("a question", () => {
 
   it("P44 that a session was parked with is answered by its id when the session is resumed", async () => {
     const first = open([{ calls: [writing("a.txt")] }], { record: true, park: true });
-    const end = (await eventsOf(first.run("write"))).at(-1);
+    const end = (await collectEvents(first.run("write"))).at(-1);
     expect(end).toMatchObject({ status: "refused", error: { type: "parked" } });
     await first.close();
     const resume = await resumeSession({ home, root });
@@ -193,7 +193,7 @@ describe("a question", () => {
     expect(question).toMatchObject({ callId: "call_1", confirmation: { kind: "edit" } });
     expect(second.answer(question?.id ?? "", { outcome: "once" })).toBe(null);
     expect(second.questions).toEqual([]);
-    expect((await eventsOf(second.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await collectEvents(second.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");
     await second.close();
   });
@@ -238,7 +238,7 @@ describe("the id of a call", () => {
       },
     };
     const session = open([], { model, tools: [new Echo()] });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     await session.call("echo", {});
     const ids = events.flatMap((event) =>
       event.type === "tool_call" && event.call.status === "success" ? event.call.callId : [],
@@ -258,9 +258,9 @@ describe("what a session tells", () => {
   ])("P44 %s: a face reads on from any number, in the envelope of the log", async (_what, record) => {
     const session = open([{ text: "One." }, { text: "Two." }], { record });
     const all = following(session);
-    await eventsOf(session.run("first"));
+    await collectEvents(session.run("first"));
     const early = following(session, 1);
-    await eventsOf(session.run("second"));
+    await collectEvents(session.run("second"));
     const late = following(session, 3);
     session.note({ type: "input_error", line: 7, message: "what?" });
     await session.close();
@@ -282,7 +282,7 @@ describe("what a session tells", () => {
     };
     const session = open([], { model, record: true });
     const live = following(session);
-    await eventsOf(session.run("count"));
+    await collectEvents(session.run("count"));
     const again = following(session, 1);
     await session.close();
     await Promise.all([live.over, again.over]);
@@ -305,7 +305,7 @@ describe("what a session tells", () => {
       confirm: async () => ({ outcome: "approved_plan", mode: "auto-edit" }),
     });
     const { records, over } = following(session);
-    await eventsOf(session.run("plan"));
+    await collectEvents(session.run("plan"));
     session.approvalMode = "auto-edit";
     session.approvalMode = "default";
     await session.close();
@@ -322,13 +322,13 @@ describe("what a session tells", () => {
     const session = open([{ text: "One." }]);
     const { records, over } = following(session);
     const before = session.contextFill;
-    await eventsOf(session.run("first"));
+    await collectEvents(session.run("first"));
     const fill = session.contextFill;
     expect(fill.tokens).toBeGreaterThan(before.tokens);
     const other = { ...scriptedModel([{ text: "Two." }]), name: "other", contextWindow: 5000 };
     session.useModel(other);
     expect(session.contextFill).toEqual({ tokens: fill.tokens, window: 5000 });
-    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
+    expect((await collectEvents(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
     await session.close();
     await over;
     const events = records.map(({ event }) => event);
@@ -340,13 +340,13 @@ describe("what a session tells", () => {
     const script = [{ text: "A long answer. ".repeat(200) }, { text: "They talked." }, { text: "Two." }];
     const session = open(script);
     const { records, over } = following(session);
-    const run = eventsOf(session.run("first"));
+    const run = collectEvents(session.run("first"));
     const after = await session.compact();
     await run;
     expect(JSON.stringify(session.history)).toContain("They talked.");
     expect(JSON.stringify(session.history)).not.toContain("A long answer.");
     expect(after).toEqual({ ...session.contextFill, isSummarized: true });
-    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
+    expect((await collectEvents(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
     await session.close();
     await over;
     const types = typesOf(records);
@@ -365,7 +365,7 @@ describe("what a session tells", () => {
       },
     };
     const session = createSession({ root, environment: { BURIN_HOME: home }, model });
-    await eventsOf(session.run("first"));
+    await collectEvents(session.run("first"));
     await session.compact(undefined, "keep all names of functions");
     expect(asked.at(-1)?.system).toContain("keep all names of functions");
     expect(asked[0]?.system).not.toContain("keep all names of functions");
@@ -381,7 +381,7 @@ describe("what a session tells", () => {
   ])("P5 a history stays as it is where it %s", async (_what, script) => {
     const session = open(script);
     const { records, over } = following(session);
-    await eventsOf(session.run("first"));
+    await collectEvents(session.run("first"));
     const before = structuredClone(session.history);
     const { tokens } = session.contextFill;
     expect(await session.compact()).toEqual({ ...session.contextFill, isSummarized: false });

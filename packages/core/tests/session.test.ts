@@ -7,7 +7,7 @@ import { buildHistory, type Message } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 let top: string;
 let root: string;
@@ -70,7 +70,7 @@ describe("a session that is recorded", () => {
       { thought: "hm", text: "I write.", calls: [writing("a.txt", "a\n")] },
       { text: "Done." },
     ]);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await first.close();
     expect(logs()).toHaveLength(1);
     const bytes = readFileSync(logs()[0] ?? "");
@@ -81,7 +81,7 @@ describe("a session that is recorded", () => {
     }
     expect(readFileSync(logs()[0] ?? "")).toEqual(bytes);
     const last = session([{ text: "More." }], { resume: await resumed({ id: first.id.slice(0, 15) }) });
-    await eventsOf(last.run("go on"));
+    await collectEvents(last.run("go on"));
     await last.close();
     expect(last.history).toHaveLength(6);
     expect(buildHistory(loggedEvents())).toEqual(last.history);
@@ -90,7 +90,7 @@ describe("a session that is recorded", () => {
 
   it("R37 the log holds what a stream-json reader hears, but for live output and joined texts", async () => {
     const one = session([{ text: "I write.", calls: [writing("a.txt", "a\n")] }, { text: "Done." }]);
-    const heard = await eventsOf(one.run("go"));
+    const heard = await collectEvents(one.run("go"));
     await one.close();
     const states = (events: readonly AgentEvent[]) =>
       events.map((event) => (event.type === "tool_call" ? event.call.status : event.type));
@@ -105,11 +105,11 @@ describe("a session that is recorded", () => {
       { text: "Done." },
     ];
     const first = session(script);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await first.close();
     cutAfter(stateOf("write_file", "executing"));
     const again = session([{ text: "I look first." }], { resume: await resumed() });
-    const events = await eventsOf(again.run("what happened?"));
+    const events = await collectEvents(again.run("what happened?"));
     await again.close();
     expect(answersIn(again.history)).toEqual([
       { error: expect.stringContaining("does not exist") },
@@ -126,15 +126,15 @@ describe("a session that is recorded", () => {
   it("P11 goes on where it stopped: what had not begun is run, what may have run is not", async () => {
     const script = [{ calls: [writing("a.txt", "a\n"), writing("b.txt", "b\n")] }, { text: "Done." }];
     const first = session(script);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await first.close();
     cutAfter(stateOf("write_file", "executing"));
     await rm(join(root, "a.txt"));
     await rm(join(root, "b.txt"));
     const again = session([{ text: "Done." }], { resume: await resumed() });
-    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(readdirSync(root)).toEqual(["b.txt"]);
-    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({
+    expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({
       status: "error",
       error: { type: "nothing_left" },
     });
@@ -146,25 +146,28 @@ describe("a session that is recorded", () => {
     async (when) => {
       const broken = { text: "Half of", error: { message: "gone" } };
       const first = session([broken, ...(when === "at once" ? [{ text: "Done." }] : [])]);
-      expect((await eventsOf(first.run("go"))).at(-1)).toMatchObject({ status: "error" });
+      expect((await collectEvents(first.run("go"))).at(-1)).toMatchObject({ status: "error" });
       if (when !== "at once") await first.close();
       const again = when === "at once" ? first : session([{ text: "Done." }], { resume: await resumed() });
-      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+      expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({
+        status: "success",
+        result: "Done.",
+      });
       expect(again.history.map(({ role }) => role)).toEqual(["user", "model", "user", "model"]);
-      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
-      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
       await again.close();
     },
   );
 
   it("P13 goes on where the process was killed while the model was thinking", async () => {
     const first = session([{ text: "Ready." }, { thought: "hm", text: "Done." }]);
-    await eventsOf(first.run("hello"));
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("hello"));
+    await collectEvents(first.run("go"));
     await first.close();
     cutAfter((event) => event.type === "thought");
     const again = session([{ text: "Done." }], { resume: await resumed() });
-    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await collectEvents(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     await again.close();
   });
 
@@ -190,7 +193,7 @@ describe("a session that is recorded", () => {
       { text: "Done." },
     ];
     const first = session(script);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await first.close();
     const [path = ""] = logs();
     copyFileSync(path, join(top, "whole"));
@@ -199,7 +202,7 @@ describe("a session that is recorded", () => {
       for (const left of [lines.slice(0, count), lines.filter((_line, index) => index !== count)]) {
         writeFileSync(path, left.map((line) => `${line}\n`).join(""));
         const again = session([{ text: "ok" }], { resume: await resumed() });
-        const events = await eventsOf(again.run("on"));
+        const events = await collectEvents(again.run("on"));
         await again.close();
         expect(events.at(-1), `${count} of ${lines.length}`).toMatchObject({ status: "success" });
         expect(again.history[0]?.role).toBe("user");
@@ -209,11 +212,11 @@ describe("a session that is recorded", () => {
 
   it("P13 a second process is told, and can go on with a copy", async () => {
     const first = session([{ text: "One." }, { text: "Two." }]);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await expect(resumed()).rejects.toMatchObject({ code: "in_use" });
     const fork = session([{ text: "Else." }], { resume: await resumed({ fork: true }) });
-    await eventsOf(fork.run("on"));
-    await eventsOf(first.run("on"));
+    await collectEvents(fork.run("on"));
+    await collectEvents(first.run("on"));
     await Promise.all([first.close(), fork.close()]);
     expect(fork.id).not.toBe(first.id);
     expect([first.history, fork.history].map((history) => history.at(-1)?.parts[0]?.text)).toEqual([
@@ -231,7 +234,7 @@ describe("a session that is recorded", () => {
     writeFileSync(join(root, "config"), "key=canary-4711-value\nid=AKIAIOSFODNN7EXAMPLE\nplain=yes\n");
     const reading = { name: "read_file", args: { absolute_path: join(root, "config") } };
     const first = session([{ calls: [reading] }, { text: "It is canary-4711-value." }]);
-    await eventsOf(first.run("what is the key?"));
+    await collectEvents(first.run("what is the key?"));
     await first.close();
     expect(JSON.stringify(first.history)).toContain("canary-4711-value");
     const text = readFileSync(logs()[0] ?? "", "utf8");
@@ -249,7 +252,7 @@ describe("a session that is recorded", () => {
     for (const is_background of [false, true]) {
       const args = { command, is_background };
       const one = session([{ calls: [{ name: "run_shell_command", args }] }, { text: "Done." }]);
-      await eventsOf(one.run("go"));
+      await collectEvents(one.run("go"));
       const states = async () => (await one.commands.list()).map(({ state }) => state);
       await expect.poll(async () => new Set(await states())).toEqual(new Set(is_background ? ["ended"] : []));
       await one.close();
@@ -267,7 +270,7 @@ describe("a session that is recorded", () => {
   it("says what is wrong with the session that is asked for", async () => {
     await expect(resumed()).rejects.toMatchObject({ code: "not_found" });
     const first = session([{ text: "One." }]);
-    await eventsOf(first.run("go"));
+    await collectEvents(first.run("go"));
     await first.close();
     await expect(resumed({ id: "nope" })).rejects.toThrow("burin sessions list");
     await expect(resumeSession({ home, root: top, id: first.id })).rejects.toThrow(`--root '${root}'`);
@@ -275,7 +278,7 @@ describe("a session that is recorded", () => {
 
   it("without `record` nothing is written", async () => {
     const one = session([{ text: "One." }], { record: false });
-    await eventsOf(one.run("go"));
+    await collectEvents(one.run("go"));
     await one.close();
     expect(readdirSync(top)).toEqual(["project"]);
   });

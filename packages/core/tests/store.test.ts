@@ -13,7 +13,7 @@ import {
   scriptedModel,
 } from "@burin/core/sessions";
 import { afterEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -28,7 +28,7 @@ function kept<Opened extends { close(): Promise<void> }>(one: Opened): Opened {
 }
 
 async function said(session: Session, prompt: string): Promise<string | undefined> {
-  const end = (await eventsOf(session.run(prompt))).at(-1);
+  const end = (await collectEvents(session.run(prompt))).at(-1);
   return end?.type === "done" ? end.result : undefined;
 }
 
@@ -95,13 +95,16 @@ describe("a store of sessions", () => {
   it("R31 R32 a question that a session was parked with is answered by its id, before it continues", async () => {
     const store = openStore({ home, root });
     const parked = kept(await store.create({ model: scriptedModel([write()]), park: true }));
-    const end = (await eventsOf(parked.run("Write it."))).at(-1);
+    const end = (await collectEvents(parked.run("Write it."))).at(-1);
     expect(end).toMatchObject({ status: "refused", error: { type: "parked" } });
     await parked.close();
     const [summary] = await store.list();
     const session = kept(await store.resume(parked.id, { model: scriptedModel([{ text: "Done." }]) }));
     expect(session.answer(summary?.parked?.id ?? "", { outcome: "once" })).toBeNull();
-    expect((await eventsOf(session.continue())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await collectEvents(session.continue())).at(-1)).toMatchObject({
+      status: "success",
+      result: "Done.",
+    });
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
   });
 });

@@ -5,7 +5,7 @@ import { resumeSession } from "@burin/core/internal";
 import { buildHistory, type ChatModel, readLog, scriptedModel } from "@burin/core/sessions";
 import { createFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -65,7 +65,7 @@ describe("the calls of a subagent", () => {
     const look = new Look();
     const ground = { root, environment: { BURIN_HOME: home }, approvalMode: "yolo" as const };
     const session = createSession({ ...ground, model: model(), tools: [look], record: true });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     await session.close();
     expect(events.at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(look.isRecorded).toBe(true);

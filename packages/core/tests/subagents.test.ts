@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSession, type Question, type SessionOptions } from "@burin/core";
 import { type ChatModel, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";
 
 makeFolders();
@@ -47,7 +47,7 @@ const write = (name = "b.txt") => ({
 
 async function run(model: ChatModel, options: Partial<SessionOptions> = {}, signal?: AbortSignal) {
   const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
-  const events = await eventsOf(session.run("go", signal));
+  const events = await collectEvents(session.run("go", signal));
   await session.close();
   const answers = events.flatMap((event) =>
     event.type === "tool_call" && "llmContent" in event.call ? [event.call] : [],

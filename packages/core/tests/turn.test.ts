@@ -5,7 +5,7 @@ import { openAiCompatible } from "@burin/core/internal";
 import { buildHistory, type Message } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";
 
 let server: FakeModelServer | null = null;
@@ -43,7 +43,7 @@ describe("a turn over real HTTP", () => {
       { text: "I look.", calls: [reading("a.txt"), reading("b.txt"), { name: "red_file", args: {} }] },
       { text: "alpha and beta" },
     ]);
-    const events = await eventsOf(session.run("what do they say?"));
+    const events = await collectEvents(session.run("what do they say?"));
     expect(events.at(-1)).toMatchObject({
       type: "done",
       status: "success",
@@ -87,7 +87,7 @@ describe("a turn over real HTTP", () => {
       { calls: [reading("b.txt")] },
       { text: "ok" },
     ]);
-    await eventsOf(session.run("go"));
+    await collectEvents(session.run("go"));
     const bodies = server.requests.map((request) => JSON.stringify(request.body));
     const messagesOf = (body: string) => /"messages":\[(.*)\]/.exec(body)?.[1] ?? "";
     expect(bodies).toHaveLength(3);
@@ -107,7 +107,7 @@ describe("a turn over real HTTP", () => {
     await mkdir(other);
     for (const includeDirectories of [[], [other]]) {
       const { server: one, session } = await sessionWith([{ text: "ok" }], { includeDirectories });
-      await eventsOf(session.run("go"));
+      await collectEvents(session.run("go"));
       const system = JSON.stringify(one.requests[0]?.body);
       expect(system).toContain(root);
       expect(system.includes(other)).toBe(includeDirectories.length > 0);
@@ -120,9 +120,12 @@ describe("a turn over real HTTP", () => {
     const { server, session } = await sessionWith([{ calls: [reading("a.txt")] }, { text: "ok" }], {
       maxTurns: 1,
     });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "max_turns" } });
-    expect((await eventsOf(session.run("go on"))).at(-1)).toMatchObject({ status: "success", result: "ok" });
+    expect((await collectEvents(session.run("go on"))).at(-1)).toMatchObject({
+      status: "success",
+      result: "ok",
+    });
     expect(server.problems).toEqual([]);
   });
 
@@ -131,11 +134,14 @@ describe("a turn over real HTTP", () => {
       { error: { type: "server_error", message: "overloaded", status: 503 } },
       { text: "ok" },
     ]);
-    expect((await eventsOf(session.run("go"))).at(-1)).toMatchObject({
+    expect((await collectEvents(session.run("go"))).at(-1)).toMatchObject({
       status: "error",
       error: { type: "server_error" },
     });
-    expect((await eventsOf(session.run("again"))).at(-1)).toMatchObject({ status: "success", result: "ok" });
+    expect((await collectEvents(session.run("again"))).at(-1)).toMatchObject({
+      status: "success",
+      result: "ok",
+    });
   });
 
   it("P11 an abort in the middle of a call leaves a history that the next request can carry", async () => {
@@ -151,7 +157,7 @@ describe("a turn over real HTTP", () => {
     }
     expect(last).toMatchObject({ type: "done", status: "cancelled" });
     expect(answersIn(session.history)).toHaveLength(2);
-    expect((await eventsOf(session.run("again"))).at(-1)).toMatchObject({ status: "success" });
+    expect((await collectEvents(session.run("again"))).at(-1)).toMatchObject({ status: "success" });
     expect(server.problems).toEqual([]);
   });
 
@@ -159,7 +165,10 @@ describe("a turn over real HTTP", () => {
     const { server, session } = await sessionWith([{ calls: [reading("a.txt")] }, { text: "ok" }]);
     for await (const event of session.run("go")) if (event.type === "tool_call") break;
     expect(server.requests).toHaveLength(1);
-    expect((await eventsOf(session.run("again"))).at(-1)).toMatchObject({ status: "success", result: "ok" });
+    expect((await collectEvents(session.run("again"))).at(-1)).toMatchObject({
+      status: "success",
+      result: "ok",
+    });
     expect(answersIn(session.history)).toHaveLength(1);
     expect(server.problems).toEqual([]);
   });
@@ -173,7 +182,7 @@ describe("a turn over real HTTP", () => {
     const controller = new AbortController();
     const runs = [session.run("first"), session.run("second"), session.run("third", controller.signal)];
     controller.abort();
-    const ends = (await Promise.all(runs.map(eventsOf))).map((events) => events.at(-1));
+    const ends = (await Promise.all(runs.map(collectEvents))).map((events) => events.at(-1));
     expect(ends).toMatchObject([{ result: "one" }, { result: "two" }, { status: "cancelled" }]);
     expect(answersIn(session.history)).toHaveLength(1);
     expect(server.problems).toEqual([]);
@@ -184,6 +193,6 @@ describe("a turn over real HTTP", () => {
     const { session } = await sessionWith([{ text: "one" }, { text: "two" }]);
     const run = session.run("first");
     for (let next = await run.next(); !next.done && next.value.type !== "done"; ) next = await run.next();
-    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "two" });
+    expect((await collectEvents(session.run("second"))).at(-1)).toMatchObject({ result: "two" });
   });
 });

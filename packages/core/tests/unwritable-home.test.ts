@@ -4,7 +4,7 @@ import { createSession, createToolbox } from "@burin/core";
 import { scriptedModel } from "@burin/core/sessions";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 const HOMES: readonly (readonly [string, () => string])[] = [
   ["below /proc", () => "/proc/nope/home"],
@@ -40,7 +40,7 @@ describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
         environment: { ...process.env, BURIN_HOME: homeOf() },
         record,
       });
-      const events = await eventsOf(session.run("go"));
+      const events = await collectEvents(session.run("go"));
       await session.close().catch(() => {});
       const end = events.at(-1);
       if (record)

@@ -5,7 +5,7 @@ import { buildHistory, type ChatModel, scriptedModel } from "@burin/core/session
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
-import { eventsOf } from "./events-of.ts";
+import { collectEvents } from "./events-of.ts";
 
 const pages: Server[] = [];
 let models: FakeModelServer | null = null;
@@ -29,7 +29,7 @@ async function run(place: string, replies: readonly FakeReply[]) {
   const model = openAiCompatible({ name: "fake", baseUrl: models.baseUrl });
   const settings = { web: { allowedHosts: [place] } };
   const session = createSession({ root: ".", model, settings, approvalMode: "yolo" });
-  const events = await eventsOf(session.run("go"));
+  const events = await collectEvents(session.run("go"));
   await session.close();
   const answers = buildHistory(events).flatMap(({ parts }) =>
     parts.flatMap((part) => part.functionResponse ?? []),
@@ -103,7 +103,7 @@ describe("the web tools in a turn", () => {
       model: { prices: { counting: { input: 0, output: 100_000 } } },
     };
     const session = createSession({ root: ".", model, settings, approvalMode: "yolo", budget: "$3" });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     await session.close();
     expect(events).toContainEqual({ type: "usage", usage, purpose: "page" });
     expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });

@@ -20,7 +20,7 @@ import { undo } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { requirePrograms } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "../events-of.ts";
+import { collectEvents } from "../events-of.ts";
 import { killDuringWrite } from "./kill-during-write.mjs";
 import { killSessions } from "./kill-session.mjs";
 import { swapRace } from "./swap-race.mjs";
@@ -230,7 +230,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
       record: true,
       tools: [new FillDisk(join(disk, "filler"))],
     });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     await session.close();
     expect(readdirSync(root)).toEqual(["a.txt"]);
     expect(JSON.stringify(events)).toMatch(/cannot be written[^"]*no space/);

@@ -7,7 +7,7 @@ import { type Confirmation, createSession, type ToolboxOptions } from "@burin/co
 import { type ChatModel, scriptedModel } from "@burin/core/sessions";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventsOf } from "../events-of.ts";
+import { collectEvents } from "../events-of.ts";
 import { project, useProject } from "./project.ts";
 
 useProject();
@@ -214,7 +214,7 @@ describe("P21 P24 a call goes out only with the definition that was judged", () 
     const settings = { mcpServers: { evil: server() }, permissions: { allow: ["evil__*"] } };
     const { root, environment } = project;
     const session = createSession({ root, environment, settings, model, awaitsServers: true });
-    const events = await eventsOf(session.run("go"));
+    const events = await collectEvents(session.run("go"));
     await session.close();
     const ends = events.flatMap((event) =>
       event.type === "subagent_call" && event.call.status !== "executing" ? [event.call.status] : [],

@@ -1,7 +1,7 @@
 import { type Confirmation, createSession, type Decision } from "@burin/core";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "../events-of.ts";
+import { collectEvents } from "../events-of.ts";
 import { fixture, project, published, useProject } from "./project.ts";
 
 useProject();
@@ -75,7 +75,7 @@ describe("prompts and resources of MCP servers", () => {
     const model: ChatModel = { name: "never asked", async *stream() {} };
     const settings = { mcpServers: { slow: fixture("mute") } };
     const session = createSession({ root: cwd, environment, model, settings });
-    const events = await eventsOf(session.run("what is @slow:a:b", AbortSignal.timeout(500)));
+    const events = await collectEvents(session.run("what is @slow:a:b", AbortSignal.timeout(500)));
     await session.close();
     expect(events.at(-1)).toMatchObject({ status: "cancelled", error: { type: "cancelled" } });
   });
