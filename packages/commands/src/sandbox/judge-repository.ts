@@ -171,6 +171,13 @@ function explainConfigRisk(file: string, environment: NodeJS.ProcessEnv): string
 
 /** Returns the entries of a config file that may make git run something, sorted; null if git cannot read the file. */
 export function listNamedPrograms(file: string, environment: NodeJS.ProcessEnv): readonly string[] | null {
+  return known.programs.answer(file, () => {
+    const answer = readNamedPrograms(file, environment);
+    return { answer, sources: answer === null ? null : [file] };
+  });
+}
+
+function readNamedPrograms(file: string, environment: NodeJS.ProcessEnv): readonly string[] | null {
   const stats = tryLstat(file);
   if (stats === null || !stats.isFile() || stats.size > MAX_BYTES) return null;
   const { output, fault } = listConfig(file, environment);
@@ -197,7 +204,11 @@ function readKey(entry: string): string {
 }
 
 /** Shared by sessions: answers of git as long as the files that it read are the same. */
-const namedCache = new AnswerCache<readonly string[]>();
+const known = {
+  named: new AnswerCache<readonly string[]>(),
+  settings: new AnswerCache<readonly GitSetting[] | null>(),
+  programs: new AnswerCache<readonly string[] | null>(),
+};
 
 /**
  * The files and folders that the config of a repository, with all its includes, makes git run or read. `link` is its
@@ -209,7 +220,8 @@ export function listNamedByRepository(
   environment: NodeJS.ProcessEnv,
 ): readonly string[] {
   const user = withUserSettings(environment);
-  return namedCache.answer([link, ...Object.values(user)].join("\0"), () => findNamed(workTree, link, user));
+  const question = [link, ...Object.values(user)].join("\0");
+  return known.named.answer(question, () => findNamed(workTree, link, user));
 }
 
 function findNamed(workTree: string, link: string, user: UserEnvironment) {
@@ -222,10 +234,14 @@ function findNamed(workTree: string, link: string, user: UserEnvironment) {
   const answer = settings.flatMap((setting) => {
     const origin = resolve(workTree, setting.origin.replace(/^file:/, ""));
     if (!sources.includes(origin)) sources.push(origin);
-    const value = (setting.value ?? "").replace(/^~(?=\/)/, HOME);
+    const value = expandHome(setting.value ?? "", HOME);
     return listNamedBy({ ...setting, value, origin }, workTree);
   });
   return { answer, sources };
+}
+
+function expandHome(path: string, home: string): string {
+  return path.replace(/^~(?=\/)/, home);
 }
 
 function listNamedBy(setting: GitSetting & { readonly value: string }, workTree: string): string[] {
@@ -244,9 +260,21 @@ export function readFolderSettings(
   folder: string,
   environment: NodeJS.ProcessEnv,
 ): readonly GitSetting[] | null {
-  const env = { ...withUserSettings(environment), GIT_DIR: folder };
-  const { output, fault } = runReadOnlyGit([...LIST_SETTINGS, "--includes"], "/", env);
-  return fault === null ? parseSettings(output) : null;
+  const user = withUserSettings(environment);
+  const { HOME, XDG_CONFIG_HOME } = user;
+  return known.settings.answer([folder, ...Object.values(user)].join("\0"), () => {
+    const env = { ...user, GIT_DIR: folder };
+    const { output, fault } = runReadOnlyGit([...LIST_SETTINGS, "--includes"], "/", env);
+    const answer = fault === null ? parseSettings(output) : null;
+    // What an include depends on may be the branch.
+    const own = ["", "HEAD", "commondir", "config", "config.worktree"].map((name) => join(folder, name));
+    const users = [join(HOME, ".gitconfig"), join(XDG_CONFIG_HOME, "git/config"), "/etc/gitconfig"];
+    const read = (answer ?? []).flatMap(({ key, value = "", origin }) => {
+      const file = resolve("/", origin.replace(/^file:/, ""));
+      return INCLUDE_KEY.test(key) ? [file, resolve(dirname(file), expandHome(value, HOME))] : [file];
+    });
+    return { answer, sources: answer === null ? null : [...new Set([...own, ...users, ...read])] };
+  });
 }
 
 /** What git gets of an environment to find programs and the user's settings. */
