@@ -42,7 +42,8 @@ function drawChange({ proof: { changed }, addedLines, removedLines }: Receipt, w
   ]);
   const keys: Line = [{ text: say("receipt.keys"), style: "dim" }];
   const gap = Math.min(width - measureLine(head) - measureLine(keys), 8);
-  return gap >= 2 ? [[...head, { text: " ".repeat(gap) }, ...keys]] : [head, [{ text: "   " }, ...keys]];
+  if (gap >= 2) return [[...head, { text: " ".repeat(gap) }, ...keys]];
+  return [head, ...wrapLine([{ text: "   " }, ...keys], width, "   ")];
 }
 
 function drawCheck({ command, exitCode }: WorkProof["checked"][number]): Line {
