@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findProgramSetting, namesProgram, PROGRAM_SETTINGS } from "./git-programs.ts";
 
 const find = (key: string, changes: boolean) =>
-  findProgramSetting([{ key, value: "x", origin: "file:.git/config", scope: "local" }], {
+  findProgramSetting([{ key, value: "./x", origin: "file:.git/config", scope: "local" }], {
     changes,
     subcommand: "log",
   });
