@@ -32,7 +32,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   init: "Made.",
   keys: "search earlier prompts",
   language: "Which language?",
-  merge: "This session works in no work tree",
+  merge: "There is no work tree; burin -w makes one.",
   mcp: "no MCP servers in settings",
   memory: "Say please.",
   model: "Which model?",
