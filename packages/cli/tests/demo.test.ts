@@ -181,7 +181,7 @@ describe("the demo", () => {
     const { demo, ask } = await start(["no", "yes"]);
     const refused = await ask(demo.prompt);
     expect(refused.said).toContain(
-      `You said no. Say what to do instead, and I offer another way. ${SOURCE} is as it was`,
+      `You said no. Say what to do instead, and I offer another way. ${SOURCE} is unchanged`,
     );
     expect(refused.ticked).toEqual(["find where words are counted"]);
     expect((await ask("something else")).said).toContain("The test passes");

@@ -37,6 +37,7 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
     right: [["/language fr", "? pour les touches"]],
     wrong: ["/language xx", "xx is not one of: en, zh, ja, fr, ru"],
   },
+  merge: { right: [["/merge nothing", "There is no work tree; burin -w makes one."]] },
   model: {
     right: [
       ["/model other-model", "other-model · asks before changes"],

@@ -122,7 +122,7 @@ describe("a command line that cannot be meant", () => {
     const own = new Set(Object.values(SUBCOMMANDS).flatMap(({ ownOptions = {} }) => Object.keys(ownOptions)));
     const seen = new Set<string>();
     for (const [here, names] of FOREIGN_COMMANDS) {
-      for (const name of names.split(" ")) {
+      for (const name of names.trim().split(/\s+/)) {
         expect([name, commands.includes(name), options.has(name), seen.has(name)]).toEqual([
           name,
           false,

@@ -198,7 +198,8 @@ describe("burin undo after a command", () => {
     await takesBack("git merge topic || true");
     await takesBack("git rebase topic || true");
     await takesBack("git checkout -q HEAD~1");
-    await takesBack("git tag -a v1 -m one && git branch -m topic renamed");
+    await takesBack("git tag -a v1 -m one");
+    await takesBack("git branch -m topic renamed");
   });
 
   it("P1 takes back sed -i in many files, and keeps what the user changed in other lines since", async () => {

@@ -37,7 +37,7 @@ const ELSEWHERE = Object.entries({
 
 /** Returns what to type here for another agent's command. */
 export function findOwnCommand(name: string, elsewhere = ELSEWHERE): string | undefined {
-  return elsewhere.find(([, names]) => names.split(" ").includes(name))?.[0];
+  return elsewhere.find(([, names]) => names.trim().split(/\s+/).includes(name))?.[0];
 }
 
 /** Returns the name from a prompt that begins with `/name`. */

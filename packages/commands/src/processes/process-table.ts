@@ -43,6 +43,14 @@ export function findProcessBelow(folder: string, pid: number): ProcessEntry | nu
   return readProcess(`${folder}/${pid}`);
 }
 
+/** SIGKILL among the signals that a process or a thread of it has yet to take. */
+const KILL_PENDING = /^(?:SigPnd|ShdPnd):\s+[\da-f]*[13579bdf][\da-f]{2}$/m;
+
+/** Whether the process was killed but has not ended yet. */
+export function isBeingKilled(folder: string, pid: number): boolean {
+  return KILL_PENDING.test(tryReadText(`${folder}/${pid}/status`) ?? "");
+}
+
 function readProcesses(folder: string): readonly ProcessEntry[] {
   const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => readProcess(`${folder}/${pid}`) ?? []);

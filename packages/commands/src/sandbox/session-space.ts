@@ -7,6 +7,7 @@ import {
   findChild,
   findProcess,
   findProcessBelow,
+  isBeingKilled,
   listProcesses,
   listProcessesBelow,
   type ProcessEntry,
@@ -105,7 +106,7 @@ export class SessionSpace {
     if (!this.isOpen || this.#opened.size === 0) return false;
     return [...this.#own].every(([pid, started]) => {
       const now = findProcessBelow(this.#table, pid);
-      return now?.started === started && !now.isZombie;
+      return now?.started === started && !now.isZombie && !isBeingKilled(this.#table, pid);
     });
   }
 

@@ -110,7 +110,7 @@ describe("search patterns", () => {
     ["(a)\\k<a>", '"\\k" is not supported'],
     ["\\xZZ", "needs a code"],
     ["\\u{110000}", "needs a code"],
-    ["[]", "holds nothing"],
+    ["[]", "is empty"],
   ])("R88 refuses %s and names the cause: %s", (pattern, cause) => {
     expect(() => finder(pattern)).toThrow(PatternError);
     expect(() => finder(pattern)).toThrow(cause);

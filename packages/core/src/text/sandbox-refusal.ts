@@ -150,15 +150,16 @@ export async function findRefusal(
   const { sandbox } = await commands.sandbox(request);
   if (sandbox === null) return null;
   const stray = (await run.strayPaths?.(request.command)) ?? [];
-  if (stray.length > 0) return describeStrayPaths(stray, commands.roots);
   const text = formatOutput(await run.output.soFar(), MOST_CHARACTERS);
   const isMissing = hasFailed && MISSING.test(text);
   const hidden = (isMissing && (await run.hiddenPaths?.(`${text}\n${request.command}`))) || [];
-  return explainSandboxRefusal(text, {
+  const refusal = explainSandboxRefusal(text, {
     ...{ hasFailed, mode: sandbox.mode, hidden, roots: commands.roots },
     hasNetwork: commands.hasNetworkFor(request),
     reachesByName: commands.reachesByName ?? false,
   });
+  if (stray.length === 0) return refusal;
+  return [describeStrayPaths(stray, commands.roots), ...(refusal === null ? [] : [refusal])].join(" ");
 }
 
 /** Explains that the sandbox caused a failure, and what would allow the action. null if nothing suggests that. */
