@@ -31,7 +31,7 @@ export interface Attempt {
   readonly end?: AttemptEnd;
 }
 
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly status: string;
   readonly check?: "passed" | "failed" | "not run";
   readonly files: number;
