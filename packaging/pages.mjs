@@ -99,6 +99,7 @@ export const pages = {
     notRun: {
       'burin -p "clean up': "it needs a model that cleans up",
       "burin sessions answer": "it needs the question of the command before",
+      "burin attempts take 3": "it needs an attempt in which a model has changed that file",
       "burin worktrees merge": "it needs a work tree in which a model has changed something",
       '{"len"': "it is a line of a record",
     },
