@@ -17,7 +17,7 @@ import { indexByKey, isBlank } from "./lines.ts";
 import { findPlaceLimit, findPlaces, type MatchPlace, type Search, splitEditLines } from "./place.ts";
 import { findPlaceholder } from "./placeholder.ts";
 import { findNewFence, listReadings, type Reading, removeForeign, removeNewPluses } from "./reading.ts";
-import { findSlips } from "./slip.ts";
+import { findSlippedPlaces } from "./slip.ts";
 import { findStrayEscape } from "./stray-escape.ts";
 import { areAdjacent, SearchedFile } from "./windows.ts";
 import { convertLineEnds, detectLineEnd } from "./write.ts";
@@ -38,7 +38,7 @@ const STEPS: readonly Step[] = [
   { readings: [1], depths: ["signs"], find: findPlaces },
   { readings: [0], depths: ["backslashes", "escapes", "entities"], find: findPlaces },
   { readings: [0], depths: ["signs"], find: findElided },
-  { readings: [0], depths: ["signs"], find: findSlips },
+  { readings: [0], depths: ["signs"], find: findSlippedPlaces },
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
@@ -80,7 +80,7 @@ function findByReading(request: EditRequest): EditMatch {
     : removeForeign(content, request);
   const file = new SearchedFile(content);
   const createNotFound = (alreadyApplied: boolean): EditMatch => {
-    const closest = findClosestRegion(content, texts.oldText, file.findRegions(texts.oldText, true));
+    const closest = findClosestRegion(content, texts.oldText, file.findCandidateRegions(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isApplied(content, texts.oldText, texts.newText)) return createNotFound(true);
@@ -91,7 +91,7 @@ function findByReading(request: EditRequest): EditMatch {
     const room = found.reduce((left, { start, end }) => left + start - end, content.length);
     const isFilled = room < content.length && room * 8 < texts.oldText.length;
     if (found.length >= findPlaceLimit(texts.oldText) || isFilled) break;
-    if (step.find === findSlips && request.isOutdated === true) continue;
+    if (step.find === findSlippedPlaces && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areAdjacent(one, other));

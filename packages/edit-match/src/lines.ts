@@ -152,7 +152,7 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
   const most = Math.min(from, to);
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const isRepeated = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
-  // If several similar lines differ in the file, it is not known which of them is kept.
+  // If lines that are alike in the old text differ in the file, it is not known which of them is kept.
   const doubted = new Set(oldLines.filter((line, at) => there[at] !== line && isRepeated(line)));
   const isSame = (old: number, at: number) => {
     const [line = "", file = line] = [oldLines[old], there[old]];

@@ -204,7 +204,7 @@ function isFenceClosed(inside: string, mark: string): boolean {
   return !isOpen;
 }
 
-/** Removes the fence around the old text. A new text without one shows whether the old one had a last line end. */
+/** Removes the fence around the old text. If the new text has none, its end shows whether the old one ended a line. */
 function removeFences({ oldText, newText }: EditTexts): EditTexts[] {
   const [old, fresh] = [removeFence(oldText), removeFence(newText)];
   if (old === undefined) return [];

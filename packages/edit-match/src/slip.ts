@@ -22,12 +22,12 @@ const MIN_CHARACTERS = 12;
 const MAX_REGION_CHARACTERS = 200_000;
 
 /** Finds the places that match the old text except for one slip: a mistyped word, or a left-out line. */
-export function findSlips(search: Search): MatchPlace[] {
+export function findSlippedPlaces(search: Search): MatchPlace[] {
   const { file, said, depth } = search;
   const text = said.oldLines.join("\n");
   const wanted = listFilledLines(text, { start: 0, end: text.length }, depth);
   if (wanted.map(({ key }) => key).join("").length < MIN_CHARACTERS) return [];
-  const tries = file.findRegions(text).flatMap((stretch) => {
+  const tries = file.findCandidateRegions(text).flatMap((stretch) => {
     if (stretch.end - stretch.start > MAX_REGION_CHARACTERS) return [];
     const lines = listFilledLines(file.content, stretch, depth);
     if (lines.length * wanted.length > MAX_STEPS) return [];

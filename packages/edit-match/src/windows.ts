@@ -39,7 +39,7 @@ export class SearchedFile {
    * one may be mistyped. Returns the whole file if its words are everywhere or if there are none. With `isNear`,
    * returns only the surroundings of words that exist, to show the most similar text.
    */
-  findRegions(text: string, isNear = false): readonly TextRange[] {
+  findCandidateRegions(text: string, isNear = false): readonly TextRange[] {
     const { content } = this;
     const anchors = this.#findAnchors(text, isNear ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];

@@ -44,7 +44,7 @@ const MAX_HEAD_BYTES = 256 * 1024;
  */
 export async function sendHttpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   const route = request.addresses
-    ? buildLookupOptions(request.addresses)
+    ? pinAddresses(request.addresses)
     : await loadProxyRoute(request.url, request.environment);
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
   // A dynamic import would start Node's loader for ES modules, which a bundled program does not need otherwise.
@@ -124,7 +124,7 @@ export async function loadProxyRoute(url: URL, environment: NodeJS.ProcessEnv = 
   return (await import("./proxy.ts")).findProxyRoute(url, environment);
 }
 
-function buildLookupOptions(addresses: readonly string[]): RequestOptions {
+function pinAddresses(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;

@@ -168,12 +168,12 @@ function judgeSurroundings(command: SimpleCommand, reach: CommandReach): Finding
     ...judgeFolder(command, reach),
     ...set.map(({ text }) => createUnknown(`\`${text}\` sets a variable`)),
     ...command.redirections.flatMap((redirection) => judgeRedirection(redirection, reach)),
-    ...judgeDescriptors(command.redirections),
+    ...judgeCopiedDescriptors(command.redirections),
   ];
 }
 
 /** A descriptor that the command does not open itself may be one that Burin inherited. */
-function judgeDescriptors(redirections: readonly ShellRedirection[]): Finding[] {
+function judgeCopiedDescriptors(redirections: readonly ShellRedirection[]): Finding[] {
   const opened = new Set(["0", "1", "2"]);
   return redirections.flatMap(({ text, kind, target }) => {
     const copied = kind === "copy" ? /^\d+/.exec(target ?? "")?.[0] : undefined;

@@ -12,7 +12,7 @@ interface HiddenRule {
   readonly text: string;
   /** The rule covers reading too, so the paths whose content git prints count as well. */
   readonly isRead: boolean;
-  /** Tests a word as it is written. */
+  /** Tests a path as it is spelled. */
   readonly matches: (path: string) => boolean;
   /** Tests a path relative to the root, and the folders above it. */
   readonly covers: (path: string) => boolean;

@@ -90,10 +90,10 @@ function findOutputNames(command: SimpleCommand | undefined, byNul: boolean): Pa
     return command.words.some(({ isGlob }) => isGlob) ? null : readPrintedPaths(found);
   }
   const ofGit = name === "git" ? [`git ${rest[0]}`, ...rest.slice(1)] : null;
-  return readPrintedNames(ofGit ?? words);
+  return predictPrintedPaths(ofGit ?? words);
 }
 
-function readPrintedNames([name = "", ...rest]: readonly string[]): PathSet | null {
+function predictPrintedPaths([name = "", ...rest]: readonly string[]): PathSet | null {
   const printer = findRow(PRINTERS, name);
   const read = printer === undefined ? null : readPrinterOptions(rest, printer);
   if (printer === undefined || read === null) return null;

@@ -34,7 +34,7 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
       assert(role === (index % 2 === 0 ? "user" : "model"), `the role ${role} is out of turn`);
       assert(given.length > 0, "must have parts");
       if (role === "user") checkUser(given, calls);
-      else checkModel(given, issued);
+      else checkModelParts(given, issued);
     });
     calls = filterRecords(given.map(({ functionCall }) => functionCall));
   }
@@ -60,7 +60,7 @@ function isText({ text }: JsonRecord): boolean {
   return typeof text === "string" && text !== "";
 }
 
-function checkModel(parts: readonly JsonRecord[], issued: ReadonlyMap<string, string>): void {
+function checkModelParts(parts: readonly JsonRecord[], issued: ReadonlyMap<string, string>): void {
   for (const part of parts) {
     const { functionCall, thoughtSignature } = part;
     if (!isRecord(functionCall)) {

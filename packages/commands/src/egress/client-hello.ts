@@ -73,7 +73,7 @@ function readServerName(hello: Reader): string | null {
     if (type !== SERVER_NAME) continue;
     const names = content.readBlock(2);
     const kind = names.readNumber(1);
-    const text = names.readBlock(2).readRest().toString("latin1");
+    const text = names.readBlock(2).takeRest().toString("latin1");
     // Reject two names: servers differ in which of them they use.
     if (name !== null || kind !== HOST_NAME || !names.isAtEnd || !content.isAtEnd) {
       throw new RangeError("more than one server name");
@@ -103,7 +103,7 @@ class Reader {
     return taken;
   }
 
-  readRest(): Buffer {
+  takeRest(): Buffer {
     return this.takeBytes(this.#bytes.length - this.#at);
   }
 

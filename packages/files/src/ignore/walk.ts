@@ -150,7 +150,7 @@ export class TimeSlices {
   constructor(signal: AbortSignal, stopAt: number) {
     this.#signal = signal;
     this.stopAt = stopAt;
-    this.#sliceEnd = this.#nextEnd();
+    this.#sliceEnd = this.#nextSliceEnd();
     signal.throwIfAborted();
   }
 
@@ -158,11 +158,11 @@ export class TimeSlices {
   async yieldTurn(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#signal.throwIfAborted();
-    this.#sliceEnd = this.#nextEnd();
+    this.#sliceEnd = this.#nextSliceEnd();
     return performance.now() < this.stopAt;
   }
 
-  #nextEnd(): number {
+  #nextSliceEnd(): number {
     return Math.min(performance.now() + MAX_SLICE_MS, this.stopAt);
   }
 

@@ -160,7 +160,7 @@ export class ResponsesReply extends ReplyReader {
     }
     if (given.type !== "reasoning") return [];
     const summary = joinTexts(given.summary, "\n\n") || joinTexts(given.content, "\n\n");
-    return [...(item.hasText ? [] : createThought(item, summary)), ...createSignature(given)];
+    return [...(item.hasText ? [] : createThought(item, summary)), ...createReasoningEvents(given)];
   }
 
   /** Reads the complete response, which ends the stream. Adds whatever has not arrived before. */
@@ -214,7 +214,7 @@ function createThought(item: ResponseItem, text: unknown): ModelEvent[] {
 }
 
 /** Returns an encrypted reasoning item as a signature. Reasoning without encryption cannot be sent back. */
-function createSignature({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
+function createReasoningEvents({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
   if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
   const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
   return [{ type: "thought", text: "", signature: tagSignature("openai-responses", JSON.stringify(item)) }];

@@ -77,7 +77,7 @@ const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
  * Finds commands that only set variables of the script and certainly run before what follows. In a loop, the variable
  * must be set nowhere else.
  */
-export function findOwnAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
+export function findCertainAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
   const names: string[] = [];
   const inLoops: SyntaxNode[] = [];
   const visit = (node: SyntaxNode) => {

@@ -23,7 +23,7 @@ import {
 import {
   expandBraces,
   expandRange,
-  findOwnAssignments,
+  findCertainAssignments,
   isOnePipeline,
   isOnlyBash,
   isPlainName,
@@ -112,7 +112,7 @@ class Reader {
 
   readScript(script: ParsedScript, position: Position): void {
     for (const error of script.errors ?? []) this.noteUnreadable(error.message);
-    if (this.#script === undefined) this.#own = findOwnAssignments(script);
+    if (this.#script === undefined) this.#own = findCertainAssignments(script);
     this.#script ??= script;
     const outer = this.#source;
     if (script.source !== undefined) this.#source = script.source;
