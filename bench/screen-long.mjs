@@ -42,7 +42,7 @@ export async function measureNames(url, count) {
       writeFileSync(join(place, `component-${n}.ts`), "");
     }
     const screen = new Screen(url, { folder });
-    await screen.until(() => screen.text().includes("bench · default"));
+    await screen.until(() => screen.text().includes("bench · asks before changes"));
     screen.pty.write("@");
     await screen.until(() => screen.text().includes("› "));
     const times = [];

@@ -9,6 +9,7 @@ import headless from "@xterm/headless";
 
 const { spawn: spawnPty } = createRequire(import.meta.url)("@lydell/node-pty");
 const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dist/burin.cjs");
+const MOST_WAITING_MS = 120_000;
 
 /** @param {number} milliseconds */
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -111,9 +112,13 @@ export class Screen {
 
   /** @param {() => boolean} holds */
   until(holds) {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      // A screen that says it in other words must end the bench, not keep it waiting.
+      const late = () => reject(new Error(`Not shown: ${holds}\n${this.text()}`));
+      const limit = setTimeout(late, MOST_WAITING_MS);
       const look = () => {
         if (!holds()) return;
+        clearTimeout(limit);
         this.waiting = this.waiting.filter((one) => one !== look);
         resolve(null);
       };
@@ -164,6 +169,6 @@ export function measureBareEcho() {
 /** @param {string} url */
 export async function openScreen(url) {
   const screen = new Screen(url);
-  await screen.until(() => screen.text().includes("bench · default"));
+  await screen.until(() => screen.text().includes("bench · asks before changes"));
   return screen;
 }

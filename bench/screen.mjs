@@ -22,7 +22,7 @@ async function measureStart(url) {
     const screen = new Screen(url);
     await screen.until(() => screen.text().includes("> "));
     ours?.push(performance.now() - screen.began);
-    await screen.until(() => screen.text().includes("bench · default"));
+    await screen.until(() => screen.text().includes("bench · asks before changes"));
     memory?.push(screen.peakMb());
     screen.close();
   }

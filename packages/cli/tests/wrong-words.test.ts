@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { requirePrograms } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
+import { findOwnCommand } from "../src/commands/slash-commands.ts";
 import { OPTIONS } from "../src/request/option-table.ts";
 import { COMMANDS_WITH_ACTIONS, FOREIGN_COMMANDS } from "../src/request/words-elsewhere.ts";
 import { SUBCOMMANDS } from "../src/subcommands.ts";
@@ -129,6 +130,7 @@ describe("a command line that cannot be meant", () => {
           false,
           false,
         ]);
+        expect(findOwnCommand(name, FOREIGN_COMMANDS)).toBe(here);
         seen.add(name);
       }
       const [, command] = /\bburin ([a-z]+)\b/.exec(here) ?? [];

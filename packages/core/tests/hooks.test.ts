@@ -90,6 +90,17 @@ describe("a hook before a call", () => {
     expect((await byCode.call(...read("a.txt"))).error?.message).toContain("never");
   });
 
+  it("P42 sees the command that the user wrote in place of the model's, and can forbid it", async () => {
+    const guard = `cat > "${home}/seen"; ! grep -q "rm b.txt" "${home}/seen" || { echo never >&2; exit 2; }`;
+    const edited = { outcome: "edited", content: "rm b.txt" } as const;
+    const guarded = toolbox([{ event: "before_tool", command: guard }], { confirm: async () => edited });
+    const { error } = await guarded.call("run_shell_command", { command: "touch c.txt" });
+    await guarded.close();
+    expect(error?.message).toContain("never");
+    expect(existsSync(join(root, "b.txt"))).toBe(true);
+    expect(existsSync(join(root, "c.txt"))).toBe(false);
+  });
+
   it("P24 a project's script that has changed since the folder was trusted does not run, and the call asks", async () => {
     await mkdir(join(root, ".burin"));
     const hooks = [{ event: "before_tool", command: "sh check.sh" }];

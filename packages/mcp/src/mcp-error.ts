@@ -61,7 +61,7 @@ const SIGNS = [
 ] as const;
 /** Lines that do not explain a failure: stack traces, and what runtimes and package managers add to every failure. */
 export const BESIDE: readonly (readonly [start: RegExp, example: string])[] = [
-  [/^\s*at /, "    at Module._compile (node:internal/modules/cjs/loader:1554:14)"],
+  [/^\s*at /, "    at main (file:///srv/server.mjs:3:9)"],
   [/^\s*\^+\s*$/, "      ^^^^"],
   [/^\s*[}\])]+,?;?\s*$/, "});"],
   [/^\s*File "/, '  File "/srv/server.py", line 3, in <module>'],

@@ -20,7 +20,7 @@ if (process.platform === "linux") {
         stats: lstatSync(path, { bigint: true }),
         helpers: fileHelpers,
       });
-      await expect(attributes.copyTo("no-folder/new")).rejects.toThrow(
+      await expect(attributes.copyAttributes("no-folder/new")).rejects.toThrow(
         /a\.txt has an access .* could not be kept/,
       );
     } finally {
@@ -43,7 +43,7 @@ if (process.platform === "linux") {
       file: "a.txt",
       stats,
       helpers: fileHelpers,
-    }).copyTo("b.txt");
+    }).copyAttributes("b.txt");
     closeSync(folder.descriptor);
     expect([hasSome, isGoingOn]).toEqual([false, true]);
   });

@@ -70,7 +70,7 @@ export class PreservedAttributes {
   }
 
   /** Sets the attributes on the new file; throws when that fails. Returns whether there were any. */
-  async copyTo(name: string): Promise<boolean> {
+  async copyAttributes(name: string): Promise<boolean> {
     const { hasAttributes, context } = await this.#asked;
     this.#hasSome = hasAttributes || context;
     if (!this.#hasSome) return false;

@@ -191,7 +191,7 @@ async function writeSibling(
     const synced = syncFile(descriptor);
     replacement.content.meanwhile?.();
     await synced;
-    if (await attributes?.copyTo(name)) await syncFile(descriptor);
+    if (await attributes?.copyAttributes(name)) await syncFile(descriptor);
     allowed?.permit(temporary);
     kept = replacement.onChange?.({
       real: replacement.real,

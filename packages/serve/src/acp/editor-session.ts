@@ -80,7 +80,7 @@ export class EditorSession {
   }
 
   /** The options that the editor displays beside the conversation and lets its user change. */
-  get describeState() {
+  get state() {
     const availableModes = this.#modes.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
     const modes: SessionModeState = { currentModeId: this.#session.approvalMode, availableModes };
     return { modes, configOptions: this.configOptions };

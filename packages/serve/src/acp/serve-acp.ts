@@ -68,17 +68,17 @@ function createRoutes(sessions: EditorSessions, version: string) {
     })
     .onRequest(session.new, async ({ params, client }) => {
       const opened = await sessions.open(params, client);
-      return { sessionId: opened.id, ...opened.describeState };
+      return { sessionId: opened.id, ...opened.state };
     })
     .onRequest(session.load, async ({ params, client }) => {
       const past = await sessions.readPastEvents(params.sessionId, params.cwd);
       const opened = await sessions.open(params, client, params.sessionId);
       await opened.replay(past);
-      return opened.describeState;
+      return opened.state;
     })
     .onRequest(session.resume, async ({ params, client }) => {
       const opened = await sessions.open(params, client, params.sessionId);
-      return opened.describeState;
+      return opened.state;
     })
     .onRequest(session.list, ({ params }) => sessions.list(params.cwd ?? null, params.cursor ?? null))
     .onRequest(session.close, async ({ params }) => {

@@ -46,7 +46,7 @@ export const WIDENING_OPTIONS: Readonly<Record<string, string>> = {
 export const WIDENING_BEGINNINGS = ["output-", "fix-", "allow-"];
 const WIDENING_LETTERS = "cou";
 
-const widening = new Set(
+const WIDENING_WORDS = new Set(
   Object.values(WIDENING_OPTIONS).flatMap((names) => names.replaceAll("-", "").split(" ")),
 );
 
@@ -61,5 +61,5 @@ export function isWidening(word: string): boolean {
     )
   )
     return true;
-  return widening.has(name.replaceAll("-", ""));
+  return WIDENING_WORDS.has(name.replaceAll("-", ""));
 }
