@@ -165,12 +165,10 @@ async function countBytes(client, steps, { root, home }) {
   let bytes = 0;
   let asked = 0;
   let wasEdited = false;
-  let last = "";
   const server = createServer(async (request, response) => {
     const pieces = [];
     for await (const piece of request) pieces.push(piece);
-    last = Buffer.concat(pieces).toString("utf8");
-    bytes += Buffer.byteLength(last);
+    bytes += Buffer.concat(pieces).length;
     const step = steps[asked];
     if (step?.run?.startsWith("node --check")) wasEdited = isEdited(root, step.run);
     asked += 1;
