@@ -2,8 +2,19 @@ import { findRow, repeatRow } from "../tables.ts";
 import { reachesOut } from "./awk.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
-import { createLaunch, judgeMany, judgePath, judgeScriptWord, type ProgramReader } from "./finding.ts";
+import {
+  type Argument,
+  createLaunch,
+  createUnknown,
+  type Finding,
+  judgeMany,
+  judgePath,
+  judgeScriptWord,
+  type ProgramReader,
+  type Reach,
+} from "./finding.ts";
 import { git } from "./git.ts";
+import { isTransparent, isWrapper, type Launch, SHELLS } from "./launches.ts";
 import { readOptions } from "./options.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
@@ -98,3 +109,46 @@ export const readProgram: ProgramReader = (words, reach) => {
   );
   return [...options, ...(reader ?? judgeOther)(words, reach)];
 };
+
+/** A program that only the project provides is not the known program of that name. */
+export function findProjectProgram(name: string, reach: Reach): Finding[] {
+  const folder = name.includes("/") ? null : reach.findProjectFolder(name);
+  return folder === null
+    ? []
+    : [createUnknown(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
+}
+
+/**
+ * Judges a program that may start another one: by its own words where those say what it starts, and by where it is
+ * found.
+ */
+export function judgeProgram(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  reach: Reach,
+): Finding[] {
+  return [...judgeOwnWords(words, launches, reach), ...findProjectProgram(words[0]?.value ?? "", reach)];
+}
+
+function judgeOwnWords(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  reach: Reach,
+): readonly Finding[] {
+  const [launch] = launches;
+  const name = words[0]?.value ?? "";
+  if (name === "find" || (launch === undefined && !isWrapper(name))) return readProgram(words, reach);
+  const last = words.length - 1;
+  const isSeen = launch !== undefined && launch.kind !== "unseen";
+  const end = isSeen ? (launch.kind === "words" ? launch.from : launch.at) : last + 1;
+  const own = words.slice(1, end).map(({ value }) => value);
+  if (!isSeen && name !== "command") {
+    const what = `what \`${name}\` runs is not in its arguments`;
+    return [createUnknown(what), ...(SHELLS.has(name) ? [] : [createLaunch(what, last)])];
+  }
+  const isWhole = launch?.kind !== "script" || launch.at === last;
+  if (isSeen && isWhole && isTransparent(name, own)) return [];
+  const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
+  const settings = isSeen && isWrapper(name) ? [createLaunch(odd, Math.max(end - 1, 1))] : [];
+  return [...readProgram(words, reach), ...settings];
+}
