@@ -74,7 +74,8 @@ export function readTooLong(status: number, answer: string): TooLongDetails | un
   const plain = answer.replace(/(\d),(?=\d{3}\b)/g, "$1");
   for (const pattern of SIZES) {
     const size = Number(pattern.exec(plain)?.[1]);
-    const isCode = new RegExp(`code"\\s*:\\s*"?${size}\\b`).test(plain);
+    // MiniMax ends its messages with a code: "invalid params, context window exceeds limit (2013)".
+    const isCode = new RegExp(`(?:code"\\s*:\\s*"?|invalid params, [^"\\n]*\\()${size}\\b`).test(plain);
     if (size >= 256 && !isCode) return { contextWindow: size };
   }
   return {};

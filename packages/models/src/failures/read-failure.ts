@@ -119,7 +119,7 @@ export function readFailure(told: RefusedAnswer): ReadFailure {
 const FAR_MS = 3_600_000;
 /** How a gateway reports that the service behind it rejected the request, which would be rejected again. */
 const BEHIND =
-  /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429|40[134](?= - ))\b/i;
+  /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<|\b\w+ (?=\d+: \{))(400|413|422|429|40[134](?= - |: \{))\b/i;
 
 /** How a gateway reports, with the status of a rejected request, that the service behind it failed. */
 const FAULT_BEHIND = /\[server_error\]|upstream request failed: (?:model|endpoint) is unavailable/i;

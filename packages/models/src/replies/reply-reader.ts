@@ -233,7 +233,7 @@ export abstract class ReplyReader {
     const events = this.readChunk(chunk);
     this.#isLastUnreadable = events === undefined;
     // The service may report an error in a format that the protocol does not define.
-    if (events === undefined && chunk.code !== undefined && readDetail(chunk) !== "") {
+    if (events === undefined && (chunk.code ?? chunk.detail) !== undefined && readDetail(chunk) !== "") {
       this.failure = createReportedFailure(chunk);
     } else if (events === undefined) this.unreadable ??= data;
     return events ?? [];
