@@ -5,6 +5,7 @@ import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { createUnavailableError, describeReason, McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
 import type { OpenClient, OpenOptions } from "./open-client.ts";
+import { findChange } from "./tool-change.ts";
 
 const CALL_MS = 600_000;
 /** A server that reports progress may take longer than the limit, but at most by this factor. */
@@ -239,7 +240,6 @@ export class McpConnection {
       list = await rejectOnAbort(live.tools, signal);
       if (this.#live === live) break;
     }
-    const { findChange } = await import("./tool-change.ts");
     const change = findChange(judged, list);
     if (change === null) return;
     this.#needs.onOtherTools(list);

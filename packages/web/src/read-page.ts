@@ -2,6 +2,7 @@ import { withFallback } from "@burin/contract/with-fallback";
 import { decodeBytes } from "@burin/files/encodings/encodings";
 import { detectFormat } from "@burin/files/encodings/text-format";
 import type { PageFormat, RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";
+import { hasParseWorker, parseInWorker } from "@burin/files/parsing/parse-aside";
 import { detectMediaKind, type MediaKind } from "@burin/files/workspace/media-kind";
 import { WebError } from "@burin/net/web-error";
 import type { WebResponse } from "./fetch-web.ts";
@@ -83,7 +84,6 @@ async function readMedia(
 
 async function shapeText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
   if (page.raw.length > MAX_INLINE_CHARACTERS) {
-    const { hasParseWorker, parseInWorker } = await import("@burin/files/parsing/parse-aside");
     if (hasParseWorker()) return parseInWorker("page", page, { what: page.url, signal });
   }
   return (await import("./shape-page.ts")).shapePage(page);
@@ -91,7 +91,6 @@ async function shapeText(page: RawPage, signal: AbortSignal): Promise<ShapedPage
 
 /** Parses a PDF aside, because it may expand to any size. Returns "" for only images, or if that is impossible here. */
 async function tryExtractPdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
-  const { hasParseWorker, parseInWorker } = await import("@burin/files/parsing/parse-aside");
   return hasParseWorker() ? parseInWorker("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
 }
 

@@ -10,6 +10,7 @@ import type {
   SandboxPlan,
   SandboxState,
 } from "../sandbox/sandbox.ts";
+import { probeSandbox } from "../sandbox/sandbox-probe.ts";
 import type { CommandsOptions } from "./command-request.ts";
 
 export interface SandboxOptions
@@ -88,7 +89,6 @@ async function probeMode(
 ): Promise<SandboxState> {
   if (mode === "off") return { sandbox: null, reason: "it is switched off" };
   const { roots, home, hide, environment, temporary, space } = options;
-  const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
   const own = { temporary: temporary(), space, environment };
   const limits = { mode, roots, home, ...(hide && { hide }), ...(reading && { reading }), ...own };
   return probeSandbox(limits, environment);

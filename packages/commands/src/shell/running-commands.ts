@@ -24,6 +24,7 @@ import { Supervisor } from "../processes/supervisor.ts";
 import { createGuardCheck } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import { openSpace } from "../sandbox/sandbox-probe.ts";
 import type { SessionSpace } from "../sandbox/session-space.ts";
 import { createCommandLimits } from "./command-limits.ts";
 import type {
@@ -82,9 +83,7 @@ export class RunningCommands {
       this.#space = null;
       await current.close();
     }
-    this.#space ??= import("../sandbox/sandbox-probe.ts").then(({ openSpace }) =>
-      openSpace(this.#supervisor, this.#options.environment),
-    );
+    this.#space ??= openSpace(this.#supervisor, this.#options.environment);
     return this.#space;
   }
 

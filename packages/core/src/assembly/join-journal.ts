@@ -2,9 +2,11 @@ import { nodeMachine } from "@burin/commands/node-machine";
 import { once } from "@burin/contract/async/once";
 import { HARMLESS_KINDS } from "@burin/contract/tools";
 import type { TreeSnapshot } from "@burin/files/tree";
+import { snapshotTree } from "@burin/files/tree";
 import type { CallJournal } from "../scheduler/call-journal.ts";
 import { BUILT_IN_SOURCE, type ToolRegistry } from "../tools/tool-registry.ts";
 import type { Containment, ContainmentOptions } from "./containment.ts";
+import { findContainment } from "./containment.ts";
 import type { Home } from "./home.ts";
 
 interface JournalOptions {
@@ -60,11 +62,9 @@ export function joinJournal({
     },
     look: async () => {
       if (!isHere) return null;
-      const { snapshotTree } = await import("@burin/files/tree");
       return snapshotTree(request, signal);
     },
     findContainment: async (sandbox) => {
-      const { findContainment } = await import("./containment.ts");
       const isKept = isHere && writer !== undefined;
       return findContainment({ request: isKept ? request : null, sandbox, signal });
     },

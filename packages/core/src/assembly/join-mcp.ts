@@ -2,6 +2,8 @@ import type { MachineCommands } from "@burin/commands/machine";
 import type { ServerRequest } from "@burin/commands/processes/server-processes";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
+import { McpServer } from "@burin/mcp/mcp-server";
+import { assignPrefixes } from "@burin/mcp/tool-names";
 import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
 import type { Home } from "./home.ts";
@@ -27,9 +29,7 @@ export async function openMcpSources(
   { home: { settings, environment, folder: home, root, secrets }, ...parts }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const [{ McpServer }, { assignPrefixes }, { findChangeSinceTrust }, { Redactor }] = await Promise.all([
-    import("@burin/mcp/mcp-server"),
-    import("@burin/mcp/tool-names"),
+  const [{ findChangeSinceTrust }, { Redactor }] = await Promise.all([
     import("../settings/project-definitions.ts"),
     import("../session/log/redactor.ts"),
   ]);

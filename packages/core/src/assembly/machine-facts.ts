@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import type { ShellProgram } from "@burin/commands/processes/shell-program";
+import { chooseShell, findProgram } from "@burin/commands/processes/shell-program";
 import { hasTerminal } from "@burin/commands/shell/commands";
 import type { Settings } from "@burin/contract/settings/settings";
 import { describeError } from "@burin/contract/text/error-message";
@@ -35,13 +36,12 @@ export async function readMachineFacts({
   settings,
   environment,
 }: FactsLocation): Promise<MachineFacts> {
-  const [shells, { findRipgrep }, { hasKeychain }] = await Promise.all([
-    import("@burin/commands/processes/shell-program"),
+  const [{ findRipgrep }, { hasKeychain }] = await Promise.all([
     import("@burin/files/search/ripgrep"),
     import("@burin/mcp/keychain"),
   ]);
-  const { title, path } = shells.chooseShell(process.platform, (name) =>
-    shells.findProgram(name, environment.PATH, [root]),
+  const { title, path } = chooseShell(process.platform, (name) =>
+    findProgram(name, environment.PATH, [root]),
   );
   return {
     shell: { title, path },

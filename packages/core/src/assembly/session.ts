@@ -29,6 +29,7 @@ import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type JoinedSession, joinSession } from "./join-session.ts";
 import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
 import { type CallOptions, callOne } from "./run-calls.ts";
+import { findCommandFault } from "./run-command.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** The endings of runs that never started or that failed unexpectedly. Loaded only when needed. */
@@ -185,7 +186,7 @@ export class Session {
     const { registry, journal } = this.#tools;
     const check = command && {
       command,
-      fault: async () => (await import("./run-command.ts")).findCommandFault(home, command),
+      fault: () => findCommandFault(home, command),
       shell: () => registry.getTool("run_shell_command"),
       signal,
       budget,

@@ -10,6 +10,7 @@ import type { Message } from "@burin/contract/messages/message";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
+import { makeFolders } from "@burin/files/disk/own-files";
 import type { ReadMemory } from "@burin/files/workspace/node-workspace";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Rule } from "@burin/shell-judge";
@@ -350,7 +351,7 @@ function resolveMemoryFiles(workspace: Workspace, { folder, settings }: Home): M
   let personal: Workspace | undefined;
   const openHome = async () => {
     if (personal === undefined) {
-      (await import("@burin/files/disk/own-files")).makeFolders(folder);
+      makeFolders(folder);
       personal = openWorkspace(folder);
     }
     return personal;

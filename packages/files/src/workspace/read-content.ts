@@ -6,7 +6,7 @@ import {
 } from "@burin/contract/machine/workspace";
 import { decodeBytes } from "../encodings/encodings.ts";
 import { decodeFile, detectHeadFormat, type TextFormat } from "../encodings/text-format.ts";
-import { mayBeNotebook } from "../parsing/documents.ts";
+import { mayBeNotebook, renderNotebook } from "../parsing/documents.ts";
 import {
   detectMediaKind,
   isSvg,
@@ -155,7 +155,7 @@ async function tryRenderNotebook(text: string, signal: AbortSignal): Promise<str
     const rendering = hasParseWorker() && parseInWorker("notebook", text, { what: "The notebook", signal });
     if (rendering) return rendering.catch(() => null);
   }
-  return (await import("../parsing/documents.ts")).renderNotebook(text);
+  return renderNotebook(text);
 }
 
 function isWholeFile({ firstLine, lastLine, totalLines, linesCut }: TextLines): boolean {

@@ -13,6 +13,7 @@ import type { Io } from "../../request/subcommand.ts";
 import { KeyBindings, readOwnKeys } from "../../state/key-bindings.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
+import { collectKnownFacts, countLines, listSuggestions } from "../../state/start-facts.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import type { VimKeys } from "../../state/vim-keys.ts";
@@ -285,7 +286,6 @@ export class App implements Desk {
   async #fillCard(): Promise<void> {
     const early = this.#early;
     this.#early = null;
-    const { collectKnownFacts } = await import("../../state/start-facts.ts");
     this.#front.facts ??= look.isSpoken ? null : { version: BURIN_VERSION, ...collectKnownFacts(this.host) };
     this.view.drawSoon();
     for (const notice of early ?? []) this.note(notice);
@@ -297,7 +297,6 @@ export class App implements Desk {
     const { branch, changes: lines } = await readRepositoryState(asked, new AbortController().signal);
     const { facts } = this.#front;
     if (!facts || !this.transcript.isAtStart) return;
-    const { countLines, listSuggestions } = await import("../../state/start-facts.ts");
     const changes = countLines(lines);
     this.#front.facts = {
       ...facts,

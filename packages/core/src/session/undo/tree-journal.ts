@@ -6,6 +6,7 @@ import { tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/own-files";
 import type { TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
+import { describeCutCall, settleCutCalls } from "./cut-calls.ts";
 import type { CallNote, FileChange } from "./journal-line.ts";
 import { JournalTails } from "./journal-tails.ts";
 import { StoredContents } from "./kept-contents.ts";
@@ -107,7 +108,6 @@ export class TreeJournal {
   /** Settles calls of killed Burin processes, so that their changes do not count as this call's. */
   async #settleCutCalls(): Promise<void> {
     if (findCutCalls(this.#folder).length === 0) return;
-    const { settleCutCalls, describeCutCall } = await import("./cut-calls.ts");
     for (const one of await settleCutCalls(this.#needs)) this.#needs.report(describeCutCall(one));
   }
 

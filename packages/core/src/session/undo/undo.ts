@@ -7,10 +7,12 @@ import { lockPath } from "@burin/files/disk/path-lock";
 import { isWithin } from "@burin/files/paths/paths";
 import { listSessions } from "../log/session-files.ts";
 import { settleCutCalls } from "./cut-calls.ts";
+import { readBlobs } from "./git-blobs.ts";
 import type { FileChange } from "./journal-line.ts";
 import { type Operation, readOperations, type UndoUnit } from "./operations.ts";
 import { type FileOutcome, type UndoLocation, undoChange } from "./take-back.ts";
 import type { GitLocation } from "./take-back-git.ts";
+import { undoGitChange } from "./take-back-git.ts";
 import {
   buildScope,
   CALLS_SCOPE,
@@ -216,7 +218,6 @@ async function undoAll(operations: readonly UndoUnit[], place: FullUndoLocation)
 
 async function undoAllGit({ git }: UndoUnit, place: GitLocation): Promise<FileOutcome[]> {
   if (git.length === 0) return [];
-  const { undoGitChange } = await import("./take-back-git.ts");
   return [...git].reverse().map((change) => undoGitChange(change, place));
 }
 
@@ -237,7 +238,6 @@ async function readNeededBlobs(
     [change.before, change.after].some((one) => one?.git !== undefined),
   );
   if (needed.length === 0) return new Map();
-  const { readBlobs } = await import("./git-blobs.ts");
   return readBlobs(needed, place);
 }
 
