@@ -26,7 +26,8 @@ export function findEnclosingRepositories(roots: readonly string[]): readonly En
   return [...found.values()];
 }
 
-function findGitFolder(top: string): string | null {
+/** Returns null where the repository does not belong to this work tree. */
+export function findGitFolder(top: string): string | null {
   const link = join(top, ".git");
   const place = findProtectedPath(link, "", "git link");
   if (place?.kind === "folder") return looksLikeRepository(link) ? link : null;
@@ -50,7 +51,7 @@ function readGitFile(link: string, own: string | null): string | null {
   return isSubmodule ? own : null;
 }
 
-function looksLikeRepository(folder: string): boolean {
+export function looksLikeRepository(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => tryLstat(join(folder, name)) !== null);
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { tryLstat, tryReadBytes, tryRealPath } from "@burin/files/disk/disk-looks";
+import { tryLstat, tryReadBytes, tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isFolder, makeFolders } from "@burin/files/disk/own-files";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { findChild, readIdMap } from "../processes/process-table.ts";
@@ -24,8 +24,11 @@ const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 /** Folders with sockets and other ways to reach programs outside; the second is a link to the first on most systems. */
 const HIDDEN_FOLDERS = ["/run", "/var/run"].filter((path) => tryLstat(path)?.isDirectory());
 
+/** Commands have one of their own in place of them. */
+const TEMPORARY_FOLDERS = ["/tmp", "/var/tmp"];
+
 /** Paths that have other content inside the sandbox than outside. */
-const COVERED_FOLDERS = [...HIDDEN_FOLDERS, "/tmp", "/var/tmp", "/dev", "/proc"];
+const COVERED_FOLDERS = [...HIDDEN_FOLDERS, ...TEMPORARY_FOLDERS, "/dev", "/proc"];
 
 /** The parts of them that programs need. */
 const VISIBLE_AGAIN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
@@ -219,7 +222,7 @@ function buildMounts(
   { roots, home, hide = [], temporary, mode, environment }: SandboxLimits,
   { before, opened: settings, isRoot, hidden, caches, repositories, hasFilter, view }: SandboxContext,
 ): string[] {
-  const { network, readOnly = [], writes = [], git = "in the roots" } = command;
+  const { network, readOnly = [], writes = [], git = "in the roots", neighbors = [] } = command;
   const gitFolders = repositories.map(({ folder }) => folder);
   const opened = before !== null && git === "everywhere" ? gitFolders : [];
   const all = before
@@ -238,7 +241,8 @@ function buildMounts(
   const inner = (paths: readonly string[]) => paths.filter((path) => isWithinAny(path, covered));
   const outer = (paths: readonly string[]) => paths.filter((path) => !isWithinAny(path, covered));
   const privateTemporary = join(temporary, "tmp");
-  const sockets = hasFilter ? [] : listListeningSockets([...covered, ...roots, home]);
+  const shown = neighbors.filter((path) => isFreeIn(privateTemporary, path));
+  const sockets = hasFilter ? [] : listListeningSockets([...covered, ...roots, home], shown);
   return [
     ...buildSystemMounts(
       isRoot,
@@ -246,7 +250,8 @@ function buildMounts(
       view.system,
     ),
     ...caches,
-    ...["/tmp", "/var/tmp"].flatMap((folder) => ["--bind", privateTemporary, folder]),
+    ...TEMPORARY_FOLDERS.flatMap((folder) => ["--bind", privateTemporary, folder]),
+    ...bindEach("--ro-bind-try", shown),
     ...away.flatMap((folder) => ["--tmpfs", folder]),
     ...bindEach(
       "--ro-bind",
@@ -265,6 +270,16 @@ function buildMounts(
     ...view.names.flatMap((path) => ["--dir", path]),
     ...(view === WHOLE_DISK ? [] : ["--remount-ro", "/"]),
   ];
+}
+
+/** Whether commands have put nothing at a path of the temporary folder: they see what they have written there. */
+function isFreeIn(privateTemporary: string, path: string): boolean {
+  const place = join(
+    privateTemporary,
+    relative(TEMPORARY_FOLDERS.find((one) => isWithin(path, one)) ?? "/", path),
+  );
+  const stats = tryLstat(place);
+  return stats === null || (stats.isDirectory() && tryReadEntries(place).length === 0);
 }
 
 /** For an approved line of git commands alone, git may write outside the roots too. */
@@ -361,11 +376,12 @@ function buildHomeMounts(home: string): string[] {
  * A read-only mount does not keep a command from connecting to sockets of programs outside, some of which run what they
  * receive.
  */
-function listListeningSockets(covered: readonly string[]): string[] {
+function listListeningSockets(covered: readonly string[], shown: readonly string[] = []): string[] {
   const table = tryReadBytes("/proc/net/unix", MAX_TABLE_BYTES)?.toString() ?? "";
   const paths = new Set(table.split("\n").map((line) => line.slice(line.indexOf(" /") + 1)));
+  const isSeen = (path: string) => !isWithinAny(path, covered) || isWithinAny(path, shown);
   return [...paths].filter(
-    (path) => path.startsWith("/") && !isWithinAny(path, covered) && tryLstat(path)?.isSocket() === true,
+    (path) => path.startsWith("/") && isSeen(path) && tryLstat(path)?.isSocket() === true,
   );
 }
 

@@ -45,6 +45,8 @@ export interface SandboxedCommand extends AllowedWrites {
   readonly within?: readonly string[];
   /** Work trees around the roots in which the user lets git write any file. */
   readonly trees?: readonly string[];
+  /** Repositories beside a root in a temporary folder, where it can read them. */
+  readonly neighbors?: readonly string[];
   /** Absolute paths in the roots that it must not change. */
   readonly readOnly?: readonly string[];
   /** It shares nothing with the commands of its session, and all that it started ends with it. */

@@ -25,6 +25,7 @@ import { findProtectedPath, type ProtectedPath } from "../sandbox/sandbox-place.
 import { Surveyor } from "../sandbox/sandbox-survey.ts";
 import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
 import { findNames } from "./found-names.ts";
+import { findNeighbors } from "./private-temporary.ts";
 
 /** The folders that are looked at, and the environment of the user whose git works there. */
 interface Surveyed {
@@ -185,32 +186,37 @@ function findWritesElsewhere(
   );
 }
 
-/** Finds what an approved command may write, because of the user's yes and because of its git commands. */
-export function findAllowedWrites(
+/**
+ * Finds what an approved command may write, because of the user's yes and because of its git commands, and what these
+ * may read beside the roots.
+ */
+export function findAllowedAccess(
   request: CommandRequest,
-  roots: readonly string[],
-): Pick<SandboxedCommand, "writes" | "trees" | "git" | "gitSettings"> {
+  { roots, environment }: Surveyed,
+): Pick<SandboxedCommand, "writes" | "trees" | "neighbors" | "git" | "gitSettings"> {
   const { writes = [] } = request;
   const isAround = (path: string) => roots.some((root) => root !== path && isWithin(root, path));
   const files = writes.filter((path) => !isAround(path));
-  return { writes: files, trees: writes.filter(isAround), ...findGitUse(request, roots) };
+  return { writes: files, trees: writes.filter(isAround), ...findGitUse(request, { roots, environment }) };
 }
 
 function findGitUse(
   { command, directory, reads, terminal = false, isBackground = false }: CommandRequest,
-  roots: readonly string[],
-): Pick<SandboxedCommand, "git" | "gitSettings"> {
+  { roots, environment }: Surveyed,
+): Pick<SandboxedCommand, "git" | "gitSettings" | "neighbors"> {
   // A command that only reads was not asked about, so nothing was approved.
   if (reads !== undefined) return {};
+  const [root = "/"] = roots;
   const named = findCommandWrites(command, createLocation(directory, roots));
-  if (named.git.length === 0) {
-    // Servers do not write to git, and while one could, other commands would be more restricted.
-    if (isBackground) return { git: "nowhere" };
-    return named.startsOthers ? { git: "everywhere" } : {};
-  }
-  const line = terminal ? null : readGitLine(command);
-  if (line === null || !line.keys.every(isHarmlessKey)) return { git: "everywhere" };
-  return { git: "everywhere", gitSettings: line };
+  const isGit = named.git.length > 0;
+  // Servers do not write to git, and while one could, other commands would be more restricted.
+  if (!isGit && isBackground) return { git: "nowhere" };
+  if (!isGit && !named.startsOthers) return {};
+  const folders = named.git.map(({ folder }) => join(root, folder));
+  const neighbors = findNeighbors({ command, directory, roots, environment }, folders);
+  const line = isGit && !terminal ? readGitLine(command) : null;
+  const isHarmless = line?.keys.every(isHarmlessKey);
+  return { git: "everywhere", neighbors, ...(line !== null && isHarmless && { gitSettings: line }) };
 }
 
 function createLocation(directory: string, [root = "/", ...includeDirectories]: readonly string[]) {

@@ -238,9 +238,10 @@ export class RunningCommands {
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
-    const { findAllowedWrites } = await import("./protected-writes.ts");
-    const writes = findAllowedWrites(request, this.#options.roots);
-    const wrapped = { argv, cwd: directory, network, readOnly, ...writes, ...within, hasTerminal };
+    const { findAllowedAccess } = await import("./protected-writes.ts");
+    const place = { roots: this.#options.roots, environment: this.#buildEnvironment() };
+    const access = findAllowedAccess(request, place);
+    const wrapped = { argv, cwd: directory, network, readOnly, ...access, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };

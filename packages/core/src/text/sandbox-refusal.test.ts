@@ -85,7 +85,9 @@ describe("a project in /tmp", requirePrograms("bwrap"), () => {
       return String(llmContent);
     };
     try {
-      expect(await run("git push -q origin HEAD:main")).toContain(`${base}/origin.git cannot be seen`);
+      const refused = await run("git push -q origin HEAD:main");
+      expect(refused).toContain("The sandbox refused a write");
+      expect(refused).not.toContain("Exit code: 0");
       const text = await run("cat ../shared.txt");
       expect(text).toContain(`${base}/shared.txt cannot be seen`);
       expect(text).toContain('"sandbox_exception": "unlimited"');
@@ -99,6 +101,39 @@ describe("a project in /tmp", requirePrograms("bwrap"), () => {
       expect(await run("git clone -q . /tmp/copy && echo x > ./here")).not.toContain("exists only there");
       expect(await run("git push -q origin HEAD:main", [join(base, "origin.git")])).toContain("Exit code: 0");
     } finally {
+      rmSync(base, { recursive: true });
+    }
+  });
+
+  it("P53 reads the repositories beside it that git's settings or the words name, and nothing else there", async () => {
+    const base = realpathSync(mkdtempSync("/tmp/burin-beside-"));
+    const root = join(base, "project");
+    const commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m";
+    const prepare = `git init -q -b main other && cd other && ${commit} one && cd .. && git clone -q --bare other origin.git
+      git clone -q origin.git project && cd other && ${commit} two && git push -q ../origin.git main`;
+    execFileSync("bash", ["-c", prepare], { cwd: base });
+    writeFileSync(join(base, "secret.txt"), "secret\n");
+    const environment = { ...process.env, BURIN_HOME: join(base, "home"), BESIDE: base };
+    const toolbox = createToolbox({ root, environment, approvalMode: "yolo" });
+    const run = async (command: string) => {
+      const { llmContent } = await toolbox.call("run_shell_command", { command });
+      return String(llmContent);
+    };
+    try {
+      expect(await run("git pull -q && git log --format=%s")).toMatch(/^two$/m);
+      expect(await run("git clone -q ../other copy && git -C copy log --format=%s")).toMatch(/^two$/m);
+      expect(await run('git ls-remote "$BESIDE/other"')).toContain("refs/heads/main");
+      expect(await run("echo x > ../origin.git/HEAD; ls ../origin.git; ls ..; git status -s")).not.toContain(
+        "secret",
+      );
+      expect(execFileSync("git", ["-C", join(base, "origin.git"), "branch"]).toString()).toBe("* main\n");
+      // What commands have made themselves in their own temporary folder is not covered by what lies outside.
+      const bare = `${base}/later.git`;
+      await run(`git init -q --bare ${bare}`);
+      execFileSync("git", ["clone", "-q", "--bare", join(base, "other"), bare]);
+      expect(await run(`git --git-dir ${bare} for-each-ref`)).not.toContain("refs/heads/main");
+    } finally {
+      await toolbox.close();
       rmSync(base, { recursive: true });
     }
   });

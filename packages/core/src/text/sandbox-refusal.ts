@@ -40,6 +40,12 @@ export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: s
       "any program",
     ],
     [
+      "write",
+      /unable to create temporary object directory/,
+      "error: remote unpack failed: unable to create temporary object directory",
+      "git, for a repository that it pushes to",
+    ],
+    [
       "network",
       /Network is unreachable|\bENETUNREACH\b/i,
       "connect: Network is unreachable",
