@@ -48,6 +48,8 @@ export function makeProject(folder, place, { base, home }) {
     PATH,
     LANG,
     ...(TMPDIR ? { TMPDIR } : {}),
+    // Its notice of a newer version comes once a day.
+    npm_config_update_notifier: "false",
     // Where this machine's npm finds its registry.
     npm_config_userconfig: npm_config_userconfig ?? join(HOME ?? "", ".npmrc"),
     HOME: home,

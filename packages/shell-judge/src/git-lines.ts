@@ -19,7 +19,8 @@ export interface GitLine extends GitTriggers {
   readonly keys: readonly string[];
 }
 
-const HARMLESS_BUILTINS = createWordSet("cd true : echo printf pwd");
+/** Other commands that write no file and start no program. */
+const HARMLESS = createWordSet("cd true false : echo printf pwd ls cat head tail wc grep cut");
 /** Subcommands that do not touch files, each with the hook that git may run for it. */
 const SUBCOMMANDS_WITHOUT_FILES = createWordSet("branch remote config rev-parse");
 const CHANGES_REFS = ["reference-transaction"];
@@ -87,10 +88,13 @@ function findLastHook(commands: readonly GitCommand[]): string | null {
 
 function readCommand({ words, assignments, redirections, problems }: SimpleCommand) {
   const isPlain =
-    problems.length + assignments.length === 0 && redirections.every(({ kind }) => kind !== "write");
+    problems.length + assignments.length === 0 &&
+    redirections.every(({ kind, target }) => kind !== "write" || target === "/dev/null");
   const values = words.flatMap(({ value, isGlob }) => (value === null || isGlob ? [] : [value]));
   if (!isPlain || values.length < words.length) return null;
-  if (HARMLESS_BUILTINS.has(values[0] ?? ""))
+  // Bash runs what it finds in the subscript of a variable.
+  if (values[0] === "printf" && values[1]?.startsWith("-v")) return null;
+  if (HARMLESS.has(values[0] ?? ""))
     return { isGit: false, subcommand: "", keys: [], hooks: [], usesFiles: false };
   return values[0] === "git" ? readGit(values.slice(findSubcommand(values))) : null;
 }

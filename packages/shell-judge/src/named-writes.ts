@@ -3,7 +3,7 @@ import { type CommandLocation, CommandReach } from "./command-place.ts";
 import { type NameSource, readFind, readPrinted, readSource } from "./found-names.ts";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { baseName, listLaunches } from "./programs/launches.ts";
+import { baseName, listLaunches, SHELLS } from "./programs/launches.ts";
 import { isKnown } from "./programs/read-program.ts";
 
 /** What the words of a command line say about the files that it changes. Paths are relative to the root. */
@@ -18,6 +18,8 @@ export interface CommandWrites {
   readonly found: readonly FoundWrite[];
   /** The words of each git command, and the folder that it runs in. */
   readonly git: readonly { readonly folder: string; readonly words: readonly string[] }[];
+  /** The files that a shell runs as scripts, or that are run by their path, each with the folder that it runs in. */
+  readonly scripts: readonly { readonly folder: string; readonly path: string }[];
   /** true if the line contains a program whose words do not say what it does, such as a script. */
   readonly startsOthers: boolean;
 }
@@ -54,6 +56,7 @@ export function findCommandWrites(command: string, place: CommandLocation): Comm
     changed: [...found.changed],
     found: found.found,
     git: found.git,
+    scripts: found.scripts,
     startsOthers: found.startsOthers,
   };
 }
@@ -64,6 +67,7 @@ class WriteCollector {
   readonly changed = new Set<string>();
   readonly found: FoundWrite[] = [];
   readonly git: { folder: string; words: readonly string[] }[] = [];
+  readonly scripts: { folder: string; path: string }[] = [];
   startsOthers = false;
 }
 
@@ -100,6 +104,7 @@ function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadC
     else if (launch.text !== null) readLine(launch.text, reach.createInnerReach(), inner);
   }
   if (!isSelfContained(name) && !launches.some(({ kind }) => kind !== "unseen")) found.startsOthers = true;
+  noteScript(words, reach, found);
   if (name === "find" && words.includes("-delete"))
     noteFound(readFind(command.words.slice(1), isDelete), { reach, found, isWhole: false });
   if (name === "git") readGit(words, reach, found);
@@ -107,6 +112,14 @@ function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadC
     readOperands(words, reach, found);
     noteUnknown(command.words, reach, reading);
   }
+}
+
+function noteScript([program = "", ...words]: readonly string[], reach: CommandReach, found: WriteCollector) {
+  const isShell = SHELLS.has(baseName(program));
+  const script = isShell ? words.find((word) => !/^[-+]/.test(word)) : program.includes("/") ? program : "";
+  if (!script || (isShell && words.some((word) => /^-[a-zA-Z]*c/.test(word)))) return;
+  const [folder = "."] = reach.listLocations(".");
+  for (const path of reach.listLocations(script)) found.scripts.push({ folder, path });
 }
 
 const isDelete = (value: string) => value === "-delete";

@@ -55,6 +55,8 @@ describe("git's own configuration", requirePrograms("bwrap"), () => {
     "git config --local --unset user.email; git config user.email c@d",
     "git sparse-checkout set src && git status --short",
     "git -C src branch copy origin/daves",
+    "git branch -d topic 2>/dev/null || true",
+    "git branch -D topic 2>&1 | tail -1; ls src; git branch -vv | grep -c main > /dev/null",
   ])("P53 changes as in plain bash: %s", async (line) => {
     const plain = join(room.base, "plain", basename(root));
     cpSync(root, plain, { recursive: true, preserveTimestamps: true });
@@ -247,13 +249,37 @@ git config --get branch.topic.merge
     expect(notes(root).length).toBe(hook === "pre-commit" ? 0 : 1);
   });
 
+  it.each(["sh s.sh", "cd src; bash -e ../s.sh", "./s.sh"])(
+    "P53 a script that names hooks for git is asked about before, and whole after a yes: %s",
+    async (command) => {
+      write("s.sh", "#!/bin/sh\nset -e\necho 1 > one.txt\ngit config core.hooksPath .husky\n", 0o755);
+      const request = { command, directory: root, exception: "none" } as const;
+      const writes = await room.commands.protectedWrites(request);
+      expect(writes.map(({ path }) => path)).toEqual([join(root, ".git/config")]);
+      const started = await room.commands.start({ ...request, writes: writes.map(({ path }) => path) });
+      expect((await started.shellEnded).exitCode).toBe(0);
+      expect(await started.takenBack()).toEqual([]);
+      expect(git(root, "config", "core.hooksPath")).toBe(".husky");
+    },
+  );
+
+  it.each([
+    ["another program's script", "#!/usr/bin/env python3\n# git config core.hooksPath x\n", "./s.sh"],
+    ["one that is only shown", "git config core.hooksPath x\n", "cat s.sh"],
+    ["a harmless setting", "git config push.default current\n", "sh s.sh"],
+  ])("P53 a script is not asked about: %s", async (_name, text, command) => {
+    write("s.sh", text, 0o755);
+    expect(await room.commands.protectedWrites({ command, directory: root, exception: "none" })).toEqual([]);
+  });
+
   it.each([
     ["git checkout -b mine origin/daves && sh s.sh", "call git checkout as a command of its own"],
     ["git switch daves; touch x", "other programs run"],
-    ["git branch mine origin/daves | cat", "other programs run"],
+    ["git branch mine origin/daves | sed p", "other programs run"],
+    ["git branch -d topic; printf -v 'a[$(sh s.sh)]' x", "other programs run"],
     ["git branch -d topic && touch x", "other programs run"],
     ["git submodule update --init && make", "other programs run"],
-    ["git push -u origin topic | tail -3", "other programs run"],
+    ["git push -u origin topic | tee log", "other programs run"],
     ["git update-index -q --refresh; git checkout -b mine origin/daves", "other programs run"],
   ])("P53 is refused before it changes anything where git could not write it: %s", async (command, words) => {
     const request = { command, directory: root, exception: "none" } as const;

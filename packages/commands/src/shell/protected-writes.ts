@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
+import { resolveExisting, tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import {
   explainProtectedFile,
@@ -53,9 +53,11 @@ export async function findProtectedWrites(
     removed,
     changed,
     git,
+    scripts,
     found: onDisk,
   } = findCommandWrites(command, createLocation(directory, roots));
-  const repositories = git.length === 0 || exception === "unlimited" ? [] : findEnclosingRepositories(roots);
+  const repositories =
+    git.length + scripts.length === 0 || exception === "unlimited" ? [] : findEnclosingRepositories(roots);
   const own = [...roots, ...repositories.map(({ folder }) => folder)];
   const found = new Map<string, string>();
   const noteProtected = (path: string, why: string | null): void => {
@@ -75,11 +77,35 @@ export async function findProtectedWrites(
       );
   }
   for (const folder of folders) noteProtected(folder, await explainProtectedInside(folder, surveyed));
-  for (const one of await findNamedOnDisk(onDisk, surveyed)) noteProtected(one.path, one.why);
-  for (const folder of changed)
-    for (const path of await listUnwritablePaths(join(root, folder), surveyed))
-      noteProtected(path, "its mode or owner changes");
+  const changedFolders = changed.map((folder) => listChangedPaths(join(root, folder), surveyed));
+  const listed = [
+    ...scripts.flatMap((script) => findScriptSettings(script, surveyed)),
+    ...(await findNamedOnDisk(onDisk, surveyed)),
+    ...(await Promise.all(changedFolders)).flat(),
+  ];
+  for (const { path, why } of listed) noteProtected(path, why);
   return [...found].map(([path, why]) => ({ path, why }));
+}
+
+const MAX_SCRIPT_BYTES = 64 * 1024;
+const SHELL_SCRIPT = /^#!\s*(?:\/usr\/bin\/env\s+)?\S*\b(?:sh|bash|dash)\b/;
+
+/**
+ * Finds the settings of git with which the words of a shell script in the roots name programs. Other files that it
+ * creates are asked about when it has ended; these it could not write, and would stop in the middle.
+ */
+function findScriptSettings(
+  script: ReturnType<typeof findCommandWrites>["scripts"][number],
+  { roots, environment }: Surveyed,
+): readonly ProtectedWrite[] {
+  const [root = "/"] = roots;
+  const path = resolveExisting(join(root, script.path));
+  const text = isWithinAny(path, roots) ? tryReadBytes(path, MAX_SCRIPT_BYTES)?.toString() : undefined;
+  if (text === undefined || (text.startsWith("#!") && !SHELL_SCRIPT.test(text))) return [];
+  const { git } = findCommandWrites(text, createLocation(join(root, script.folder), roots));
+  return git.flatMap(({ folder, words }) =>
+    findSettingsWrites({ folder: join(root, folder), environment }, words),
+  );
 }
 
 /** Throws if git could do all but note in its configuration what belongs to it. */
@@ -129,12 +155,16 @@ async function findNamedOnDisk(
 function findGitWrites(place: GitPlace, words: readonly string[], root: string): readonly ProtectedWrite[] {
   const { folder } = place;
   const written = listWritten(place, words, (one) => explainProtected(one, root) !== null);
-  const settings = listChangedSettings(words).every(isHarmlessKey) ? null : findSettingsFile(place);
   return [
     ...written.map((path) => ({ path, why: explainProtected(path, root) ?? "" })),
     ...listRemovedByGit(words).flatMap((path) => findWorkTreeWrites(resolve(folder, path))),
-    ...(settings === null ? [] : [{ path: settings, why: "git can run programs that its settings name" }]),
+    ...findSettingsWrites(place, words),
   ];
+}
+
+function findSettingsWrites(place: GitPlace, words: readonly string[]): readonly ProtectedWrite[] {
+  const settings = listChangedSettings(words).every(isHarmlessKey) ? null : findSettingsFile(place);
+  return settings === null ? [] : [{ path: settings, why: "git can run programs that its settings name" }];
 }
 
 /** Returns git's own records of a work tree that the command removes or moves. */
@@ -245,10 +275,12 @@ async function explainProtectedInside(folder: string, surveyed: Surveyed): Promi
   return first === undefined ? null : `it holds ${relative(folder, first.path)}`;
 }
 
-/** Returns the files and folders in it that commands cannot change otherwise. */
-async function listUnwritablePaths(folder: string, surveyed: Surveyed): Promise<readonly string[]> {
+/** Returns the files and folders in it that commands cannot change otherwise, for a change of all modes or owners. */
+async function listChangedPaths(folder: string, surveyed: Surveyed): Promise<readonly ProtectedWrite[]> {
   const places = await surveyFolder(folder, surveyed);
-  return places.flatMap(({ path, part }) => (part === "git folder" || part === "way out" ? [] : [path]));
+  return places.flatMap(({ path, part }) =>
+    part === "git folder" || part === "way out" ? [] : [{ path, why: "its mode or owner changes" }],
+  );
 }
 
 async function surveyFolder(

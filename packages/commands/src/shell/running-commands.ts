@@ -106,7 +106,7 @@ export class RunningCommands {
     // The caller is about to run something, so prepare what that needs.
     this.#openSession().pipes.prepare();
     this.#buildEnvironment();
-    if (this.#options.sandbox !== "off") void this.#openSpace().catch(() => {});
+    if (this.#options.sandbox !== "off" && this.#space === null) void this.#openSpace().catch(() => {});
     return this.#limits.state(this.#isReadOnly(request));
   }
 
