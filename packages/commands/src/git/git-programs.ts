@@ -139,8 +139,8 @@ export const LOCAL_ONLY_ENVIRONMENT = {
   GIT_TERMINAL_PROMPT: "0",
 };
 
-/** A slower answer counts as none; git only reads a few small files for it. */
-const TIMEOUT_MS = 1000;
+/** A slower answer counts as none. Git takes a few milliseconds, but a busy machine may let it wait. */
+const TIMEOUT_MS = 3000;
 
 /** Runs git and returns its output. Only for commands that start nothing. */
 export function runGit(

@@ -95,7 +95,8 @@ export function explainShutSettings(
   use: GitTriggers,
   canConfineHook: boolean,
 ): string | null {
-  const { isProgram, hooks, hasIncludes } = findStarted(repository, use, []);
+  const { isUnread, isProgram, hooks, hasIncludes } = findStarted(repository, use, []);
+  if (isUnread) return "git did not say what its settings are";
   if (isProgram) return "its settings name a program that git runs for it";
   const isMet = canConfineHook && !hasIncludes;
   const hook = hooks.find((one) => !isMet || one !== use.lastHook);
@@ -114,7 +115,7 @@ function findStarted(
   writes: readonly string[],
 ) {
   const settings = readFolderSettings(folder, environment);
-  if (settings === null) return { isProgram: true, hooks: [], hasIncludes: true };
+  if (settings === null) return { isUnread: true, isProgram: true, hooks: [], hasIncludes: true };
   const hooksPath = settings.findLast(({ key }) => key === "core.hookspath")?.value;
   const place = hooksPath === undefined ? resolve(folder, "hooks") : resolve(dirname(folder), hooksPath);
   const names = tryReadEntries(place).map(({ name }) => name.replace(/\.exe$/i, ""));
@@ -124,6 +125,7 @@ function findStarted(
   const isUnknown = writes.some((path) => path !== place && isWithin(place, path));
   const own = settings.filter(({ scope }) => scope === "local" || scope === "worktree");
   return {
+    isUnread: false,
     isProgram:
       isUnknown || (usesFiles && findProgramSetting(own, { changes: true, subcommand: "" }) !== null),
     hooks: [...names, ...mayCome].filter(isRun),

@@ -80,7 +80,8 @@ describe("the space of a session", requirePrograms("bwrap", "python3", "curl"), 
   it("P53 a process whose first thread has ended is still one", async () => {
     const words = name();
     const program = `import ctypes, threading, time\nthreading.Thread(target=time.sleep, args=(300,)).start()\nctypes.CDLL(None).syscall(60, 0) # ${words}`;
-    const { run } = await room.run(`(python3 -c '${program}' >/dev/null 2>&1 &); sleep 1`);
+    const waiting = 'until grep -qs "^State:.Z" /proc/$(cat pid)/status; do sleep 0.05; done';
+    const { run } = await room.run(`(python3 -c '${program}' >/dev/null 2>&1 & echo $! > pid); ${waiting}`);
     expect(run.isOver).toBe(false);
     expect(run.members().map(({ isZombie }) => isZombie)).toEqual([false]);
     expect(await run.end()).toEqual([]);
