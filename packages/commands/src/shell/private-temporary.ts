@@ -23,7 +23,7 @@ const MAX_NAMING_BYTES = 256 * 1024;
 const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g;
 
 /** The temporary folders that contain a root. */
-function listFoldersAround(roots: readonly string[]): string[] {
+function listTemporaryParents(roots: readonly string[]): string[] {
   return PRIVATE_FOLDERS.filter((folder) => roots.some((root) => root !== folder && isWithin(root, folder)));
 }
 
@@ -33,7 +33,7 @@ export function findHiddenPaths(
   directory: string,
   roots: readonly string[],
 ): readonly string[] {
-  const around = listFoldersAround(roots);
+  const around = listTemporaryParents(roots);
   if (around.length === 0) return [];
   const found = listNamedPaths(text, directory).flatMap((path) => tryRealPath(path) ?? []);
   const isHidden = (path: string) =>
@@ -57,12 +57,12 @@ export function findNeighbors(
   { command, directory, roots, environment }: NamingCommand,
   folders: readonly string[],
 ): readonly string[] {
-  if (listFoldersAround(roots).length === 0) return [];
+  if (listTemporaryParents(roots).length === 0) return [];
   const words = command.replace(VARIABLE, (_, inBraces, plain) => environment[inBraces ?? plain] ?? "");
   const tops = new Set([directory, ...roots, ...folders].flatMap((folder) => findWorkTreeTop(folder) ?? []));
   const named = [...tops].flatMap((top) => findHiddenPaths(readNamingFiles(top), top, roots));
   const found = [...findHiddenPaths(words, directory, roots), ...named];
-  return [...new Set(found.flatMap((path) => findRepositoryAt(path) ?? []))];
+  return [...new Set(found.flatMap((path) => findRepository(path) ?? []))];
 }
 
 function readNamingFiles(top: string): string {
@@ -76,7 +76,7 @@ function readNamingFiles(top: string): string {
 }
 
 /** A repository, or the one whose object store this is. */
-function findRepositoryAt(path: string): string | null {
+function findRepository(path: string): string | null {
   if (looksLikeRepository(path) || looksLikeRepository(join(path, ".git"))) return path;
   return looksLikeRepository(dirname(path)) ? dirname(path) : null;
 }
