@@ -95,12 +95,37 @@ describe("a chat template that fails", () => {
     'Error rendering prompt with jinja template: "Unknown StringValue filter: safe".',
     "Value is not callable: null at row 1, column 72",
     "Failed to parse template: Unknown method startswith",
+    "Conversation roles must alternate user/assistant/user/assistant/...",
+    "error rendering chat template: After the optional system message, conversation roles must alternate",
   ])("P35 is not asked again with the same request: %s", async (message) => {
     const { server, model } = await asking(...Array(8).fill(refused(message, 500)));
     expect((await readAll(model, { history: [ASK], tools: TOOLS })).at(-1)).toMatchObject({
       reason: "error",
     });
     const bodies = server.requests.map(({ body }) => JSON.stringify(body));
+    expect(new Set(bodies).size).toBe(bodies.length);
+  });
+});
+
+describe("a refusal that teaches several lessons", () => {
+  it("P36 teaches the next one where the first changes nothing", async () => {
+    // No limit of the output is sent under either name.
+    const refusal = refused("max_completion_tokens 4096: this model does not support the 'system' role");
+    const { server, model } = await asking(refusal, { text: "ok" });
+    expect((await readAll(model, { system: "Be brief.", history: [ASK] })).at(-1)).toEqual(OK);
+    const roles = server.requests.map(({ body }) =>
+      (body as { messages: { role: string }[] }).messages.map(({ role }) => role),
+    );
+    expect(roles).toEqual([["system", "user"], ["user"]]);
+  });
+
+  it("P36 sends no request again that was refused, also where two lessons undo each other", async () => {
+    const refusal = refused("messages.1.assistant.reasoning_content: property is unsupported");
+    const { server, model } = await asking(...Array(10).fill(refusal));
+    const history: Message[] = [ASK, { role: "model", parts: [{ text: "Here." }] }, ASK];
+    expect((await readAll(model, { history, tools: TOOLS })).at(-1)).toMatchObject({ reason: "error" });
+    const bodies = server.requests.map(({ body }) => JSON.stringify(body));
+    expect(bodies.length).toBeGreaterThan(1);
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 });
@@ -114,6 +139,9 @@ describe("what is known of a service before it refuses", () => {
   it.each([
     ["devstral-medium-latest", true],
     ["mistralai/mistral-small-3.2", true],
+    ["open-mixtral-8x22b", true],
+    ["labs-devstral-small-2512", true],
+    ["us.mistral.pixtral-large-2502-v1:0", true],
     ["qwen3-coder", false],
   ])(
     "P16 calls of another model have the ids that a Mistral model wants in the first request: %s",
@@ -149,6 +177,9 @@ describe("what is known of a service before it refuses", () => {
     ["eu.api.openai.com", "openai"],
     ["api.anthropic.com", "anthropic"],
     ["generativelanguage.googleapis.com", "gemini"],
+    ["aiplatform.googleapis.com", "gemini"],
+    ["us-central1-aiplatform.googleapis.com", "gemini"],
+    ["aiplatform.eu.rep.googleapis.com", "anthropic"],
   ] as const)("P15 a call in the text of a first party's model stays text: %s", async (host, provider) => {
     const events = await readAt(host, provider);
     expect(events.at(-1)).toEqual(OK);
@@ -157,7 +188,8 @@ describe("what is known of a service before it refuses", () => {
   });
 
   it("P15 a call in the text of a model elsewhere is made, also behind a name that looks like a first party's", async () => {
-    for (const host of ["models.example.org", "api.openai.com.example.org"]) {
+    const hosts = ["models.example.org", "api.openai.com.example.org", "us-east5-aiplatform.googleapis.com"];
+    for (const host of hosts) {
       const calls = (await readAt(host, "openai")).filter(({ type }) => type === "function_call");
       expect(calls).toHaveLength(1);
     }
@@ -165,10 +197,14 @@ describe("what is known of a service before it refuses", () => {
 });
 
 describe("a tag that comes in pieces", () => {
-  it("P36 ends the thoughts wherever a piece ends in it", async () => {
-    const tag = "</think>";
+  it.each([
+    ["<think>", "</think>"],
+    ["<thinking>", "</thinking>"],
+    ["<reasoning>", "</reasoning>"],
+    ["[THINK]", "[/THINK]"],
+  ])("P36 ends the thoughts wherever a piece ends in it: %s", async (start, tag) => {
     for (let at = 1; at < tag.length; at += 1) {
-      const pieces = ["<think>Where?", tag.slice(0, at), `${tag.slice(at)}Here.`];
+      const pieces = [`${start}Where?`, tag.slice(0, at), `${tag.slice(at)}Here.`];
       const server = await serve(raw(sse(...pieces.map((content) => delta({ content })), delta({}, "stop"))));
       const model = openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl });
       const events = await readAll(model, { history: [ASK] });

@@ -1,7 +1,7 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { openAiCompatible } from "@burin/models/choice/open-model";
-import type { ServiceOptions } from "@burin/models/protocols/service-model";
+import type { ServiceOptions } from "@burin/models/protocols/protocol";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "./fake-model-server.ts";
 import type { ServiceName } from "./service-habits.ts";
 

@@ -2,12 +2,9 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider, ServiceName } from "@burin/contract/settings/settings";
 import { buildChatBody } from "../protocols/chat-completions-request.ts";
-import {
-  createServiceModel,
-  normalizeOpenAiBase,
-  type Protocol,
-  type ServiceOptions,
-} from "../protocols/service-model.ts";
+import { normalizeOpenAiBase } from "../protocols/endpoint.ts";
+import type { Protocol, ServiceOptions } from "../protocols/protocol.ts";
+import { createServiceModel } from "../protocols/service-model.ts";
 import { isSupportedImage } from "../request/user-items.ts";
 
 /** Which model to ask: the protocol, the name, the address and the key. */

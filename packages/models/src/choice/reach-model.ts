@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { findInnermostError } from "@burin/net/connection-fault";
 import { readTextStart, sendHttpRequest } from "@burin/net/http-request";
-import { resolveAccess } from "../protocols/service-model.ts";
+import { resolveAccess } from "../protocols/endpoint.ts";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 
 /** A service's answer when asked for its models: a status with their names, or the reason for no answer. */

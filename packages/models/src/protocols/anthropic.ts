@@ -7,7 +7,7 @@ import { readSignature } from "../request/thought-signature.ts";
 import { MAX_OUTPUT_TOKENS, mergeBody, resolveEffort, resolveThinkingBudget } from "../request/tuning.ts";
 import { groupTurns, isSupportedImage, isSupportedMedia, listUserItems } from "../request/user-items.ts";
 import { serializeForWire, toWireId } from "../request/wire.ts";
-import type { Protocol } from "./service-model.ts";
+import type { Protocol } from "./protocol.ts";
 
 interface Block {
   readonly type: string;

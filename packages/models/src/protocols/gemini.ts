@@ -7,7 +7,7 @@ import { readGeminiSignature } from "../request/thought-signature.ts";
 import { mergeBody, resolveThinkingBudget } from "../request/tuning.ts";
 import { groupTurns, isSupportedImage } from "../request/user-items.ts";
 import { serializeForWire } from "../request/wire.ts";
-import type { Protocol } from "./service-model.ts";
+import type { Protocol } from "./protocol.ts";
 
 /** The documented placeholder for calls that another model made; a missing signature would be rejected. */
 const NO_SIGNATURE = "skip_thought_signature_validator";

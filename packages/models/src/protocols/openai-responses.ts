@@ -11,7 +11,8 @@ import {
   listUserItems,
 } from "../request/user-items.ts";
 import { serializeForWire, toWireId } from "../request/wire.ts";
-import { normalizeOpenAiBase, type Protocol } from "./service-model.ts";
+import { normalizeOpenAiBase } from "./endpoint.ts";
+import type { Protocol } from "./protocol.ts";
 
 /** Builds the request. The service stores nothing, so it has the whole conversation, with encrypted reasoning. */
 function buildBody(model: string, request: TunedRequest, quirks: Quirks): string[] {

@@ -226,14 +226,14 @@ describe("P36 reasoning that must go back, or must not", () => {
     ]);
   });
 
-  it("is given up when that is refused too, without end", async () => {
+  it("is given up when that is refused too, and what was refused is not sent again", async () => {
     const no = refused("reasoning_content is not supported");
-    const { server, model } = await learning("openai", no, no, no, { text: "never" });
+    const { server, model } = await learning("openai", no, no, { text: "never" });
     expect((await readAll(model, { history })).at(-1)).toMatchObject({
       reason: "error",
       error: { status: 400 },
     });
-    expect(server.requests.map(({ body }) => reasonings(body)[0])).toEqual([undefined, "hm", undefined]);
+    expect(server.requests.map(({ body }) => reasonings(body)[0])).toEqual([undefined, "hm"]);
   });
 
   it.each<[Provider, string, string, RegExp]>([

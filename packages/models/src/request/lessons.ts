@@ -98,7 +98,7 @@ function collectMedia(history: readonly Message[]): InlineData[] {
 /** Quirks of some services from the first request on, by the service's host and the model's name. */
 const KNOWN: readonly (readonly [quirk: Quirk, host: RegExp, model: RegExp])[] = [
   ["nine-ids", /(?:^|\.)mistral\.ai$/, /^/],
-  ["nine-ids", /^/, /(?:^|\/)(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)\b/i],
+  ["nine-ids", /^/, /(?:^|[/.-])(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)\b/i],
 ];
 
 /** Services whose models make all calls in the protocol's own way, so that a call in a text is an example. */
@@ -111,9 +111,13 @@ export function listKnownQuirks(protocol: ModelProvider, baseUrl: string, model:
   return KNOWN.flatMap(([quirk, hosts, models]) => (hosts.test(host) && models.test(model) ? [quirk] : []));
 }
 
+/** Vertex serves models of other makers, too, but those speak chat completions. */
+const VERTEX = /(?:^|[.-])aiplatform\.(?:[\w-]+\.rep\.)?googleapis\.com$/;
+
 /** Whether the service belongs to the maker of a protocol. */
-export function isFirstParty(baseUrl: string): boolean {
-  return FIRST_PARTIES.test(getHost(baseUrl));
+export function isFirstParty(baseUrl: string, protocol: ModelProvider): boolean {
+  const host = getHost(baseUrl);
+  return FIRST_PARTIES.test(host) || (protocol !== "openai" && VERTEX.test(host));
 }
 
 function getHost(baseUrl: string): string {
