@@ -2,9 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { type Quirk, ROWS } from "../packages/models/src/request/quirks.ts";
 import { findWholeTitles } from "./syntax.ts";
 
 const PACKAGES = fileURLToPath(new URL("../packages/", import.meta.url));
+
+const PAGE = readFileSync(new URL("../docs/models.md", import.meta.url), "utf8");
 
 const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filter(
   (path) => path.endsWith(".test.ts") && !path.includes("node_modules"),
@@ -38,8 +41,39 @@ function isNamedIn(titles: readonly string[], named: string): boolean {
   return titles.some((title) => `${title} `.includes(number) && title.includes(words));
 }
 
+/** What the page says of each lesson that the code can learn from a refusal. A new lesson needs a row. */
+const LESSONS: Record<Quirk, string> = {
+  "no-stream-options": "`stream_options`",
+  "old-output-limit": "know only `max_tokens`",
+  "signature-wanted": "requires a signature on calls",
+  "no-cache-hour": "keep nothing for an hour",
+  "no-cache-control": "`cache_control` on messages",
+  "no-extras": "`thinking_blocks`",
+  "no-system": "has no system role",
+  "reply-before-user": "must alternate",
+  "nine-ids": "call ids have nine letters",
+  "named-answers": "want the tool's name with its result",
+  "calls-alone": "do not accept text beside a call",
+  "content-wanted": "a message of calls without content",
+  "reasoning-wanted": "want reasoning back with calls",
+  "reasoning-refused": "others refuse it",
+  "without:reasoning_effort": "others refuse an effort",
+  "without:$1": "some refuse a temperature",
+  "thinking-wanted": "thoughts that are not signed must come back",
+  "no-budget": "think adaptively",
+  "no-adaptive": "older ones by a budget",
+  "no-thinking": "a budget for thinking only where",
+  "no-summary": "no summaries of reasoning",
+  "no-phase": "do not know the `phase`",
+  "no-reasoning": "reasoning that another model or account encrypted",
+  "no-include": "encrypted reasoning to `include`",
+  "old-parameters": "`parametersJsonSchema`",
+  "no-call-ids": "do not support ids of calls",
+  "without:thinkingConfig": "`thinkingConfig`",
+};
+
 describe("each habit of a service on the page has the test that it names:", () => {
-  const rows = rowsOf(readFileSync(new URL("../docs/models.md", import.meta.url), "utf8"));
+  const rows = rowsOf(PAGE);
 
   it("there are rows", () => {
     expect(rows.length).toBeGreaterThan(35);
@@ -47,6 +81,14 @@ describe("each habit of a service on the page has the test that it names:", () =
 
   it.each(rows)("%s: %s", (name = "", title = "") => {
     expect(titlesOf(name).filter((one) => isNamedIn([one], title))).not.toEqual([]);
+  });
+
+  it("P36 every lesson of the code has a row", () => {
+    const learned = Object.values(ROWS).flatMap((rows) => rows.map(([quirk]) => quirk));
+    expect(new Set(Object.keys(LESSONS))).toEqual(new Set(learned));
+    const habits = PAGE.split("\n").filter((line) => /^\|.*`[\w-]+\.test\.ts`/.test(line));
+    const missing = Object.entries(LESSONS).filter(([, words]) => !habits.some((row) => row.includes(words)));
+    expect(missing).toEqual([]);
   });
 
   it("a number and words of two titles are none", () => {
