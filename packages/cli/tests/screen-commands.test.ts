@@ -17,6 +17,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   approval: "What may run without asking?",
   back: "Go back to which prompt?",
   changes: "This session has changed no file.",
+  "add-dir": "Name the folder: /add-dir ../other",
   clear: /^\s*> Ask anything/,
   compact: "The conversation stays as it is (",
   context: "tool descriptions",
@@ -335,7 +336,7 @@ describe("a command", () => {
     ["/?", /Commands[\s\S]*\/approval/],
     ["/login", "Which model?"],
     ["/vim", 'There is no command /vim; here it is "ui": {"vim": true}'],
-    ["/add-dir lib", "There is no command /add-dir; here it is burin --include-directories DIR"],
+    ["/directory", "Name the folder: /add-dir ../other"],
     ["/mcp list", "/mcp takes no words; left out: list"],
     ["/new", /^\s*> Ask anything/],
   ])("%s does what users of other agents mean by it", async (typed, wanted) => {

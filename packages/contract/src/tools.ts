@@ -129,6 +129,8 @@ export type Confirmation = Asked &
         readonly kind: "info";
         readonly prompt: string;
         readonly urls: readonly string[];
+        /** A folder outside the project. A yes lets tools read there until the session ends. */
+        readonly folder?: string;
         /** Protected files that a command has created, and why they are protected. A yes keeps the files. */
         readonly created?: readonly { readonly path: string; readonly why: string }[];
       }
@@ -230,10 +232,7 @@ export type OnUpdate = (display: ToolDisplay) => void;
 /** What a tool is told about the call that it works on. */
 export interface CallContext {
   readonly callId?: string;
-  /**
-   * Set for a command line that no user approved. "wholly": all of it only reads, and is restricted to reading.
-   * "partly": a rule allows it, and beyond that rule git may only read.
-   */
+  /** For a command that no user approved. "wholly": it may only read. "partly": git may only read beyond a rule. */
   readonly reads?: "wholly" | "partly";
   /** Set for a command that no user approved: absolute paths that must not change, because undo cannot restore them. */
   readonly readOnly?: readonly string[];
@@ -336,9 +335,8 @@ abstract class PlainTool<Params extends object> implements Tool<Params> {
   constructor(fields?: ToolFields) {
     if (fields === undefined) return;
     const { name, displayName = name, description, parameterSchema, kind = "execute" } = fields;
-    const given = { name, displayName, description, parameterSchema, kind };
     // Keep an accessor of the subclass.
-    for (const [key, value] of Object.entries(given))
+    for (const [key, value] of Object.entries({ name, displayName, description, parameterSchema, kind }))
       if (!(key in this)) Object.assign(this, { [key]: value });
   }
 

@@ -9,9 +9,7 @@ const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
 const MAX_MENTIONS = 50;
 
 interface MentionFolder {
-  readonly session: Pick<Session, "call">;
-  /** The project folder, and the other folders that may be used. */
-  readonly folders: readonly [root: string, ...more: string[]];
+  readonly session: Pick<Session, "call" | "folders">;
   readonly tell: (fault: string) => void;
   /** Text from a pipe. It is sent along, and nothing in it counts as a mention. */
   readonly piped?: string;
@@ -20,10 +18,10 @@ interface MentionFolder {
 /** Adds the contents of the files and the listings of the folders that the prompt mentions. Media come last. */
 export async function expandMentions(
   prompt: string,
-  { session, folders: places, tell, piped = "" }: MentionFolder,
+  { session, tell, piped = "" }: MentionFolder,
   signal: AbortSignal,
 ): Promise<PartListUnion> {
-  const { files, folders, faults } = findMentions(prompt, places);
+  const { files, folders, faults } = findMentions(prompt, session.folders);
   for (const fault of faults) tell(fault);
   const read: PartListUnion[] = [];
   if (files.length > 0)
@@ -35,7 +33,7 @@ export async function expandMentions(
 }
 
 /** Finds mentioned files and folders. Other words stay text; `faults` reports mistyped and forbidden paths. */
-function findMentions(prompt: string, places: MentionFolder["folders"]) {
+function findMentions(prompt: string, places: Session["folders"]) {
   const [root] = places;
   const files = new Set<string>();
   const folders = new Set<string>();
@@ -47,7 +45,9 @@ function findMentions(prompt: string, places: MentionFolder["folders"]) {
       const fault = describeMissing(path ?? plain, root);
       if (fault !== null) faults.add(fault);
     } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
-      faults.add(`@${path} is outside the project folder; --include-directories makes it readable.`);
+      faults.add(
+        `@${path} is outside the project folder; /add-dir or --include-directories makes it readable.`,
+      );
     } else if (isFolder(resolve(root, path))) folders.add(path);
     else files.add(path);
   }
@@ -65,7 +65,7 @@ function describeMissing(word: string, root: string): string | null {
   return `@${path} names no file or folder and goes to the model as text${hint}`;
 }
 
-function isOutside(path: string, places: MentionFolder["folders"]): boolean {
+function isOutside(path: string, places: Session["folders"]): boolean {
   const real = realpathSync(path);
   return !places.some((place) => {
     const way = relative(realpathSync(place), real);

@@ -1,7 +1,9 @@
 import { statSync } from "node:fs";
+import { homedir } from "node:os";
 import type { ApprovalMode } from "@burin/core";
 import {
   chooseModel,
+  describeError,
   findNearNames,
   listModes,
   listSessionSummaries,
@@ -30,6 +32,7 @@ const ANOTHER_SERVICE = "";
 export const changeCommands: readonly ScreenCommand[] = [
   { name: "model", words: "[name]", opensPanel: true, run: changeModel },
   { name: "approval", words: "[mode]", isQuiet: true, opensPanel: true, run: changeMode },
+  { name: "add-dir", words: "[folder]", run: addFolder },
   { name: "effort", words: "[word]", isQuiet: true, opensPanel: true, run: changeEffort },
   { name: "theme", words: "[name]", isQuiet: true, opensPanel: true, run: changeTheme },
   { name: "language", words: "[name]", isQuiet: true, opensPanel: true, run: changeLanguage },
@@ -254,6 +257,18 @@ export async function switchBack(
 async function compact(desk: CommandDesk, wish: string): Promise<void> {
   if (desk.session === null || desk.session.history.length === 0) desk.note(say("session.none"));
   else await desk.work.compact(wish);
+}
+
+async function addFolder(desk: CommandDesk, words: string): Promise<void> {
+  const { session } = desk;
+  if (session === null) desk.note(say("session.none"));
+  else if (words === "") desk.note(say("addDir.which"));
+  else {
+    const home = homedir();
+    const folder = await session.openFolder(words.replace(/^~(?=\/|$)/, home)).catch(describeError);
+    if (session.folders.includes(folder)) desk.note(say("addDir.done", { folder: formatText(folder) }));
+    else desk.note(say("command.failed", { name: "add-dir", why: folder }), true);
+  }
 }
 
 function rename(desk: CommandDesk, words: string): void {

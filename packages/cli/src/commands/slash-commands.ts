@@ -3,6 +3,7 @@ import { type CustomCommand, findNearNames } from "@burin/core/internal";
 
 /** What to type here, and the names that other agents use for it. */
 const ELSEWHERE = Object.entries({
+  "/add-dir": "directory dir",
   "/approval": "approval-mode approvals",
   "/approval plan": "plan ask",
   "/approval yolo": "yolo",
@@ -27,7 +28,6 @@ const ELSEWHERE = Object.entries({
   "the list of /resume (every session is saved)": "chat",
   "alt+enter, or \\ at the end of a line": "terminal-setup multiline-mode",
   "burin --sandbox MODE": "sandbox",
-  "burin --include-directories DIR": "add-dir directory dir",
   "burin plugins": "plugin plugins extensions",
   "!COMMAND": "run test git lint commit",
   "@FILE": "add mention",

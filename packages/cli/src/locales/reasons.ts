@@ -27,6 +27,7 @@ const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
   ["`{path}` leads out of the root through a link", "reason.link"],
   ["`{path}` may be in a home folder", "reason.home"],
   ["it would run in a folder outside the root", "reason.folder"],
+  ["it reads in a folder outside the project", "reason.beside"],
   ["`{path}` is protected ({what}), so only the user can allow a change", "reason.protected"],
   ["{path} is protected ({what}), so no rule and no mode but yolo allows it", "reason.protectedEdit"],
   ["it writes protected files: {names}", "reason.protectedWrites"],

@@ -150,6 +150,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const waiting = this.#needs.waiting();
     const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
     const { confirmation } = this.#needs.question;
+    if (isBeside(confirmation)) return `${say("question.beside")}${more}`;
     return `${say(isCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
   }
 
@@ -180,13 +181,15 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const isPlain = isCommand && !this.#view.reach.some(({ effects }) => effects.length > 0);
     const facts = [
       confirmation.kind === "edit" && this.#needs.keepsUndo ? say("reach.undo") : "",
+      isBeside(confirmation) ? say("question.onlyReads") : "",
       asker === "" ? "" : say("question.asker", { agent: formatText(asker) }),
       isCommand && confirmation.exception === "network" ? say("question.network") : "",
       writes.length > 0 ? say("question.writes", { names: writes.join(", ") }) : "",
       (isPlain || this.#isExplained) && !isSaidBelow ? formatText(reason) : "",
     ].filter((text) => text !== "");
     const said = facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
-    return [...drawLimits(this.#view, hosts, width), ...said];
+    const { keepsUndo } = this.#needs;
+    return [...drawLimits(this.#view, { hosts, keepsUndo }, width), ...said];
   }
 
   #keyLines(width: number, height: number): Line[] {
@@ -276,7 +279,8 @@ export class QuestionPanel extends KeyGuard implements Panel {
   #yesAnswers(): Answer[] {
     const { answer } = this.#needs;
     const { limits } = this.#view;
-    if (!limits?.needsNetwork) return [["y", say("question.yes"), () => answer({ outcome: "once" })]];
+    const yes = isBeside(this.#needs.question.confirmation) ? "question.yesFolder" : "question.yes";
+    if (!limits?.needsNetwork) return [["y", say(yes), () => answer({ outcome: "once" })]];
     const given = limits.network === "offered" ? { network: true } : {};
     return [
       ["y", say("question.yesNetwork"), () => answer({ outcome: "once", ...given })],
@@ -371,6 +375,11 @@ export class QuestionPanel extends KeyGuard implements Panel {
       this.#scroll.from = picker.row;
     }
   }
+}
+
+/** Whether the question is about a folder outside the project. */
+function isBeside(confirmation: Confirmation): boolean {
+  return confirmation.kind === "info" && confirmation.folder !== undefined;
 }
 
 /** Whether the question is about keeping a file that a command created without being asked to. */

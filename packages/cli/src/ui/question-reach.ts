@@ -78,15 +78,44 @@ function describeEffect({ kind, on, isOutside }: Effect): string {
 const HAVE_BARE: ReadonlySet<Effect["kind"]> = new Set(["sends", "changes", "reads", "network"]);
 
 /** Describes what the sandbox lets a command do, as far as that is known. */
-export function drawLimits({ limits }: QuestionView, hosts: readonly string[], width: number): Line[] {
+export function drawLimits(
+  { limits, reach }: QuestionView,
+  { hosts, keepsUndo }: { readonly hosts: readonly string[]; readonly keepsUndo: boolean },
+  width: number,
+): Line[] {
   if (limits === undefined) return [];
   if (limits.writes === "everywhere") {
     const why = limits.reason;
     const text = why === undefined ? say("question.unlimited") : say("sandbox.off", { why: formatText(why) });
     return wrapLine([{ text, style: "warning" }], width);
   }
-  const facts = [say(`sandbox.${limits.writes}`), describeNetwork(limits, hosts)];
-  return wrapLine([{ text: say("sandbox.facts", { facts: facts.join(" · ") }), style: "dim" }], width);
+  const undo = limits.writes === "project" ? describeUndo(reach, keepsUndo) : null;
+  const facts = [say(`sandbox.${limits.writes}`), describeNetwork(limits, hosts), ...(undo ? [undo] : [])];
+  return joinFacts([say("sandbox.facts", { facts: facts[0] ?? "" }), ...facts.slice(1)], width).flatMap(
+    (text) => wrapLine([{ text, style: "dim" }], width),
+  );
+}
+
+/** Joins facts to rows that break between two facts, because not every language has spaces to break at. */
+function joinFacts(facts: readonly string[], width: number): string[] {
+  const rows: string[] = [];
+  for (const fact of facts) {
+    const joined = `${rows.at(-1) ?? ""} · ${fact}`;
+    if (rows.length > 0 && measureLine([{ text: joined }]) <= width) rows[rows.length - 1] = joined;
+    else rows.push(fact);
+  }
+  return rows;
+}
+
+/** What undo gives back exactly: changes in the project that destroy nothing and fetch nothing. */
+const UNDOABLE: ReadonlySet<Effect["kind"]> = new Set(["writes", "changes", "protected", "reads"]);
+
+/** Says whether undo could take the command back, as far as its words tell; null if they do not. */
+function describeUndo(reach: readonly CommandPart[], keepsUndo: boolean): string | null {
+  const effects = reach.flatMap((part) => part.effects);
+  const leaves = ({ kind, isOutside }: Effect) => kind === "sends" || (isOutside && kind !== "reads");
+  if (!keepsUndo || effects.some(leaves)) return say("sandbox.noUndo");
+  return effects.length > 0 && effects.every(({ kind }) => UNDOABLE.has(kind)) ? say("sandbox.undo") : null;
 }
 
 function describeNetwork({ network }: CommandLimits, hosts: readonly string[]): string {

@@ -75,6 +75,13 @@ export interface Workspace {
   search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
   /** Returns a range of lines of a text file, or a whole media file. The returned text counts as seen by the model. */
   read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent>;
+  /**
+   * Returns the folder outside the roots that a user must open before this path can be read. Returns null if the path
+   * needs no opening, and if nobody can open a folder for it. Absent: the workspace opens no folders.
+   */
+  findClosedFolder?(path: string): Promise<string | null>;
+  /** Opens a folder for everything that reads, as long as the session lasts. Resolves to its real path. */
+  openFolder?(path: string): Promise<string>;
   /** Returns a file's current state, as the basis of a change; it may be missing. A large file's is only partial. */
   snapshot(file: string, changes?: readonly TextChange[]): Promise<FileSnapshot>;
   /** Returns what `write` would make of the file or basis. Rejects text that the file's encoding cannot represent. */

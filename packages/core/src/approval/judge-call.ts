@@ -32,6 +32,9 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
   // The purpose of a form is an answer from the user, so no rule and no mode can replace it.
   if (confirmation !== false && confirmation.kind === "form")
     return { verdict: "ask", reason: "the model asks you something", grants: [] };
+  // Without a user's answer nothing opens the folder, so no mode can replace it.
+  if (confirmation !== false && confirmation.kind === "info" && confirmation.folder !== undefined)
+    return { verdict: "ask", reason: "it reads in a folder outside the project", grants: [] };
   if (request.kind === "edit" && mode !== "yolo") {
     const reason = findProtectedReason(request);
     if (reason !== null) return { verdict: "ask", reason, grants: [] };

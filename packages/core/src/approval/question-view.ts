@@ -155,10 +155,10 @@ function readQuestionContent(question: Confirmation) {
       return { target, text: command, parts: parts.length > 1 ? parts : [] };
     }
     case "info": {
-      const { prompt, urls } = question;
+      const { prompt, urls, folder } = question;
       // The hosts as they are really contacted: letters of other scripts in their ASCII form.
       const target = urls.map((url) => withFallback(url, () => new URL(url).host));
-      return { target, text: [prompt, ...urls].join("\n") };
+      return { target: folder === undefined ? target : [folder], text: [prompt, ...urls].join("\n") };
     }
     case "mcp":
       return {

@@ -6,10 +6,11 @@ import { nodeMachine } from "@burin/commands/node-machine";
 import type { EnvironmentRules } from "@burin/commands/processes/child-environment";
 import { type ApprovalMode, chooseStartMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
+import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import { resolveDirectory } from "@burin/files/workspace/node-workspace";
 import { findVariable } from "@burin/models/keys/key-variable";
-import { parseRule, type Rules } from "@burin/shell-judge";
+import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
 import type { DefinitionFolder, Definitions } from "../agent/definitions.ts";
 import type { Secrets } from "../session/log/redactor.ts";
 import { assertRules, resolveBurinHome } from "../settings/load-settings.ts";
@@ -111,4 +112,28 @@ export function chooseMode(
   settings: Pick<Settings, "approvalMode" | "managed">,
 ): ApprovalMode {
   return approvalMode ?? settings.approvalMode ?? chooseStartMode(settings.managed?.approvalModes);
+}
+
+const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
+
+/** Returns which files the workspaces of a session may use. */
+export function buildWorkspaceAccess({ folder, environment, settings, rules, skillFolders }: Home) {
+  return {
+    ...settings.files,
+    environment,
+    home: folder,
+    denied: listUnreadablePaths(rules.deny),
+    readable: [join(folder, "output"), ...skillFolders.filter((one) => existsSync(one))],
+    // One list: subagents read where the user has opened a folder for the session.
+    opened: [] as string[],
+    closed: [folder, ...settings.sandbox.hide],
+  };
+}
+
+/** Returns the paths that no tool may read: a deny rule for one reading tool closes the file to every tool. */
+function listUnreadablePaths(deny: readonly Rule[]): string[] {
+  return deny.flatMap(({ tool, pattern }) => {
+    const matches = createGlobMatcher(tool, { caseSensitive: true });
+    return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
+  });
 }

@@ -52,6 +52,8 @@ export class Session {
   readonly #conversation: Conversation;
   readonly #recording: Recording;
   readonly #noted: SessionEvents["note"];
+  /** Folders that the model does not know of yet. */
+  readonly #opened: string[] = [];
   #hasBegun = false;
   /** How the last run in this process ended. */
   #lastEnd: RunEnd | null = null;
@@ -176,6 +178,8 @@ export class Session {
     // Tell the model about plan mode before it gets the prompt.
     const note = createModeNote(this.approvalMode, this.history);
     if (note !== null) this.#conversation.tell(note);
+    for (const folder of this.#opened.splice(0))
+      this.#conversation.tell({ type: "context", text: `[The user opened ${folder} for reading only.]` });
     return { text, ...(media ? { media } : {}) };
   }
 
@@ -330,6 +334,20 @@ export class Session {
   /** Takes back what `steer` and `queue` have not sent, as text if possible; else the next prompt sends it first. */
   takeWaiting(): PartListUnion[] {
     return this.#conversation.words.takeAll().map(toPromptParts);
+  }
+
+  /** The real paths of the folders that tools can read: the root, included ones, and those that the user opened. */
+  get folders(): readonly [root: string, ...more: string[]] {
+    return this.#tools.folders;
+  }
+
+  /** Opens a folder outside the project for everything that reads. The model learns of it with the next prompt. */
+  async openFolder(path: string): Promise<string> {
+    const { workspace } = this.#tools;
+    if (workspace.openFolder === undefined) throw new Error("This machine opens no folders beside its root.");
+    const folder = await workspace.openFolder(path);
+    this.#opened.push(folder);
+    return folder;
   }
 
   /** Runs one call for the user, through the same flow. The model does not see it. Never rejects. */

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { MachineCommands } from "@burin/commands/machine";
 import { openWorkspace } from "@burin/commands/node-machine";
@@ -13,7 +12,6 @@ import type { Tool } from "@burin/contract/tools";
 import { makeFolders } from "@burin/files/disk/own-files";
 import type { ReadMemory } from "@burin/files/workspace/node-workspace";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import type { Rule } from "@burin/shell-judge";
 import { resolveContextFileNames } from "../agent/context-files.ts";
 import type { SubagentDefinition } from "../agent/subagent.ts";
 import { CallIds } from "../scheduler/call-ids.ts";
@@ -29,7 +27,7 @@ import type { AnswerPageQuestion } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
 import { guardTool } from "./guarded-tool.ts";
-import { chooseMode, type Home } from "./home.ts";
+import { buildWorkspaceAccess, chooseMode, type Home } from "./home.ts";
 import { createLazyApproval, Grants, LazyQuestions } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { JoinedJournal } from "./join-journal.ts";
@@ -46,7 +44,6 @@ const IDLE_MS = 300;
 const EXACT = { caseSensitive: true };
 /** Tools that only the session itself has: they handle its plan, todos, tasks and tool search. */
 const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
-const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
 /** Returns an agent's messages so far. */
 export type ReadMessages = () => readonly Message[];
@@ -115,6 +112,7 @@ export class ToolSet {
   readonly #home: Home;
   readonly #grants: Grants;
   readonly #openWorkspace: (own: Pick<SessionParts, "reads">) => Workspace;
+  readonly #opened: readonly string[];
   readonly #report = (message: string) => void this.notes.push(message);
   readonly #toolsIn: (workspace: Workspace, said?: ReadMessages) => Tool[];
   readonly #flow: Pick<
@@ -131,6 +129,7 @@ export class ToolSet {
     };
     const beginWrite = (folder: string) => this.commands.beginWrite?.(folder);
     const access = { ...buildWorkspaceAccess(given), beginWrite, ...(undoWriter ? { openJournal } : {}) };
+    this.#opened = access.opened;
     this.#openWorkspace = (own) =>
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
     this.workspace = this.#openWorkspace(reads ? { reads } : {});
@@ -222,6 +221,11 @@ export class ToolSet {
     };
     const runCalls = createLazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
     return { registry, runCalls, callIds, workspace };
+  }
+
+  /** The root, and all other folders that tools can read. */
+  get folders(): readonly [root: string, ...more: string[]] {
+    return [this.workspace.root, ...this.workspace.roots.slice(1), ...this.#opened];
   }
 
   /** What the user allowed until this session ends. */
@@ -317,16 +321,6 @@ function createLazyCalls(needs: SchedulerOptions): RunCalls {
   return createLazyMethods(load, ["run"]).run;
 }
 
-function buildWorkspaceAccess({ folder, environment, settings, rules, skillFolders }: Home) {
-  return {
-    ...settings.files,
-    environment,
-    home: folder,
-    denied: listUnreadablePaths(rules.deny),
-    readable: [join(folder, "output"), ...skillFolders.filter((one) => existsSync(one))],
-  };
-}
-
 function createPlanning(current: CurrentMode, spoken: { readonly inputs: number }): Planning {
   return {
     get isActive() {
@@ -387,12 +381,4 @@ function createSearcher(
 function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
   const matchesTool = (pattern: string) => createGlobMatcher(pattern, EXACT)(name);
   return (include.length === 0 || include.some(matchesTool)) && !exclude.some(matchesTool);
-}
-
-/** Returns the paths that no tool may read: a deny rule for one reading tool closes the file to every tool. */
-function listUnreadablePaths(deny: readonly Rule[]): string[] {
-  return deny.flatMap(({ tool, pattern }) => {
-    const matches = createGlobMatcher(tool, EXACT);
-    return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
-  });
 }

@@ -15,9 +15,10 @@ import {
 } from "@burin/contract/tools";
 import type { PartVerdict, Verdict } from "@burin/shell-judge";
 import { formatHostGrant } from "../approval/host-grants.ts";
+import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall } from "../hooks/hooks.ts";
 import { markHookText } from "../text/hook-words.ts";
-import { MAX_DISPLAY_CHARACTERS, TOO_LONG_HINT } from "./checked-tool.ts";
+import { MAX_DISPLAY_CHARACTERS, type SafeCall, type SafeTool, TOO_LONG_HINT } from "./checked-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
@@ -101,6 +102,14 @@ function addHosts(question: Confirmation & { readonly kind: "exec" }): typeof qu
     grants: [...grants, ...more],
     ...(question.widths && { widths: Object.fromEntries(wider) }),
   };
+}
+
+export function buildApprovalRequest(
+  { name: tool, kind, ruleSubjects }: SafeTool,
+  { args }: FunctionCall,
+  confirmation: SafeCall["confirmation"],
+): ApprovalRequest {
+  return { tool, kind, confirmation, subjects: ruleSubjects(args) };
 }
 
 export function buildQuestion(tool: Named, call: FunctionCall): Confirmation {

@@ -28,6 +28,7 @@ import {
   addVerdict,
   appendNotes,
   applyHook,
+  buildApprovalRequest,
   buildQuestion,
   createCancelled,
   createDeclined,
@@ -293,10 +294,16 @@ export class Scheduler {
     const question = addVerdict(confirmation || buildQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
     const questions = await this.#needs.questions?.(work.call.id);
-    if (questions === undefined) return createNeedsApproval(tool, question, reason);
+    const isFolder = question.kind === "info" && question.folder !== undefined;
+    // Where nobody can open a folder, the call fails as it does everywhere outside.
+    if (questions === undefined)
+      return isFolder ? createAllowed(judged) : createNeedsApproval(tool, question, reason);
     return questions.inTurn(async (isChanged) => {
       const again = isChanged ? await judge() : judged;
       if (again.verdict === "allow") return createAllowed(again);
+      // An earlier answer may have opened the folder.
+      if (isFolder && !(await tool.prepare(work.call.args, work.signal)).confirmation)
+        return createAllowed(judged);
       const asked = { callId: work.call.id, confirmation: question, reason, edits: work.edits.length };
       return this.#askUser(prepared, asked, questions);
     }, work.signal);
@@ -334,14 +341,6 @@ export class Scheduler {
     const notice = await this.#needs.onGrant(chosen ?? confirmation.grants, scope);
     return notice === null ? approved : { ...approved, notice };
   }
-}
-
-function buildApprovalRequest(
-  { name: tool, kind, ruleSubjects }: SafeTool,
-  { args }: FunctionCall,
-  confirmation: SafeCall["confirmation"],
-): ApprovalRequest {
-  return { tool, kind, confirmation, subjects: ruleSubjects(args) };
 }
 
 /** A call that is ready for approval. */

@@ -3,7 +3,8 @@ import { closedObject, flag, NON_EMPTY, type OptionValue, text } from "@burin/co
 import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import type { ToolResult } from "@burin/contract/tools";
+import { ReadingTool } from "../text/reading-tool.ts";
 
 const PARAMETERS = closedObject(["pattern"], {
   pattern: text('Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".', NON_EMPTY),
@@ -19,7 +20,7 @@ const MAX_CHARACTERS = 80_000;
 const HOW_TO_SEE_IGNORED = 'Set "respect_git_ignore" to false to see them.';
 
 /** The tool `glob`: finds files by a pattern, the newest first. */
-export class Glob extends BaseTool<GlobParams> {
+export class Glob extends ReadingTool<GlobParams> {
   readonly name = "glob";
   readonly displayName = "FindFiles";
   readonly kind = "read";
@@ -29,8 +30,12 @@ export class Glob extends BaseTool<GlobParams> {
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {
-    super();
+    super(workspace);
     this.#workspace = workspace;
+  }
+
+  protected listPaths(params: GlobParams): readonly string[] {
+    return params.path ? [params.path] : [];
   }
 
   ruleSubjects(params: GlobParams): readonly string[] {

@@ -13,7 +13,8 @@ import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import type { ToolResult } from "@burin/contract/tools";
+import { ReadingTool } from "../text/reading-tool.ts";
 
 const DEFAULT_RESULTS = 20;
 const MAX_RESULTS = 100;
@@ -38,7 +39,7 @@ const NOT_SEARCHED =
   '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
 
 /** The tool `search_file_content`: finds the lines in files that match a regular expression. */
-export class Grep extends BaseTool<GrepParams> {
+export class Grep extends ReadingTool<GrepParams> {
   readonly name = "search_file_content";
   readonly displayName = "SearchText";
   readonly kind = "read";
@@ -50,8 +51,12 @@ export class Grep extends BaseTool<GrepParams> {
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {
-    super();
+    super(workspace);
     this.#workspace = workspace;
+  }
+
+  protected listPaths(params: GrepParams): readonly string[] {
+    return params.path ? [params.path] : [];
   }
 
   ruleSubjects(params: GrepParams): readonly string[] {

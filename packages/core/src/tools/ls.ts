@@ -8,7 +8,8 @@ import {
   textList,
 } from "@burin/contract/messages/option";
 import { formatPath, QUOTED_NAMES_NOTE } from "@burin/contract/text/shown-path";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import type { ToolResult } from "@burin/contract/tools";
+import { ReadingTool } from "../text/reading-tool.ts";
 
 const PARAMETERS = closedObject(["path"], {
   path: text("Absolute path of the directory.", NON_EMPTY),
@@ -20,7 +21,7 @@ export type ListDirectoryParams = OptionValue<typeof PARAMETERS>;
 const MAX_ENTRIES = 2000;
 
 /** The tool `list_directory`: lists what is in a folder. */
-export class ListFiles extends BaseTool<ListDirectoryParams> {
+export class ListFiles extends ReadingTool<ListDirectoryParams> {
   readonly name = "list_directory";
   readonly displayName = "ReadFolder";
   readonly kind = "read";
@@ -30,8 +31,12 @@ export class ListFiles extends BaseTool<ListDirectoryParams> {
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {
-    super();
+    super(workspace);
     this.#workspace = workspace;
+  }
+
+  protected listPaths(params: ListDirectoryParams): readonly string[] {
+    return [params.path];
   }
 
   ruleSubjects(params: ListDirectoryParams): readonly string[] {

@@ -2,8 +2,9 @@ import { isAbsolute } from "node:path";
 import type { MediaContent, TextLines, Workspace } from "@burin/contract/machine/workspace";
 import { integer, NON_EMPTY, type OptionValue, object, text } from "@burin/contract/messages/option";
 import { MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
-import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
+import { createFailedResult, type ToolResult } from "@burin/contract/tools";
 import { resolveUserPath } from "@burin/files/paths/user-path";
+import { ReadingTool } from "../text/reading-tool.ts";
 
 const PARAMETERS = object([], {
   absolute_path: text("Absolute path of the file.", NON_EMPTY),
@@ -28,7 +29,7 @@ const MAX_LINE_CHARACTERS = 2000;
 const SPARE_CHARACTERS = 500;
 
 /** The tool `read_file`: reads lines of a text file, an image, a PDF or a notebook. */
-export class ReadFile extends BaseTool<ReadFileParams> {
+export class ReadFile extends ReadingTool<ReadFileParams> {
   readonly name = "read_file";
   readonly displayName = "ReadFile";
   readonly kind = "read";
@@ -44,11 +45,15 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   readonly #mostCharacters: number;
 
   constructor(workspace: Workspace, { svgAsText = false, mostCharacters }: ReadFileOptions = {}) {
-    super();
+    super(workspace);
     this.#workspace = workspace;
     this.#svgAsText = svgAsText;
     const most = Math.min(mostCharacters ?? MAX_ANSWER_CHARACTERS, MAX_ANSWER_CHARACTERS);
     this.#mostCharacters = Math.max(most, 2 * SPARE_CHARACTERS) - SPARE_CHARACTERS;
+  }
+
+  protected listPaths(params: ReadFileParams): readonly string[] {
+    return [readPath(params)];
   }
 
   ruleSubjects(params: ReadFileParams): readonly string[] {

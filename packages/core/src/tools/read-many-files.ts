@@ -1,4 +1,4 @@
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import { type TextLines, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { Part } from "@burin/contract/messages/message";
 import {
@@ -14,7 +14,8 @@ import { createGlobCover, parseGlob } from "@burin/contract/patterns/glob-patter
 import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { formatPath } from "@burin/contract/text/shown-path";
-import { BaseTool, createFailedResult, type ToolResult } from "@burin/contract/tools";
+import { createFailedResult, type ToolResult } from "@burin/contract/tools";
+import { ReadingTool } from "../text/reading-tool.ts";
 
 const NAME = text(undefined, NON_EMPTY);
 const PARAMETERS = closedObject(["paths"], {
@@ -62,7 +63,7 @@ interface Reading {
 }
 
 /** The tool `read_many_files`: reads all files that match some patterns in one answer. */
-export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
+export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
   readonly name = "read_many_files";
   readonly displayName = "ReadManyFiles";
   readonly kind = "read";
@@ -72,16 +73,20 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {
-    super();
+    super(workspace);
     this.#workspace = workspace;
   }
 
+  protected listPaths(params: ReadManyFilesParams): readonly string[] {
+    return [...params.paths, ...(params.include ?? [])];
+  }
+
   ruleSubjects(params: ReadManyFilesParams): readonly string[] {
-    return [...params.paths, ...(params.include ?? [])].map((path) => this.#workspace.relative(path));
+    return this.listPaths(params).map((path) => this.#workspace.relative(path));
   }
 
   getDescription(params: ReadManyFilesParams): string {
-    return `Read ${[...params.paths, ...(params.include ?? [])].join(", ")}`;
+    return `Read ${this.listPaths(params).join(", ")}`;
   }
 
   async execute(params: ReadManyFilesParams, signal: AbortSignal): Promise<ToolResult> {
@@ -111,7 +116,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
       try {
         const kind = await this.#classifyEntry(entry, signal);
-        if (kind === "file") chosen.set(await this.#workspace.resolve(entry), true);
+        if (kind === "file") chosen.set(resolve(this.#workspace.root, entry), true);
         else {
           const found = await this.#listEntryFiles(entry, kind, reading);
           const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());

@@ -41,19 +41,25 @@ export class Access {
     return this.#settings.home;
   }
 
+  /** The roots, and the folders that the user has opened for reading. */
+  get searchableRoots(): readonly string[] {
+    const { opened = [] } = this.#settings;
+    return opened.length === 0 ? this.roots : [...this.roots, ...opened];
+  }
+
   /** All folders from which a file may be read. */
   get readableRoots(): readonly string[] {
-    return [...this.roots, ...(this.#settings.readable ?? [])];
+    return [...this.searchableRoots, ...(this.#settings.readable ?? [])];
   }
 
   /** The ignore rules according to the files' current content. */
   ignoreRules(): IgnoreRules {
-    return new IgnoreRules(this.roots, this.#settings);
+    return new IgnoreRules(this.searchableRoots, this.#settings);
   }
 
   /** The ignore rules without git's, because git's rules do not hide a file that the user names. */
   ignoreRulesWithoutGit(): IgnoreRules {
-    return new IgnoreRules(this.roots, this.#settings, false);
+    return new IgnoreRules(this.searchableRoots, this.#settings, false);
   }
 
   /** Returns why a file may not be opened, or null when it may be. */
@@ -65,7 +71,7 @@ export class Access {
         `${path} may not be opened: the deny rule "${pattern}" covers it.`,
       );
     }
-    return isWithinAny(path, this.roots) && rules.judgePath(path, false) === "own"
+    return isWithinAny(path, this.searchableRoots) && rules.judgePath(path, false) === "own"
       ? createIgnoredError(path)
       : null;
   }
@@ -86,8 +92,10 @@ export class Access {
   /** Returns the pattern of the deny rule that covers the path or a folder above it. */
   findDenyRule(path: string): string | null {
     if (!this.hasDenials) return null;
-    for (const root of this.roots.filter((one) => isWithin(path, one))) {
-      const segments = relative(root, path).split(sep);
+    // Rules are written from the root, so they hold in opened folders from there, too.
+    const bases = this.searchableRoots.filter((one) => isWithin(path, one));
+    for (const base of new Set([...bases, ...this.roots.slice(0, bases.length === 0 ? 0 : 1)])) {
+      const segments = relative(base, path).split(sep);
       const names = [...segments.map((_, index) => segments.slice(0, index + 1).join("/")), path];
       const found = this.#denials.find(({ matches }) => names.some((name) => matches(name)));
       if (found !== undefined) return found.pattern;

@@ -51,7 +51,7 @@ export async function searchFiles(
   const rules = access.ignoreRules();
   const searcher = new FileSearcher({
     matcher: new LineMatcher(pattern, request.caseSensitive, stopAt),
-    mayOpen: (real) => isWithinAny(real, access.roots) && access.findRefusal(real, rules) === null,
+    mayOpen: (real) => isWithinAny(real, access.searchableRoots) && access.findRefusal(real, rules) === null,
     onGap: (gap) => collector.gaps.add(gap),
     slices,
     unsaved: request.unsaved ?? new Map(),

@@ -1,4 +1,5 @@
 import { closeSync, type Dirent, fstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { resolve, sep } from "node:path";
 import { once } from "@burin/contract/async/once";
 import {
   type FileContent,
@@ -14,10 +15,18 @@ import {
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { withFallback } from "@burin/contract/with-fallback";
+import { resolveExisting } from "../disk/disk-looks.ts";
 import { createNotRegularError, toWorkspaceError } from "../disk/system-error.ts";
 import { Access, type AccessOptions } from "../ignore/access.ts";
 import type { FolderRules } from "../ignore/ignore.ts";
-import { createPathBuilder, locatePath, type OpenedFile, openInsideRoots } from "../paths/paths.ts";
+import { findClosedFolder, findOpeningFault, type OpenableSettings } from "../paths/beside.ts";
+import {
+  createPathBuilder,
+  isWithinAny,
+  locatePath,
+  type OpenedFile,
+  openInsideRoots,
+} from "../paths/paths.ts";
 import type { FileChanges } from "./change-files.ts";
 import { readContent } from "./read-content.ts";
 import { readFileSize } from "./read-opened.ts";
@@ -34,12 +43,15 @@ const TIME_LIMIT_MS = 30_000;
 export class NodeFiles {
   readonly #access: Access;
   readonly #record: ReadRecord;
+  readonly #openable: OpenableSettings & { readonly opened: string[] };
   readonly changes: () => Promise<FileChanges>;
 
   constructor(roots: readonly string[], settings: WorkspaceSettings & AccessOptions) {
     const { openJournal, reads, beginWrite } = settings;
     settings.helpers.leaveOutFolders(roots);
     this.#access = new Access(roots, settings);
+    const { environment, closed = [], opened = [] } = settings;
+    this.#openable = { environment, closed, opened };
     this.#record = new ReadRecord(reads);
     this.changes = once(async () => {
       const [changing, onChange] = await Promise.all([import("./change-files.ts"), openJournal?.()]);
@@ -52,7 +64,7 @@ export class NodeFiles {
   }
 
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
-    const opened = await openInsideRoots(directory, this.#access.roots);
+    const opened = await openInsideRoots(directory, this.#access.searchableRoots);
     try {
       if (!fstatSync(opened.descriptor).isDirectory())
         throw createNotFolderError(`${directory} is not a directory; read it with read_file.`);
@@ -81,7 +93,7 @@ export class NodeFiles {
   }
 
   async #locate(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
-    const { descriptor, realPath } = await openInsideRoots(path, this.#access.roots);
+    const { descriptor, realPath } = await openInsideRoots(path, this.#access.searchableRoots);
     try {
       return { place: realPath, stats: fstatSync(descriptor) };
     } finally {
@@ -101,6 +113,19 @@ export class NodeFiles {
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  findClosedFolder(path: string): Promise<string | null> {
+    return findClosedFolder(path, this.#access.searchableRoots, this.#openable);
+  }
+
+  async openFolder(path: string): Promise<string> {
+    const { roots, searchableRoots } = this.#access;
+    const folder = resolveExisting(resolve(roots[0] ?? sep, path));
+    const fault = findOpeningFault(folder, this.#openable);
+    if (fault !== null) throw new WorkspaceError("denied_path", `${fault}.`);
+    if (!isWithinAny(folder, searchableRoots)) this.#openable.opened.push(folder);
+    return folder;
   }
 
   /** Most files are in a root, and then the other readable folders need no lookup. */

@@ -63,7 +63,8 @@ function findMatch(path: string, isLink: boolean, access: Access): Match | null 
   const found = real === null ? null : tryLstat(real);
   if (real === null || !found?.isFile()) return null;
   const isInside = () =>
-    isWithinAny(real, access.roots) && access.ignoreRulesWithoutGit().judgePath(real, false) !== "own";
+    isWithinAny(real, access.searchableRoots) &&
+    access.ignoreRulesWithoutGit().judgePath(real, false) !== "own";
   return !isLink || isInside() ? { path, time: found.mtimeMs } : null;
 }
 

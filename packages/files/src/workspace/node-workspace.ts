@@ -20,7 +20,7 @@ export type OpenWorkspace = (
   settings?: WorkspaceSettings,
 ) => Workspace;
 
-const METHODS = ["resolve", "list", "find", "search", "read"] as const;
+const METHODS = ["resolve", "list", "find", "search", "read", "findClosedFolder", "openFolder"] as const;
 const CHANGE_METHODS = ["snapshot", "preview", "write"] as const;
 
 /**
@@ -33,7 +33,8 @@ export function createWorkspaceOpener(loadHelpers: () => Promise<FileHelpers>): 
     const more = includeDirectories.map((directory) => resolveDirectory(resolve(real, directory)));
     const roots = [real, ...more];
     // Resolved now: if a command later replaces a folder with a link, that must not decide what can be read.
-    const access = { ...settings, readable: (settings.readable ?? []).map(resolveExisting) };
+    const readable = (settings.readable ?? []).map(resolveExisting);
+    const access = { ...settings, readable, opened: settings.opened ?? [] };
     const files = once(async () => {
       const [{ NodeFiles }, helpers] = await Promise.all([import("./files.ts"), loadHelpers()]);
       return new NodeFiles(roots, { ...access, helpers });

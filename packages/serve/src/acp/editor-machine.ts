@@ -56,6 +56,8 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     relative: (path) => disk.relative(path),
     list: (...given) => disk.list(...given),
     find: (...given) => disk.find(...given),
+    findClosedFolder: (path) => disk.findClosedFolder?.(path) ?? Promise.resolve(null),
+    openFolder: (path) => disk.openFolder?.(path) ?? Promise.resolve(path),
     search: (...given) => unsaved.search(...given),
     async read(file, range, signal) {
       const saved = await disk.read(file, range, signal);

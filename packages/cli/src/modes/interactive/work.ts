@@ -236,13 +236,12 @@ export class Work {
 
   /** Adds the files that the text mentions and the images whose marks it contains. */
   async #withFiles(text: string, signal: AbortSignal): Promise<PartListUnion> {
-    const { session, options, images } = this.#desk;
+    const { session, images } = this.#desk;
     let words: PartListUnion = text;
     if (session !== null && text.includes("@")) {
       const { expandMentions } = await import("../../commands/at-files.ts");
       const tell = (fault: string): void => this.#desk.note(fault);
-      const folders = [options.root, ...options.includeDirectories] as const;
-      words = await expandMentions(text, { session, folders, tell }, signal);
+      words = await expandMentions(text, { session, tell }, signal);
     }
     const shown = images.in(text).map((inlineData) => ({ inlineData }));
     return shown.length === 0 ? words : [words, shown].flat();

@@ -100,8 +100,7 @@ async function runPrompt(
   if (prompt?.includes("@")) {
     const { expandMentions } = await import("../../commands/at-files.ts");
     const printFault = (fault: string) => io.output.note(formatNote(fault));
-    const folders = [options.root, ...options.includeDirectories] as const;
-    said = await expandMentions(prompt, { session, folders, tell: printFault, piped }, signal);
+    said = await expandMentions(prompt, { session, tell: printFault, piped }, signal);
   }
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
