@@ -190,10 +190,12 @@ describe("/export as a page", () => {
       '<span class="keyword">const</span>',
       "<details",
       "prefers-color-scheme:dark",
-      "is-removed",
+      '<span class="row is-removed">1 - ',
+      '<span class="row is-added">1 + ',
     ])
       expect(page).toContain(part);
     expect(page).not.toContain("Not committed when");
+    expect(page).not.toMatch(/ {30}/);
     expect(page).not.toContain("<script");
     expect(page).not.toContain('href="javascript');
     expect(page.match(/(?:src|href)=/g) ?? []).toEqual([]);

@@ -84,5 +84,6 @@ export {
 export { fetchSiteSkills } from "./settings/site-skills.ts";
 export type { TrustAnswer, TrustState } from "./settings/trust.ts";
 export { applyHunkParts, findHunks, splitHunk } from "./text/diff-hunks.ts";
+export { type DiffHunk, type DiffLine, type FilePatch, readDiff, readPatch } from "./text/diff-rows.ts";
 export { AskUser, buildAnswerNames, parseAnswers } from "./tools/askUser.ts";
 export type { DiscoveryFailure } from "./tools/tool-registry.ts";

@@ -1,4 +1,5 @@
 import { describeEffects, type Question } from "@burin/core";
+import { readPatch } from "@burin/core/internal";
 import type { Pool } from "pg";
 import {
   FOLD_ENDS,
@@ -10,7 +11,7 @@ import {
   PAGE_TASK,
   readPatches,
 } from "./engine-tables.ts";
-import { listPageEntries, type PageEntry } from "./page-entries.ts";
+import { listPageEntries, type PageEntry, readChange } from "./page-entries.ts";
 import { sumSpent } from "./steps.ts";
 
 const PAGE_ROWS = 50;
@@ -80,10 +81,10 @@ export class PageData {
     return { ...task, question: addReach(task.question), ...(await this.#listEntries(id, from)) };
   }
 
-  /** Returns the task's changes as a git patch. */
-  async readPatch(id: string): Promise<string> {
-    for await (const { patch } of readPatches(this.#pool, [id])) return patch;
-    return "";
+  /** Returns the task's changes as a git patch, and as rows to show. */
+  async readPatch(id: string) {
+    for await (const { patch } of readPatches(this.#pool, [id])) return { patch, files: readPatch(patch) };
+    return { patch: "", files: [] };
   }
 
   async #listEntries(id: string, from: number) {
@@ -127,5 +128,8 @@ function buildPattern(search: string): string {
 
 /** Adds a description of what the question would allow, in the same words as in every interface. */
 function addReach(question: Question | null) {
-  return question && { ...question, reach: describeEffects(question.confirmation) };
+  if (question === null) return null;
+  const { confirmation } = question;
+  const change = confirmation.kind === "edit" ? [readChange(confirmation.diff)] : null;
+  return { ...question, change, reach: describeEffects(confirmation) };
 }

@@ -1,4 +1,5 @@
-import type { AgentEvent } from "@burin/core";
+import type { AgentEvent, FileDiff } from "@burin/core";
+import { type FilePatch, readDiff } from "@burin/core/internal";
 import { isAnswered, type ToolCall } from "@burin/core/sessions";
 import { parseRecords, type Step } from "./steps.ts";
 
@@ -14,7 +15,7 @@ export interface PageEntry {
   readonly name?: string;
   readonly args?: string;
   readonly status?: string;
-  readonly diff?: string;
+  readonly diff?: readonly FilePatch[];
 }
 
 /** Returns what happened in a step. Leaves out what nobody reads, and cuts texts that are too long to show. */
@@ -86,7 +87,7 @@ function toCallEntry(call: ToolCall): PageEntry {
   if (!isAnswered(call)) return { ...shown, text: "" };
   const { returnDisplay: display, llmContent } = call;
   if (typeof display === "string") return { ...shown, text: truncateText(display) };
-  if (display.kind === "file_diff") return { ...shown, text: "", diff: truncateText(display.fileDiff) };
+  if (display.kind === "file_diff") return { ...shown, text: "", diff: [readChange(display)] };
   if (display.kind === "todo_list") {
     const marks = { pending: "○", in_progress: "◐", completed: "●" };
     const lines = display.todos.map((todo) => `${marks[todo.status]} ${todo.content}`);
@@ -96,6 +97,11 @@ function toCallEntry(call: ToolCall): PageEntry {
     ...shown,
     text: truncateText(typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent)),
   };
+}
+
+/** Returns a change as rows, numbered and marked as on the screen of the app. */
+export function readChange({ fileName, fileDiff }: FileDiff): FilePatch {
+  return { name: fileName, hunks: readDiff(truncateText(fileDiff)) };
 }
 
 function truncateText(text: string): string {

@@ -128,7 +128,7 @@ class Page {
     if (kind === "runs" && name === "") return this.#data.listRuns(list);
     if (kind === "runs")
       return assertFound(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
-    if (kind === "tasks" && part === "patch") return { patch: await this.#data.readPatch(name) };
+    if (kind === "tasks" && part === "patch") return this.#data.readPatch(name);
     if (kind === "tasks") return assertFound(await this.#data.readTask(name, readNumber("from")));
     throw new HttpError(404, "There is no such page.");
   }

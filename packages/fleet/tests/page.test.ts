@@ -119,7 +119,9 @@ describe("burin fleet serve", requirePrograms("PostgreSQL"), () => {
     expect(kindsOf(task)).toEqual(["worker", "said", "call", "call", "call", "said", "end"]);
     const again = await page.get(`/api/tasks/first.change?from=${task.next}`);
     expect(again).toMatchObject({ entries: [], next: task.next, hasMore: false });
-    expect((await page.get("/api/tasks/first.change/patch")).patch).toContain(" start\n+more\n");
+    const { patch, files } = await page.get("/api/tasks/first.change/patch");
+    expect(patch).toContain(" start\n+more\n");
+    expect(JSON.stringify(files)).toContain('{"sign":"+","number":2,"text":"more"}');
     const attack = await page.get("/api/tasks/first.attack?from=0");
     expect(attack.entries.find(({ kind }: { kind: string }) => kind === "said").text).toBe(ATTACK);
   });

@@ -1,6 +1,7 @@
 import type { ToolCall } from "@burin/core/sessions";
-import type { Line, Style } from "../terminal/styled-line.ts";
+import type { Line, Span } from "../terminal/styled-line.ts";
 import { drawCallsInFull } from "./displays/call-lines.ts";
+import { drawDiffSummary } from "./displays/file-diff.ts";
 import { highlightCode } from "./highlight.ts";
 import { drawMarkdown } from "./markdown.ts";
 
@@ -18,8 +19,10 @@ interface PageHead {
   readonly language: string;
 }
 
-/** The width for drawing: so wide that only the browser wraps lines. */
+/** The width for text: so wide that only the browser wraps lines. */
 const WIDE = 100_000;
+/** The width for calls: the column of the page, and too narrow for changes side by side. */
+const CALL_COLUMNS = 88;
 const MAX_ROWS = 2000;
 
 /** Exports a session as one HTML file, in light and dark, that loads nothing from elsewhere. */
@@ -44,7 +47,7 @@ function renderBlock(block: PageBlock): string {
   if (block.kind === "user") return `<section class="you">${renderParagraphs(block.text)}</section>`;
   if (block.kind === "model") return `<section class="said">${renderMarkdown(block.text)}</section>`;
   if (block.kind === "note") return `<p class="note">${escapeHtml(block.text)}</p>`;
-  const [head = [], ...rows] = drawCallsInFull([block.call], WIDE);
+  const [head = [], ...rows] = drawCallsInFull([block.call], CALL_COLUMNS);
   const shown = rows
     .slice(0, MAX_ROWS)
     .map((line) => renderRow(line))
@@ -56,7 +59,8 @@ function renderBlock(block: PageBlock): string {
     call.status === "success" &&
     typeof call.returnDisplay !== "string" &&
     call.returnDisplay.kind === "file_diff";
-  return `<details class="call"${isDiff ? " open" : ""}><summary>${renderLine(head)}</summary><pre>${shown}</pre></details>`;
+  const title = isDiff ? [...head, { text: "  " }, ...drawDiffSummary(call.returnDisplay)] : head;
+  return `<details class="call"${isDiff ? " open" : ""}><summary>${renderLine(title)}</summary><pre>${shown}</pre></details>`;
 }
 
 function renderParagraphs(text: string): string {
@@ -187,30 +191,25 @@ function renderInline(text: string): string {
   return drawMarkdown(text.trim(), WIDE, false).map(renderLine).join(" ");
 }
 
+/** Renders a row. The tint of a changed line covers the whole row, as on the screen. */
 function renderRow(line: Line): string {
-  const style =
-    line.length > 0 && line.every((span) => /^(?:added|removed)/.test(span.style ?? "added"))
-      ? readSign(line)
-      : "";
-  return `<span class="row${style}">${renderLine(line)}\n</span>`;
-}
-
-function readSign(line: Line): string {
-  const known = line.find(
-    ({ style }) =>
-      style === "added" || style === "removed" || style === "addedWord" || style === "removedWord",
-  );
-  return known === undefined ? "" : ` is-${known.style?.replace("Word", "")}`;
+  const tint = line.find(({ back }) => back !== undefined)?.back?.replace("Word", "");
+  // The browser fills the row, so the spaces that do so on the screen are not needed.
+  const spans = tint !== undefined && line.at(-1)?.text.trim() === "" ? line.slice(0, -1) : line;
+  return `<span class="row${tint === undefined ? "" : ` is-${tint}`}">${renderLine(spans)}\n</span>`;
 }
 
 function renderLine(line: Line): string {
-  return line.map(({ text, style }) => renderSpan(text, style)).join("");
+  return line.map(renderSpan).join("");
 }
 
-function renderSpan(text: string, style: Style | undefined): string {
+function renderSpan({ text, style, back }: Span): string {
   if (style === "link" && /^https?:\/\//.test(text))
     return `<a href="${escapeHtml(text)}">${escapeHtml(text)}</a>`;
-  return style === undefined ? escapeHtml(text) : `<span class="${style}">${escapeHtml(text)}</span>`;
+  const classes = [style, back?.endsWith("Word") ? back : undefined].filter((one) => one !== undefined);
+  return classes.length === 0
+    ? escapeHtml(text)
+    : `<span class="${classes.join(" ")}">${escapeHtml(text)}</span>`;
 }
 
 function escapeHtml(text: string): string {
@@ -242,6 +241,7 @@ pre{background:var(--soft);border:1px solid var(--line);border-radius:8px;paddin
 .addedWord{background:var(--addw);border-radius:3px}.removedWord{background:var(--delw);border-radius:3px}
 .strong{font-weight:600}.emphasis{font-style:italic}.dim,.comment{color:var(--dim)}.heading{font-weight:600}
 .code:not(pre){font:.9em ui-monospace,Menlo,Consolas,monospace;background:var(--soft);padding:.1em .3em;border-radius:4px}
+.added{color:var(--good)}.removed{color:var(--bad)}
 .good,.string{color:var(--good)}.bad{color:var(--bad)}.warning,.number{color:var(--warn)}.keyword{color:var(--key)}.accent,.link,a{color:var(--accent)}
 table{border-collapse:collapse;margin:1rem 0}th,td{border:1px solid var(--line);padding:.3rem .7rem}
 .left{text-align:left}.right{text-align:right}.center{text-align:center}

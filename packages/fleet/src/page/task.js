@@ -100,14 +100,14 @@ export class TaskView {
     if (question === null) return void delete this.question.dataset.id;
     if (this.question.dataset.id === question.id) return;
     this.question.dataset.id = question.id;
-    const { title, diff, command, prompt, plan, message, args } = question.confirmation;
+    const { title, command, prompt, plan, message, args } = question.confirmation;
     const more = command ?? prompt ?? plan ?? message ?? (args && JSON.stringify(args, null, 2));
     const reason = make("input", { id: "reason", type: "text", autocomplete: "off" });
     const answer = (yes) => () =>
       act(`${this.path}/answer`, { question: question.id, yes, reason: reason.value.trim() });
     this.question.replaceChildren(make("h2", {}, title), make("p", { class: "soft" }, question.reason));
     if (more) this.question.append(make("pre", {}, more));
-    if (diff) this.question.append(drawDiff(diff.fileDiff));
+    if (question.change) this.question.append(drawDiff(question.change));
     if (question.reach.length > 0)
       this.question.append(make("pre", { class: "soft" }, question.reach.join("\n")));
     const label = make("label", { for: "reason" }, "Words for the model, with no");
@@ -119,8 +119,8 @@ export class TaskView {
 
   async showPatch() {
     if (!this.changes.open || this.changes.childElementCount > 1) return;
-    const { patch } = await ask(`${this.path}/patch`);
-    this.changes.append(drawDiff(patch));
+    const { files } = await ask(`${this.path}/patch`);
+    this.changes.append(drawDiff(files));
   }
 }
 
@@ -173,11 +173,38 @@ function foldable(text, name, isOpen = false) {
   return make("details", { open: isOpen }, make("summary", {}, `${number(lines)} lines`), body);
 }
 
-function drawDiff(diff) {
-  const kinds = { "+": "added", "-": "removed", "@": "hunk" };
-  const lines = diff.replace(/\n$/, "").split("\n");
-  const shown = lines.map((line) =>
-    make("span", { class: /^(\+\+\+|---) /.test(line) ? "hunk" : (kinds[line[0]] ?? "") }, `${line}\n`),
+/** Draws changes as the app does: numbers, tinted lines, the changed words brighter, what is left out counted. */
+function drawDiff(files) {
+  const rows = files.flatMap(({ name, hunks }) => [
+    drawFileHead(name, hunks),
+    ...hunks.flatMap((hunk, index) => [...(index > 0 ? [drawFold(hunk)] : []), ...drawHunk(hunk)]),
+  ]);
+  return make("pre", { class: "diff", tabindex: "0" }, ...rows);
+}
+
+function drawFileHead(name, hunks) {
+  const count = (side, sign) =>
+    hunks.flatMap(({ blocks }) => blocks.flatMap((block) => block[side])).filter((line) => line.sign === sign)
+      .length;
+  const added = make("span", { class: "count good" }, `+${count("added", "+")}`);
+  const removed = make("span", { class: "count bad" }, `-${count("removed", "-")}`);
+  return make("span", { class: "file" }, `${name}  `, added, " ", removed, "\n");
+}
+
+function drawFold({ folded }) {
+  return make("span", { class: "hunk" }, folded > 0 ? `⋯ ${number(folded)} unchanged lines\n` : "⋯\n");
+}
+
+function drawHunk({ blocks }) {
+  return blocks.flatMap(({ removed, added }) =>
+    [...removed.filter(({ sign }) => sign !== " "), ...added].map(drawDiffLine),
   );
-  return make("pre", { class: "diff", tabindex: "0" }, ...shown);
+}
+
+function drawDiffLine({ sign, number: at, text, changed }) {
+  const head = make("span", { class: "at" }, `${String(at).padStart(5)} ${sign} `);
+  const { from, to } = changed ?? { from: 0, to: 0 };
+  const word = from < to ? [make("mark", {}, text.slice(from, to))] : [];
+  const kind = { "+": "added", "-": "removed" }[sign] ?? "";
+  return make("span", { class: `row ${kind}` }, head, text.slice(0, from), ...word, `${text.slice(to)}\n`);
 }

@@ -1,4 +1,5 @@
 import type { FileDiff } from "@burin/core";
+import { type DiffHunk, type DiffLine, readDiff } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
 import {
   type Back,
@@ -11,23 +12,11 @@ import {
 import { highlightCode } from "../highlight.ts";
 import { look } from "../look.ts";
 
-/** A line of a unified diff, with its number in the new file, or in the old file if it was removed. */
-interface DiffLine {
-  readonly sign: "+" | "-" | " ";
-  readonly number: number;
-  /** The line's number before the change, if it is in both files. */
-  readonly before: number;
-  readonly text: string;
-}
-
-/** The most characters of two lines that are compared word by word. */
-const LONGEST_COMPARED = 400;
 /** The least width for two columns: in a narrower window, they would be wrapped too much. */
 const MIN_BESIDE = 90;
 /** From this width on, changes are shown side by side unless the user chose otherwise. */
 const BESIDE_BY_ITSELF = 138;
 const BAR = { text: " │ ", style: "dim" as const };
-const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
 /**
  * Shared by sessions: the rows drawn last, with everything they depend on as the key. A large change would otherwise be
@@ -42,15 +31,8 @@ export function isBeside(width: number): boolean {
 
 /** Draws a change or some of its hunks, with syntax colours and with the changed words marked. */
 export function drawDiff(fileDiff: string, width: number, fileName = ""): readonly Line[] {
-  const hunks = parseHunks(fileDiff);
-  // If one side is empty, half of the window would be, too.
-  const isTwoSided = ["+", "-"].every((sign) =>
-    hunks.some((hunk) => hunk.some((line) => line.sign === sign)),
-  );
-  const isWide = isBeside(width) && isTwoSided;
-  const key = `${width} ${isWide} ${fileName} ${fileDiff}`;
-  if (last.key !== key)
-    last = { key, rows: drawHunks(hunks, { width, isWide, language: detectLanguage(fileName) }) };
+  const key = `${width} ${isBeside(width)} ${fileName} ${fileDiff}`;
+  if (last.key !== key) last = { key, rows: drawHunks(readDiff(fileDiff), width, fileName) };
   return last.rows;
 }
 
@@ -61,21 +43,25 @@ function detectLanguage(fileName: string): string {
   return ending === "" ? "text" : ending.toLowerCase();
 }
 
-function drawHunks(
-  hunks: readonly DiffLine[][],
-  { width, isWide, language }: { width: number; isWide: boolean; language: string },
-): Line[] {
+function drawHunks(hunks: readonly DiffHunk[], width: number, fileName: string): Line[] {
+  const language = detectLanguage(fileName);
+  // If one side is empty, half of the window would be, too.
+  const hasLine = (sign: DiffLine["sign"]) =>
+    hunks.some(({ blocks }) =>
+      blocks.some(({ removed, added }) => [...removed, ...added].some((line) => line.sign === sign)),
+    );
+  const isWide = isBeside(width) && hasLine("+") && hasLine("-");
   const rows: Line[] = [];
-  const gutter = Math.max(1, ...hunks.map((hunk) => String(hunk.at(-1)?.number ?? 0).length));
-  let next = 0;
+  const lasts = hunks
+    .map(({ blocks }) => blocks.at(-1))
+    .map((block) => (block?.added ?? []).at(-1) ?? block?.removed.at(-1));
+  const gutter = Math.max(1, ...lasts.map((line) => String(line?.number ?? 0).length));
   for (const [index, hunk] of hunks.entries()) {
-    const folded = (hunk[0]?.number ?? 0) - next;
     if (index > 0) {
-      const words = folded > 0 ? ` ${say("diff.folded", { count: folded })}` : "";
+      const words = hunk.folded > 0 ? ` ${say("diff.folded", { count: hunk.folded })}` : "";
       rows.push([{ text: `${" ".repeat(gutter)} ⋯${words}`, style: "dim" }]);
     }
     rows.push(...(isWide ? drawHunkColumns : drawHunk)(hunk, { gutter, width, language }));
-    next = (hunk.findLast(({ sign }) => sign !== "-")?.number ?? 0) + 1;
   }
   return rows;
 }
@@ -88,29 +74,6 @@ export function drawDiffSummary({ addedLines, removedLines }: FileDiff): Span[] 
   return parts.flatMap((part, index) => (index === 0 ? [part] : [{ text: " " }, part]));
 }
 
-function parseHunks(fileDiff: string): DiffLine[][] {
-  const hunks: DiffLine[][] = [];
-  let before = 0;
-  let after = 0;
-  for (const line of fileDiff.split("\n")) {
-    const head = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
-    if (head !== null) {
-      before = Number(head[1]);
-      after = Number(head[2]);
-      hunks.push([]);
-      continue;
-    }
-    const sign = line[0];
-    const text = line.slice(1);
-    const hunk = hunks.at(-1);
-    if (hunk === undefined || (sign !== "+" && sign !== "-" && sign !== " ")) continue;
-    hunk.push({ sign, number: sign === "-" ? before : after, before, text });
-    if (sign !== "+") before += 1;
-    if (sign !== "-") after += 1;
-  }
-  return hunks;
-}
-
 interface Room {
   /** The width of the line numbers. */
   readonly gutter: number;
@@ -118,49 +81,21 @@ interface Room {
   readonly language: string;
 }
 
-/** Lines that belong together: unchanged lines, or removed lines and their replacement with the changed words. */
-interface Block {
-  readonly removed: readonly DiffLine[];
-  readonly added: readonly DiffLine[];
-  readonly pairs: readonly [boolean[], boolean[]][];
-}
-
-function* splitBlocks(hunk: readonly DiffLine[]): Generator<Block> {
-  for (let at = 0; at < hunk.length; ) {
-    const removed = takeRun(hunk, at, "-");
-    const added = takeRun(hunk, at + removed.length, "+");
-    const same = hunk[at];
-    if (removed.length + added.length === 0 && same !== undefined) {
-      yield { removed: [{ ...same, number: same.before }], added: [same], pairs: [] };
-      at += 1;
-      continue;
-    }
-    const isPaired = removed.length === added.length;
-    const pairs = isPaired
-      ? removed.map((line, index) => findChangedWords(line.text, added[index]?.text ?? ""))
-      : [];
-    yield { removed, added, pairs };
-    at += removed.length + added.length;
-  }
-}
-
-function drawHunk(hunk: readonly DiffLine[], room: Room): Line[] {
-  return [...splitBlocks(hunk)].flatMap(({ removed, added, pairs }) => [
-    ...removed.flatMap((line, index) => (line.sign === " " ? [] : drawLine(line, pairs[index]?.[0], room))),
-    ...added.flatMap((line, index) => drawLine(line, pairs[index]?.[1], room)),
-  ]);
+function drawHunk({ blocks }: DiffHunk, room: Room): Line[] {
+  return blocks.flatMap(({ removed, added }) =>
+    [...removed.filter(({ sign }) => sign !== " "), ...added].flatMap((line) => drawLine(line, room)),
+  );
 }
 
 /** Draws the old text on the left and the new text on the right. */
-function drawHunkColumns(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
+function drawHunkColumns({ blocks }: DiffHunk, { gutter, width, language }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
-  for (const { removed, added, pairs } of splitBlocks(hunk)) {
+  const drawSide = (line: DiffLine | undefined): Line[] =>
+    line === undefined ? [] : drawLine(line, { gutter, width: column, language });
+  for (const { removed, added } of blocks) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      const drawSide = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
-        line === undefined ? [] : drawLine(line, changed, { gutter, width: column, language });
-      const left = drawSide(removed[index], pairs[index]?.[0]);
-      const right = drawSide(added[index], pairs[index]?.[1]);
+      const [left, right] = [drawSide(removed[index]), drawSide(added[index])];
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
         const before = left[at] ?? [];
         const gap = { text: " ".repeat(Math.max(column - measureLine(before), 0)) };
@@ -171,18 +106,8 @@ function drawHunkColumns(hunk: readonly DiffLine[], { gutter, width, language }:
   return rows;
 }
 
-function takeRun(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLine[] {
-  let end = from;
-  while (hunk[end]?.sign === sign) end += 1;
-  return hunk.slice(from, end);
-}
-
 /** Draws one line. Its tint reaches from the number to the end of the column. */
-function drawLine(
-  { sign, number, text }: DiffLine,
-  changed: readonly boolean[] = [],
-  { gutter, width, language }: Room,
-): Line[] {
+function drawLine({ sign, number, text, changed }: DiffLine, { gutter, width, language }: Room): Line[] {
   const head = `${String(number).padStart(gutter)} ${sign} `;
   const back = BACKS[sign];
   const clean = text.endsWith("\r") ? text.slice(0, -1) : text;
@@ -204,47 +129,24 @@ const BACKS: Readonly<Partial<Record<DiffLine["sign"], { readonly line: Back; re
   "-": { line: "removed", word: "removedWord" },
 };
 
-/** Splits a line's spans where a changed word begins or ends. */
+/** Splits a line's spans where the changed words begin and end. */
 function markWords(
   spans: readonly Span[],
-  changed: readonly boolean[],
+  changed: DiffLine["changed"],
   back: (typeof BACKS)[DiffLine["sign"]],
 ): Span[] {
   if (back === undefined) return spans.map((one) => ({ ...one, text: formatText(one.text) }));
-  const marks = splitWords(spans.map(({ text }) => text).join("")).flatMap((word, at) =>
-    Array<boolean>(word.length).fill(changed[at] === true),
-  );
-  let from = 0;
+  const { from, to } = changed ?? { from: 0, to: 0 };
+  let start = 0;
   return spans.flatMap(({ text, style }) => {
-    const pieces: Span[] = [];
-    for (let at = 0; at < text.length; ) {
-      const isWord = marks[from + at] === true;
-      let end = at;
-      while (end < text.length && (marks[from + end] === true) === isWord) end += 1;
-      pieces.push({ text: formatText(text.slice(at, end)), style, back: isWord ? back.word : back.line });
-      at = end;
-    }
-    from += text.length;
-    return pieces;
+    const cuts = [0, from - start, to - start, text.length].map((at) =>
+      Math.min(Math.max(at, 0), text.length),
+    );
+    start += text.length;
+    return [0, 1, 2].flatMap((index): Span[] => {
+      const piece = text.slice(cuts[index], cuts[index + 1]);
+      const isWord = index === 1;
+      return piece === "" ? [] : [{ text: formatText(piece), style, back: isWord ? back.word : back.line }];
+    });
   });
-}
-
-function splitWords(text: string): string[] {
-  return text.match(WORDS) ?? [];
-}
-
-/** Says for each word of two lines whether it changed. If most of a line changed, nothing is marked. */
-function findChangedWords(before: string, after: string): [boolean[], boolean[]] {
-  if (before.length + after.length > LONGEST_COMPARED) return [[], []];
-  const [one, two] = [splitWords(before), splitWords(after)];
-  let head = 0;
-  while (head < one.length && head < two.length && one[head] === two[head]) head += 1;
-  let tail = 0;
-  const most = Math.min(one.length, two.length) - head;
-  while (tail < most && one[one.length - 1 - tail] === two[two.length - 1 - tail]) tail += 1;
-  const same = [...one.slice(0, head), ...one.slice(one.length - tail)].join("").trim().length;
-  if (same * 4 < Math.min(before.trim().length, after.trim().length)) return [[], []];
-  const markChanged = (words: readonly string[]) =>
-    words.map((_, at) => at >= head && at < words.length - tail);
-  return [markChanged(one), markChanged(two)];
 }
