@@ -43,7 +43,7 @@ const SCREENS: Readonly<Record<string, Screen>> = {
       fits,
       saysHowToClose,
       ["commands come first", (rows) => rows[1] === "Commands"],
-      ["each command begins its row", (rows) => /^\/agents/.test(rows[2] ?? "")],
+      ["each command begins its row", (rows) => /^\/add-dir/.test(rows[2] ?? "")],
       ["it says how much there is", (rows) => /1–\d+ of \d+/.test(rows.join(" "))],
     ],
   },
@@ -55,7 +55,12 @@ const SCREENS: Readonly<Record<string, Screen>> = {
       saysHowToClose,
       ["there is a line to type into", (rows) => /^> ?$/.test(rows[1] ?? "")],
       ["one row is chosen", (rows) => rows.filter((row) => row.startsWith("› ")).length === 1],
-      ["a row is one line", (rows) => rows.filter((row) => /^[› ] \//.test(row)).length >= 8],
+      [
+        "a row is one line, and none is cut from 80 columns on",
+        (rows, columns) =>
+          rows.filter((row) => /^[› ] \//.test(row)).length >= 8 &&
+          (columns < 80 || rows.every((row) => !row.endsWith("…"))),
+      ],
     ],
   },
   theme: {

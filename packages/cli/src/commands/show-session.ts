@@ -192,7 +192,10 @@ function buildContextRows({ session }: CommandDesk): TableRow[] {
             say("context.of", { count: formatNumber(next), window: formatNumber(window) }),
           ],
         ];
-  return [...all, [say("context.tools"), tokens(declared)], ...known];
+  const counted = [declared, ...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const rest = next * CHARACTERS_PER_TOKEN - counted;
+  const others: TableRow[] = rest > 0 ? [[say("context.rest"), tokens(rest)]] : [];
+  return [...all, [say("context.tools"), tokens(declared)], ...others, ...known];
 }
 
 function measureParts({ role, parts }: Message): [string, number][] {

@@ -93,7 +93,7 @@ export const en = {
   "command.keys": "every key",
   "command.language": "the language of the screen",
   "command.mcp": "the MCP servers",
-  "command.memory": "what the model is told of this project and of you",
+  "command.memory": "what the model is told about you and this project",
   "command.model": "choose the model",
   "command.permissions": "the rules that you allowed; revoke N ends one",
   "command.quit": "end Burin",

@@ -72,10 +72,13 @@ export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<Pa
 
 const EDGE: Span = { text: " " };
 
+/** In a wider window, a warning at its end would be too far away from the question. */
+const WIDEST_TITLE = 120;
+
 /** Puts the warning at the right end of the title if there is room, otherwise on its own line. */
 function drawTitle(title: string, warning: Line, width: number): Line[] {
   const head: Line = [EDGE, { text: title, style: "strong" }];
-  const gap = width - 1 - measureLine(head) - measureLine(warning);
+  const gap = Math.min(width, WIDEST_TITLE) - 1 - measureLine(head) - measureLine(warning);
   if (warning.length === 0) return [head];
   return gap > 2
     ? [[...head, { text: " ".repeat(gap) }, ...warning]]

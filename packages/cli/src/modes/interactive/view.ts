@@ -63,6 +63,8 @@ const STEADY_MS = 300;
 const CLOCK_MS = 1000;
 const MAX_PROMPT_ROWS = 12;
 const MAX_COMPLETIONS = 14;
+/** In a window with this many rows, an empty one separates a panel that leaves room from the status line. */
+const ROOMY_ROWS = 30;
 /** Above this number of rows, their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
 
@@ -267,9 +269,11 @@ export class View {
       panel === null
         ? this.#drawPromptRows(state.isModelAtWork === true, width, height)
         : framePanel(panel, { width, height: Math.max(height - above.length - 2, 4) });
+    const hasRoom = height >= ROOMY_ROWS && above.length + lines.length + 2 < height;
+    const gap: Line[] = panel !== null && hasRoom && !look.isSpoken ? [[]] : [];
     const isBare = look.isSpoken || (panel === null && completions !== null);
     return {
-      lines: [...above, ...lines, ...(isBare ? [] : [drawStatusLine(state, panel !== null, width)])],
+      lines: [...above, ...lines, ...gap, ...(isBare ? [] : [drawStatusLine(state, panel !== null, width)])],
       caret: caret ? { row: above.length + caret.row, column: caret.column } : null,
     };
   }

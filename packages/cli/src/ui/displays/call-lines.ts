@@ -25,6 +25,8 @@ const MAX_ERROR_ROWS = 4;
 /** The rows of output of a failed command: enough for the whole output of most. */
 const MAX_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
+/** From this time on, a running command names the key that lets it go on in the background. */
+const LONG_MS = 2000;
 /** The least cells of the description; anything after it must fit in the rest. */
 const MIN_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
@@ -58,7 +60,8 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const from = more.findIndex((_, index) => width - measureLine(joinTail(more.slice(index))) > MIN_HEAD);
   const tail = from === -1 ? [] : joinTail(more.slice(from));
   const first = [...cutLine(head, width - measureLine(tail)), ...tail];
-  const below = drawDetail(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
+  const space = { width: Math.max(width - 4, 10), milliseconds };
+  const below = drawDetail(call, space).map((line) => [{ text: "    " }, ...line]);
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
@@ -192,10 +195,10 @@ function formatTime({ status }: ToolCall, milliseconds: number): Span[][] {
   return isShown ? [[{ text: formatDuration(milliseconds), style: "dim" }]] : [];
 }
 
-function drawDetail(call: ShownCall, width: number): readonly Line[] {
+function drawDetail(call: ShownCall, { width, milliseconds }: Drawing): readonly Line[] {
   switch (call.status) {
     case "executing":
-      return drawLive(call.display, width);
+      return [...drawLive(call.display, width), ...drawWayOut(call.display, milliseconds)];
     case "error":
       return drawError(describeFault(call), "bad", width);
     case "cancelled":
@@ -215,6 +218,12 @@ function drawLive(display: ToolDisplay | undefined, width: number): readonly Lin
   return typeof display === "object" && display.kind === "todo_list"
     ? lines
     : lines.slice(-MAX_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
+}
+
+/** Names the key for the background below the output of a command that takes a while. */
+function drawWayOut(display: ToolDisplay | undefined, milliseconds: number): readonly Line[] {
+  const isCommand = typeof display === "string" && display.trim() !== "" && !look.isSpoken;
+  return isCommand && milliseconds >= LONG_MS ? [[{ text: say("call.background"), style: "dim" }]] : [];
 }
 
 /** Failures whose message is meant for the model, with a text for the user instead. */
