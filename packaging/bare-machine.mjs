@@ -22,7 +22,7 @@ import { fileURLToPath } from "node:url";
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 const SYSTEM = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const HIDDEN = [
-  ...["bwrap", "setfacl", "getfacl", "setfattr", "getfattr", "initdb", "pg_ctl", "postgres"],
+  ...["bwrap", "setfacl", "getfacl", "setfattr", "getfattr", "tmux", "initdb", "pg_ctl", "postgres"],
   ...["chromium", "google-chrome", "jq", "strings", "ps", "pgrep", "curl", "python3", "apt-get", "sudo"],
 ];
 const POSTGRES = "/usr/lib/postgresql";

@@ -1,12 +1,13 @@
 // npm run pictures: runs the demo in the real app, and keeps what is on its screen as SVG: the question for an edit, and
 // the whole demo as one animated picture.
 //
-// npm run pictures -- FOLDER [COLUMNS] [SCREEN...]: every screen, or those that are named, in a dark and a light window.
+// npm run pictures -- FOLDER [COLUMNS] [LANGUAGE] [SCREEN...]: every screen, or those that are named, in a dark and a light
+// window. The screen "export" is the page that /export writes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readTexts, TerminalPicture } from "./terminal-picture.mjs";
+import { LANGUAGES, readTexts, TerminalPicture } from "./terminal-picture.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const SECONDS_A_FRAME = 1.6;
@@ -22,12 +23,16 @@ process.exit(0);
 async function makeScreens(into, chosen) {
   const { makeScreen, SCENES } = await import("./screens.mjs");
   const [columns = 80] = chosen.map(Number).filter((count) => count > 0);
-  const named = chosen.filter((word) => !(Number(word) > 0));
+  const [language = "en"] = chosen.filter((word) => LANGUAGES.includes(word));
+  const named = chosen.filter((word) => !(Number(word) > 0) && word !== language);
+  const text = await readTexts(language);
   mkdirSync(into, { recursive: true });
+  const suffix = language === "en" ? "" : `-${language}`;
   for (const name of named.length > 0 ? named : Object.keys(SCENES)) {
     for (const look of /** @type {const} */ (["dark", "light"])) {
-      const picture = await makeScreen(name, { columns, look, text });
-      writeFileSync(join(into, `${name}-${columns}-${look}.svg`), picture);
+      const { picture, page } = await makeScreen(name, { columns, look, text, language });
+      writeFileSync(join(into, `${name}-${columns}-${look}${suffix}.svg`), picture);
+      if (page !== null) writeFileSync(join(into, `${name}${suffix}.html`), page);
     }
   }
 }

@@ -1,6 +1,6 @@
 // The screens of the app, each made by driving the app itself with a fake model service.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ import { TerminalPicture } from "./terminal-picture.mjs";
 const TESTING = fileURLToPath(new URL("../../packages/core/dist/testing.js", import.meta.url));
 const { startFakeModelServer } = await import(TESTING);
 const ROWS = 34;
+const PAGE = "session.html";
 
 const FILES = {
   "package.json": '{ "name": "cart", "type": "module", "scripts": { "test": "node test.js" } }\n',
@@ -47,6 +48,22 @@ const ANSWER = `The total was added up in **floating point**, so three items of 
 const cents = items.reduce((sum, { price, count }) => sum + Math.round(price * 100) * count, 0);
 \`\`\`
 `;
+
+const ASKED = [
+  {
+    question: "Where should carts be kept?",
+    choices: [
+      { label: "SQLite", description: "one file, no server" },
+      { label: "PostgreSQL", description: "several machines" },
+      { label: "In memory", description: "gone after a restart" },
+    ],
+  },
+  {
+    question: "Which browsers count?",
+    choices: [{ label: "Current ones" }, { label: "Safari 15, too" }],
+    multiple: true,
+  },
+];
 
 /** @param {string} command */
 const run = (command) => ({ calls: [{ name: "run_shell_command", args: { command } }] });
@@ -109,9 +126,9 @@ export const SCENES = {
   running: {
     replies: () => [run("for n in 1 2 3 4 5 6; do echo compiling part $n; sleep 0.1; done; sleep 60")],
     args: ["--approval-mode", "yolo"],
-    go: async ({ terminal }) => {
+    go: async ({ terminal, text }) => {
       terminal.type("build it\r");
-      await terminal.shows("compiling part 6", /\b2 s/);
+      await terminal.shows("compiling part 6", text("call.background"));
     },
   },
   edit: {
@@ -162,6 +179,87 @@ export const SCENES = {
       await terminal.answer("n", text("question.why"));
       terminal.type("use integers instead\r");
       await terminal.shows("I leave it as it is.", text("status.keys"));
+    },
+  },
+  export: {
+    replies: (root) => [edit(root), run("npm test"), { text: ANSWER }],
+    args: ["--approval-mode", "yolo"],
+    go: async ({ terminal, text }) => {
+      terminal.type("round the totals to whole cents\r");
+      await terminal.shows("const cents", text("status.keys"));
+      terminal.type(`/export ${PAGE}\r`);
+      await terminal.shows(PAGE, text("export.done"));
+    },
+  },
+  folder: {
+    replies: (root) => [
+      { calls: [{ name: "read_file", args: { path: join(root, "../shop/prices.js") } }] },
+      { text: "They agree." },
+    ],
+    go: async ({ terminal, text }) => {
+      terminal.type("do the prices of ../shop agree with ours?\r");
+      await terminal.shows(text("question.beside"));
+    },
+  },
+  ask: {
+    replies: () => [{ calls: [{ name: "ask_user", args: { questions: ASKED } }] }],
+    go: async ({ terminal }) => {
+      terminal.type("keep the carts\r");
+      await terminal.shows("SQLite");
+    },
+  },
+  plan: {
+    replies: () => [
+      {
+        calls: [
+          {
+            name: "exit_plan_mode",
+            args: { plan: "## Plan\n\n1. Round each line in `total`.\n2. Test it." },
+          },
+        ],
+      },
+    ],
+    args: ["--approval-mode", "plan"],
+    go: async ({ terminal, text }) => {
+      terminal.type("round the totals to whole cents\r");
+      await terminal.shows(text("question.plan"));
+    },
+  },
+  changes: {
+    replies: (root) => [edit(root), { text: "Rounded." }],
+    args: ["--approval-mode", "yolo"],
+    go: async ({ terminal, text }) => {
+      terminal.type("round the totals to whole cents\r");
+      await terminal.shows("Rounded.", text("status.keys"));
+      terminal.type("/changes\r");
+      await terminal.shows(text("changes.title"));
+    },
+  },
+  tasks: {
+    replies: () => [
+      {
+        calls: [
+          {
+            name: "run_shell_command",
+            args: { command: "for n in 1 2 3; do echo request $n; done; sleep 60", is_background: true },
+          },
+        ],
+      },
+      { text: "It runs." },
+    ],
+    args: ["--approval-mode", "yolo"],
+    go: async ({ terminal, text }) => {
+      terminal.type("start the server\r");
+      await terminal.shows("It runs.", text("status.keys"));
+      terminal.type("/tasks\r");
+      await terminal.shows(text("tasks.title"));
+    },
+  },
+  theme: {
+    go: async ({ terminal, text }) => {
+      await terminal.shows(text("start.try"));
+      terminal.type("/theme\r");
+      await terminal.shows(text("theme.title"));
     },
   },
   help: {
@@ -225,7 +323,7 @@ export const SCENES = {
     replies: () => [refuse(401, { message: "Incorrect API key provided", code: "invalid_api_key" })],
     go: async ({ terminal, text }) => {
       terminal.type("hello\r");
-      await terminal.shows("key", text("status.keys"));
+      await terminal.shows(text("keys.paste"), text("status.keys"));
     },
   },
   retry: {
@@ -249,6 +347,7 @@ export async function makeScreen(name, { columns, look, text, language = "en" })
   const top = mkdtempSync(join(tmpdir(), "burin-picture-"));
   const [root, home] = [join(top, "cart"), join(top, "home")];
   fillFolder(root, FILES);
+  fillFolder(join(top, "shop"), { "prices.js": "export const price = 2;\n" });
   fillFolder(home, { ".burin/settings.json": JSON.stringify({ ui: { theme: look, language } }) });
   const git = (/** @type {string[]} */ ...words) =>
     execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...words], {
@@ -270,7 +369,11 @@ export async function makeScreen(name, { columns, look, text, language = "en" })
     await terminal.shows(scene.hasModel === false ? text("first.title") : "gpt-6-sol · ");
     await scene.go({ terminal, text, root, home });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    return terminal.picture(`${name}, ${columns} columns, ${look}`);
+    const page = join(root, PAGE);
+    return {
+      picture: terminal.picture(`${name}, ${columns} columns, ${look}`),
+      page: existsSync(page) ? readFileSync(page, "utf8") : null,
+    };
   } finally {
     terminal.close();
     await server.close();

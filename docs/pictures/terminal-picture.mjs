@@ -1,4 +1,5 @@
 // The real app in a pseudo-terminal that a headless xterm reads, and what is on its screen as SVG.
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import headless from "@xterm/headless";
@@ -6,7 +7,7 @@ import { rolldown } from "rolldown";
 
 const { spawn } = createRequire(import.meta.url)("@lydell/node-pty");
 const BURIN = fileURLToPath(new URL("../../packages/cli/dist/burin.cjs", import.meta.url));
-const LOCALE = fileURLToPath(new URL("../../packages/cli/src/locales/en.ts", import.meta.url));
+const LOCALES = new URL("../../packages/cli/src/locales/", import.meta.url);
 const [CELL, LINE, EDGE] = [8.4, 18, 14];
 const LOOKS = {
   dark: {
@@ -25,19 +26,28 @@ const MOST_WAIT_MS = 30_000;
 
 /** @typedef {"dark" | "light"} Look */
 
+export const LANGUAGES = ["en", "zh", "ja", "fr", "ru"];
+
 /** The texts of the screen, from their own file: a picture never waits for words that nobody says any more. */
-export async function readTexts() {
-  const bundle = await rolldown({ input: LOCALE });
-  const { output } = await bundle.generate({ format: "esm" });
-  const source = Buffer.from(output[0].code).toString("base64");
-  /** @type {{ en: Record<string, string> }} */
-  const { en } = await import(`data:text/javascript;base64,${source}`);
+export async function readTexts(language = "en") {
+  const texts =
+    language === "en"
+      ? await readEnglish()
+      : JSON.parse(readFileSync(new URL(`${language}.json`, LOCALES), "utf8"));
   /** The words of a text before its first value. @param {string} key */
   return (key) => {
-    const words = en[key]?.split("{")[0];
+    const words = texts[key]?.split("{")[0].trim();
     if (words === undefined) throw new Error(`The screen has no text ${key}.`);
     return words;
   };
+}
+
+/** @returns {Promise<Record<string, string>>} */
+async function readEnglish() {
+  const bundle = await rolldown({ input: fileURLToPath(new URL("en.ts", LOCALES)) });
+  const { output } = await bundle.generate({ format: "esm" });
+  const source = Buffer.from(output[0].code).toString("base64");
+  return (await import(`data:text/javascript;base64,${source}`)).en;
 }
 
 export class TerminalPicture {

@@ -36,6 +36,7 @@ export const PROGRAMS = {
   jq: { package: "jq", fault: () => explainMissing("jq") },
   strings: { package: "binutils", fault: () => explainMissing("strings") },
   script: { package: "bsdutils", fault: () => explainMissing("script") },
+  tmux: { package: "tmux", fault: () => explainMissing("tmux") },
   "the user nobody": {
     package: "",
     fault: () => (isOpenToNobody(fileURLToPath(import.meta.url)) ? null : CLOSED),
