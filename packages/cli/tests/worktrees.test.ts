@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, expect, it } from "vitest";
@@ -92,11 +92,38 @@ it("P25 leaves alone at a merge what both sides changed, takes the rest, and tak
   expect(read("src/a.txt")).toBe(LINES.replace("two", "TWO"));
 });
 
-it("P25 a work tree whose making was killed is made again, and one whose session was killed keeps its work", async () => {
+it("P25 lists what a killed making or removal left of a work tree, and removes it; work in it only when that is said", async () => {
   git("worktree", "add", "-q", "-b", "burin/half", treeFolder("half"));
-  rmSync(join(treeFolder("half"), "src"), { recursive: true });
+  git("worktree", "add", "-q", "--lock", "-b", "burin/gone", treeFolder("gone"));
+  rmSync(treeFolder("gone"), { recursive: true });
+  git("branch", "burin/named");
+  git("branch", "burin/worked");
+  const commit = git("commit-tree", "-m", "Work", "HEAD^{tree}").trim();
+  git("update-ref", "refs/heads/burin/worked", commit);
+  mkdirSync(treeFolder("empty"));
+  const { stdout } = await worktrees();
+  expect(stdout).toMatch(/^empty +not a whole work tree: nothing to keep; burin -w empty makes it again, /m);
+  expect(stdout).toMatch(/^gone +not a whole work tree: nothing to keep/m);
+  expect(stdout).toMatch(/^half +not a whole work tree: files in .*half; burin worktrees rm half removes it$/m);
+  expect(stdout).toMatch(
+    /^worked +not a whole work tree: commits on the branch burin\/worked that are on no other/m,
+  );
+  expect((await worktrees("rm", "empty", "gone", "named")).stdout).toBe(
+    "removed  empty\nremoved  gone\nremoved  named\n",
+  );
+  expect(await worktrees("rm", "half")).toMatchObject({ code: 2 });
+  expect(await worktrees("rm", "worked")).toMatchObject({ code: 2 });
+  expect((await work("half", "true")).stderr).toContain("burin worktrees rm half --yes removes them");
+  expect(await worktrees("rm", "half", "worked", "--yes")).toMatchObject({ code: 0 });
+  expect((await worktrees()).stdout).toBe("There is no work tree; burin -w makes one.\n");
+  expect([git("branch", "--list", "burin/*"), git("worktree", "list").trim().split("\n").length]).toEqual([
+    "",
+    1,
+  ]);
   expect((await work("half", "cat src/a.txt > copy.txt")).stderr).toContain("a new work tree half");
-  expect((await worktrees("merge", "half")).stdout).toBe("merged      copy.txt\n");
+});
+
+it("P25 a work tree whose session was killed keeps its work", async () => {
   const env = await modelEnv(running("echo kept > kept.txt; touch begun; sleep 60"));
   const words = [BURIN, "-w", "killed", "-p", "go", "-y", "--sandbox", "off"];
   const child = spawn(process.execPath, words, {

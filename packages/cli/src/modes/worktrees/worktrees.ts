@@ -1,6 +1,7 @@
 import {
   resolveBurinHome,
   type TreeChange,
+  type TreeRemains,
   type WorkTree,
   type WorkTreePlace,
   workTrees,
@@ -16,8 +17,11 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   const [action = "list", name, ...more] = words;
   if (action === "list" && name === undefined) {
     const all = await Promise.all((await workTrees.list(place)).map((tree) => readStanding(place, tree)));
-    const rows = all.length === 0 ? ["There is no work tree; burin -w makes one."] : all.map(formatTree);
-    report(output, options.outputFormat, { document: all, rows });
+    const remains = await workTrees.remains(place);
+    const rows = [...all.map(formatTree), ...remains.map(formatRemains)];
+    const none = "There is no work tree; burin -w makes one.";
+    const document = [...all, ...remains.map((one) => ({ ...one, isWhole: false }))];
+    report(output, options.outputFormat, { document, rows: rows.length === 0 ? [none] : rows });
     return EXIT.done;
   }
   if (name === undefined || !["merge", "rm"].includes(action))
@@ -26,12 +30,11 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
     );
   const known = await workTrees.list(place);
   if (action === "rm") {
-    const names = [name, ...more];
-    await removeTrees(
-      place,
-      names.map((one) => namedTree(known, one)),
-      { isForced: options.approvalMode === "yolo", output },
+    const remains = await workTrees.remains(place);
+    const trees = [name, ...more].map(
+      (one) => remains.find((left) => left.name === one) ?? namedTree(known, one),
     );
+    await removeTrees(place, trees, { isForced: options.approvalMode === "yolo", output });
     return EXIT.done;
   }
   return reportMerge({ place, tree: namedTree(known, name), files: more, request }, output);
@@ -40,7 +43,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
 /** Removes all of them, or none if changes in one of them would be lost. */
 export async function removeTrees(
   place: WorkTreePlace,
-  trees: readonly WorkTree[],
+  trees: readonly (WorkTree | TreeRemains)[],
   { isForced, output }: { readonly isForced: boolean; readonly output: Pick<Output, "out"> },
 ): Promise<void> {
   for (const tree of trees) await assertRemovable(place, tree, isForced);
@@ -97,6 +100,20 @@ function formatTree({ name, root, changed, isInUse, isMerged }: Standing): strin
   return `${name.padEnd(16)}  ${state}${use}  ${visible(root)}`;
 }
 
+function formatRemains(remains: TreeRemains): string {
+  const { name, hasFiles } = remains;
+  const again = hasFiles ? "" : `burin -w ${name} makes it again, `;
+  return `${name.padEnd(16)}  ${visible(describeRemains(remains))}; ${again}burin worktrees rm ${name} removes it`;
+}
+
+function describeRemains({ name, folder, hasFiles, hasCommits }: TreeRemains): string {
+  const parts = [
+    ...(hasFiles ? [`files in ${folder}`] : []),
+    ...(hasCommits ? [`commits on the branch burin/${name} that are on no other`] : []),
+  ];
+  return `not a whole work tree: ${parts.length === 0 ? "nothing to keep" : parts.join(" and ")}`;
+}
+
 function namedTree(all: readonly WorkTree[], name: string): WorkTree {
   const tree = all.find((one) => one.name === name);
   if (tree !== undefined) return tree;
@@ -106,7 +123,16 @@ function namedTree(all: readonly WorkTree[], name: string): WorkTree {
   );
 }
 
-async function assertRemovable(place: WorkTreePlace, tree: WorkTree, isForced: boolean): Promise<void> {
+async function assertRemovable(
+  place: WorkTreePlace,
+  tree: WorkTree | TreeRemains,
+  isForced: boolean,
+): Promise<void> {
+  if ("hasFiles" in tree) {
+    if (!isForced && (tree.hasFiles || tree.hasCommits))
+      throw new UsageError(`${tree.name} is ${describeRemains(tree)}; --yes removes it all the same.`);
+    return;
+  }
   if (await workTrees.isInUse(place.home, tree))
     throw new UsageError(`a session works in the work tree ${tree.name}.`);
   if (!isForced && !(await workTrees.canRemove(place, tree)))

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
@@ -22,32 +23,43 @@ interface CopyOptions {
   readonly from: string;
   readonly to: string;
   readonly copies: readonly string[];
+  /** A folder on the same disk, in which each is made whole before it gets its name: a kill leaves nothing half there. */
+  readonly draft: string;
 }
 
 /** Brings ignored files that the work needs into a work tree: small files as copies, installed packages as links. */
-export async function copyIgnoredFiles(git: OwnGit, { from, to, copies }: CopyOptions): Promise<void> {
+export async function copyIgnoredFiles(git: OwnGit, { from, to, copies, draft }: CopyOptions): Promise<void> {
   const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const names = git.must(words).toString("utf8").split("\0");
   const matchers = copies.map((glob) => createGlobMatcher(glob, EXACT));
   const isWanted = (name: string) => matchers.some((matches) => matches(name) || matches(basename(name)));
+  const made = join(draft, "made");
+  const giveName = (target: string) => {
+    mkdirSync(dirname(target), { recursive: true });
+    renameSync(made, target);
+  };
+  const clear = () => rmSync(draft, { recursive: true, force: true });
+  clear();
+  mkdirSync(draft);
   for (const name of names) {
     const [source, target] = [join(from, name), join(to, name)];
     if (name === "" || tryLstat(target) !== null) continue;
     if (name.endsWith("/")) {
-      if (DEPENDENCIES.has(basename(name))) bringFolder(source, target);
+      if (DEPENDENCIES.has(basename(name)) && bringFolder(source, made)) giveName(target);
     } else if (isWanted(name) && (tryLstat(source)?.size ?? MAX_COPIED_BYTES) < MAX_COPIED_BYTES) {
-      mkdirSync(dirname(target), { recursive: true });
-      copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      copyFileSync(source, made, constants.COPYFILE_FICLONE);
+      giveName(target);
     }
   }
+  clear();
 }
 
 /**
  * Copies a folder by sharing blocks where the disk can do that. Otherwise makes a folder of links, because git would
- * not treat a link as an ignored folder.
+ * not treat a link as an ignored folder. Returns false for a link.
  */
-function bringFolder(source: string, target: string): void {
-  if (lstatSync(source).isSymbolicLink()) return;
+function bringFolder(source: string, target: string): boolean {
+  if (lstatSync(source).isSymbolicLink()) return false;
   try {
     shareBlocks(source, target);
   } catch {
@@ -55,6 +67,7 @@ function bringFolder(source: string, target: string): void {
     mkdirSync(target, { recursive: true });
     for (const name of readdirSync(source)) symlinkSync(join(source, name), join(target, name));
   }
+  return true;
 }
 
 /** Copies a file by sharing its blocks. Throws where the disk cannot do that. */

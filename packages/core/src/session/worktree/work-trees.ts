@@ -10,6 +10,7 @@ import { findRepository } from "@burin/files/tree";
 import { listSessions } from "../log/session-files.ts";
 import { findLockHolder } from "../log/session-lock.ts";
 import { copyIgnoredFiles } from "./bring-ignored.ts";
+import { isTreeName } from "./tree-name.ts";
 
 export interface WorkTreePlace {
   /** `~/.burin`, or the folder in BURIN_HOME. */
@@ -33,6 +34,17 @@ export interface WorkTree {
   readonly base: string;
 }
 
+/** What is left of a work tree whose making or removal was cut short, or of one that somebody removed without Burin. */
+export interface TreeRemains {
+  readonly name: string;
+  /** Where the work tree is, or would be. */
+  readonly folder: string;
+  /** Whether the folder has files. No session has worked in it. */
+  readonly hasFiles: boolean;
+  /** Whether the branch has commits that no other branch or tag has. */
+  readonly hasCommits: boolean;
+}
+
 const BRANCH = "refs/heads/burin/";
 const BASE_FILE = "burin-base";
 const MOST_NOTE_BYTES = 4096;
@@ -48,11 +60,12 @@ export async function openWorkTree(
   copies: readonly string[],
 ): Promise<{ readonly tree: WorkTree; readonly isNew: boolean; readonly uncommitted: number }> {
   const { git, top, inside } = openMain(place);
-  return lockPath(join(top, ".git", "burin-work-trees"), async () => {
+  return lockTrees(top, async () => {
     const known = listTrees(git, { top, inside }).find((one) => one.name === name);
     const tree = known ?? makeTree(git, { top, inside, name });
-    await copyIgnoredFiles(git, { from: top, to: tree.folder, copies });
+    await copyIgnoredFiles(git, { from: top, to: tree.folder, copies, draft: chooseDraft(tree) });
     mkdirSync(tree.root, { recursive: true });
+    if (known === undefined) finishTree(tree);
     const changes = git.must(["status", "--porcelain", "-z", "--untracked-files=all"]).toString("utf8");
     const uncommitted = changes.split("\0").filter((line) => line !== "").length;
     return { tree, isNew: known === undefined, uncommitted };
@@ -80,13 +93,43 @@ export async function isTreeInUse(home: string, { root }: WorkTree): Promise<boo
 }
 
 /** Removes the work tree and its branch, whatever they contain. */
-export function removeWorkTree(place: WorkTreePlace, { folder, name }: WorkTree): void {
-  const { git } = openMain(place);
-  git.ask(["worktree", "remove", "--force", "--force", folder]);
-  rmSync(folder, { recursive: true, force: true });
-  git.must(["worktree", "prune"]);
-  git.must(["branch", "-q", "-D", `burin/${name}`]);
-  removeIfEmpty(dirname(folder));
+export function removeWorkTree(place: WorkTreePlace, tree: Pick<WorkTree, "name" | "folder">): Promise<void> {
+  const { git, top } = openMain(place);
+  return lockTrees(top, async () => {
+    clearFolder(git, tree);
+    if (hasBranch(git, tree.name)) git.must(["branch", "-q", "-D", `burin/${tree.name}`]);
+    removeIfEmpty(dirname(tree.folder));
+  });
+}
+
+/** Lists what git and the disk show of work trees that are not whole. */
+export function listTreeRemains(place: WorkTreePlace): TreeRemains[] {
+  const { git, ...main } = openMain(place);
+  const parent = resolveParent(main.top);
+  const whole = new Set(listTrees(git, main).map(({ name }) => name));
+  const blocks = listBlocks(git);
+  const elsewhere = blocks.filter(({ folder }) => dirname(folder) !== parent).map(({ branch }) => branch);
+  const branches = git.must(["for-each-ref", "--format=%(refname)", BRANCH]).toString("utf8").split("\n");
+  const names = [
+    ...tryReadEntries(parent).flatMap((entry) => (entry.isDirectory() ? entry.name : [])),
+    ...blocks.flatMap(({ folder }) => (dirname(folder) === parent ? basename(folder) : [])),
+    ...branches.filter((ref) => !elsewhere.includes(ref)).map((ref) => ref.slice(BRANCH.length)),
+  ];
+  const left = [...new Set(names)].filter((name) => isTreeName(name) && !whole.has(name)).sort();
+  return left.map((name) => {
+    const folder = join(parent, name);
+    const hasCommits = hasBranch(git, name) && hasOwnCommits(git, name);
+    return { name, folder, hasFiles: hasFiles(folder), hasCommits };
+  });
+}
+
+function hasFiles(folder: string): boolean {
+  return tryReadEntries(folder).some(({ name }) => name !== ".git");
+}
+
+function hasOwnCommits(git: OwnGit, name: string): boolean {
+  const others = [`--exclude=burin/${name}`, "--branches", "--tags", "--remotes", "HEAD"];
+  return git.must(["rev-list", "-n", "1", `${BRANCH}${name}`, "--not", ...others]).length > 0;
 }
 
 /** Keeps what is known of the attempt that works in the tree; it goes with the tree. */
@@ -121,12 +164,22 @@ function openMain({ root, environment }: WorkTreePlace): Main & { readonly git: 
   return { top, inside, git: openOwnGit(top, environment) };
 }
 
+function lockTrees<Result>(top: string, work: () => Promise<Result>): Promise<Result> {
+  return lockPath(join(top, ".git", "burin-work-trees"), work);
+}
+
 /**
- * Returns a folder beside the project: on the same disk, so that files can share blocks, and where commands in the
- * sandbox see it.
+ * Returns the folder of all work trees. It is beside the project: on the same disk, so that files can share blocks, and
+ * where commands in the sandbox see it.
  */
-function chooseFolder(top: string): string {
-  return join(dirname(top), ".burin-worktrees", basename(top));
+function resolveParent(top: string): string {
+  const parent = join(dirname(top), ".burin-worktrees", basename(top));
+  return tryRealPath(parent) ?? parent;
+}
+
+/** Returns the folder in which a file or folder is made whole before it gets its name in the work tree. */
+function chooseDraft({ folder, name }: Pick<WorkTree, "name" | "folder">): string {
+  return join(dirname(folder), `.${name}.draft`);
 }
 
 interface NewTree extends Main {
@@ -134,50 +187,67 @@ interface NewTree extends Main {
 }
 
 function makeTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
-  const parent = chooseFolder(top);
-  makeFolders(parent);
-  const folder = join(tryRealPath(parent) ?? parent, name);
-  // Removes what a killed Burin had begun to create.
-  git.ask(["worktree", "remove", "--force", "--force", folder]);
-  rmSync(folder, { recursive: true, force: true });
-  git.must(["worktree", "prune"]);
+  makeFolders(resolveParent(top));
+  const folder = join(resolveParent(top), name);
+  if (hasFiles(folder))
+    throw new Error(
+      `${folder} has files, but is not a whole work tree. Look at them; burin worktrees rm ${name} --yes removes them.`,
+    );
+  clearFolder(git, { folder, name });
   const head = git.ask(["rev-parse", "--verify", "HEAD"]);
   if (head.fault !== null)
     throw new Error("The repository has no commit yet, so a work tree would be empty.");
   const base = head.output.toString("utf8").trim();
-  const hasBranch = git.ask(["rev-parse", "--verify", "-q", `${BRANCH}${name}`]).fault === null;
-  const branch = hasBranch ? [folder, `burin/${name}`] : ["-b", `burin/${name}`, folder, base];
+  const isOld = hasBranch(git, name);
+  const branch = isOld ? [folder, `burin/${name}`] : ["-b", `burin/${name}`, folder, base];
   git.must(["worktree", "add", "-q", ...branch]);
-  const own = findRepository(folder)?.gitDir;
-  if (own === undefined) throw new Error(`${folder} did not become a work tree.`);
-  const start = hasBranch
+  const start = isOld
     ? git
         .must(["merge-base", "HEAD", `burin/${name}`])
         .toString("utf8")
         .trim()
     : base;
-  // Write this file last: without it, the work tree counts as incomplete.
-  writeFileSync(join(own, BASE_FILE), `${start}\n`);
   return { name, folder, root: join(folder, inside), mainRoot: join(top, inside), mainTop: top, base: start };
 }
 
-function listTrees(git: OwnGit, { top, inside }: Main): WorkTree[] {
+/** Writes the file that is written last: without it, the work tree counts as incomplete. */
+function finishTree({ folder, base }: WorkTree): void {
+  const own = findRepository(folder)?.gitDir;
+  if (own === undefined) throw new Error(`${folder} did not become a work tree.`);
+  writeFileSync(join(own, BASE_FILE), `${base}\n`);
+}
+
+function clearFolder(git: OwnGit, tree: Pick<WorkTree, "name" | "folder">): void {
+  for (const folder of [tree.folder, chooseDraft(tree)]) rmSync(folder, { recursive: true, force: true });
+  // Git prunes no tree that it was killed in making, and removes it only if the folder is whole or gone.
+  git.ask(["worktree", "remove", "--force", "--force", tree.folder]);
+  git.must(["worktree", "prune"]);
+}
+
+function hasBranch(git: OwnGit, name: string): boolean {
+  return git.ask(["rev-parse", "--verify", "-q", `${BRANCH}${name}`]).fault === null;
+}
+
+function listBlocks(git: OwnGit) {
   const blocks = git.must(["worktree", "list", "--porcelain"]).toString("utf8").split("\n\n");
   return blocks.flatMap((block) => {
     const folder = /^worktree (.+)$/m.exec(block)?.[1];
-    const own = folder === undefined ? null : findRepository(folder);
-    if (folder === undefined || own === null || own.top !== folder) return [];
-    const name = parseTreeName(block, own.gitDir);
+    const branch = /^branch (.+)$/m.exec(block)?.[1];
+    return folder === undefined ? [] : [{ folder, branch, isDetached: /^detached$/m.test(block) }];
+  });
+}
+
+function listTrees(git: OwnGit, { top, inside }: Main): WorkTree[] {
+  return listBlocks(git).flatMap(({ folder, branch, isDetached }) => {
+    const own = findRepository(folder);
+    if (own === null || own.top !== folder) return [];
+    // A rebase detaches HEAD from the branch.
+    const detached = isDetached ? basename(own.gitDir) : null;
+    const name = branch?.startsWith(BRANCH) ? branch.slice(BRANCH.length) : detached;
     const base = readText(join(own.gitDir, BASE_FILE), MOST_NOTE_BYTES)?.trim();
     if (name === null || base === undefined) return [];
     return { name, folder, root: join(folder, inside), mainRoot: join(top, inside), mainTop: top, base };
   });
-}
-
-/** Returns the branch, even while a rebase has detached HEAD from it. */
-function parseTreeName(block: string, gitDir: string): string | null {
-  const branch = /^branch refs\/heads\/burin\/(.+)$/m.exec(block)?.[1];
-  return branch ?? (/^detached$/m.test(block) ? basename(gitDir) : null);
 }
 
 function removeIfEmpty(folder: string): void {

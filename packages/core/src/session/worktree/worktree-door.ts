@@ -7,10 +7,12 @@ export const workTrees = createLazyMethods(async () => {
   const [trees, merge] = await Promise.all([import("./work-trees.ts"), import("./merge-tree.ts")]);
   return {
     open: trees.openWorkTree,
+    /** Lists what is left of work trees that are not whole. */
+    remains: async (place: WorkTreePlace) => trees.listTreeRemains(place),
     list: async (place: WorkTreePlace) => trees.listWorkTrees(place),
     find: async (place: WorkTreePlace) => trees.findWorkTree(place),
     isInUse: trees.isTreeInUse,
-    remove: async (place: WorkTreePlace, tree: WorkTree) => trees.removeWorkTree(place, tree),
+    remove: trees.removeWorkTree,
     changes: async (place: WorkTreePlace, tree: WorkTree) => merge.findTreeChanges(tree, place.environment),
     /** Returns the change with exactly the content of the work tree. */
     theirs: async (_: WorkTreePlace, tree: WorkTree, change: TreeChange) =>
@@ -23,6 +25,7 @@ export const workTrees = createLazyMethods(async () => {
   };
 }, [
   "open",
+  "remains",
   "list",
   "find",
   "isInUse",
