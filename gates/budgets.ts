@@ -8,16 +8,16 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2990,
   "shell-judge": 7870, // two fifths are tables of programs
   net: 810,
-  files: 7780, // a fifth is search
+  files: 7840, // a fifth is search
   commands: 10960, // sandbox and git are the half
   models: 7120, // protocols and requests 2,380, failures and replies 1,500
   testing: 1520,
   web: 1920, // half is HTML to Markdown
   mcp: 2860,
-  core: 21120, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 21210, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4960,
-  cli: 18530, // the app is more than half
+  cli: 18540, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

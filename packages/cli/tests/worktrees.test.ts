@@ -104,7 +104,9 @@ it("P25 lists what a killed making or removal left of a work tree, and removes i
   const { stdout } = await worktrees();
   expect(stdout).toMatch(/^empty +not a whole work tree: nothing to keep; burin -w empty makes it again, /m);
   expect(stdout).toMatch(/^gone +not a whole work tree: nothing to keep/m);
-  expect(stdout).toMatch(/^half +not a whole work tree: files in .*half; burin worktrees rm half removes it$/m);
+  expect(stdout).toMatch(
+    /^half +not a whole work tree: files in .*half; burin worktrees rm half removes it$/m,
+  );
   expect(stdout).toMatch(
     /^worked +not a whole work tree: commits on the branch burin\/worked that are on no other/m,
   );

@@ -1,4 +1,5 @@
-import { type BigIntStats, fstatSync } from "node:fs";
+import { type BigIntStats, fstatSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { describeError } from "@burin/contract/text/error-message";
@@ -24,7 +25,9 @@ interface Attributes {
 /** tar prints headers before the content, and those of a file without attributes are short. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const TIMEOUT_MS = 30_000;
-const MAX_KNOWN = 1000;
+const MAX_KNOWN = 4000;
+/** How many files one tar looks at, and how long its answer may be: it prints the contents too. */
+const MAX_AT_ONCE = { files: 500, bytes: 16 * 1024 * 1024 };
 const TAR_ARGUMENTS = [
   "--format=posix",
   "--acls",
@@ -88,10 +91,41 @@ export class PreservedAttributes {
   /** Call when the new file has replaced the old one, with its stats. */
   rememberPlain(written: BigIntStats): void {
     if (this.#hasSome) return;
-    if (plainFiles.size >= MAX_KNOWN) plainFiles.clear();
-    for (const stats of [written, statDescriptor(this.#replaced.folder.descriptor)])
-      plainFiles.set(formatFileId(stats), String(stats.ctimeNs));
+    for (const stats of [written, statDescriptor(this.#replaced.folder.descriptor)]) rememberStats(stats);
   }
+}
+
+/**
+ * Finds out for many files at once that they and their folders have no attributes. Replacing each of them then starts
+ * no program. Where one has some, or in doubt, nothing is remembered, and each is asked about when it is replaced.
+ */
+export async function learnPlainFiles(files: readonly string[], helpers: FileHelpers): Promise<void> {
+  if (process.platform !== "linux") return;
+  for (let at = 0; at < files.length; at += MAX_AT_ONCE.files) {
+    const part = files.slice(at, at + MAX_AT_ONCE.files);
+    const paths = [...new Set([...part, ...part.map((file) => dirname(file))])];
+    const before = paths.map(statPath);
+    const present = paths.filter((_, index) => before[index] !== undefined);
+    const bytes = before.reduce((sum, stats) => sum + Number(stats?.size ?? 0), 0);
+    if (present.length === 0 || bytes > MAX_AT_ONCE.bytes / 2) continue;
+    const args = [...TAR_ARGUMENTS, "-P", "-cf", "-", "--", ...present];
+    const { output, fault } = await runTool("tar", args, { cwd: "/", mostBytes: MAX_AT_ONCE.bytes, helpers });
+    // The words may also stand in a content, which does no harm.
+    if (fault !== null || ATTRIBUTE.test(output) || countContexts(output) > 1) continue;
+    for (const [index, stats] of before.entries()) {
+      const isSame = stats !== undefined && statPath(paths[index] ?? "")?.ctimeNs === stats.ctimeNs;
+      if (isSame) rememberStats(stats);
+    }
+  }
+}
+
+function statPath(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function rememberStats(stats: BigIntStats): void {
+  if (plainFiles.size >= MAX_KNOWN) plainFiles.clear();
+  plainFiles.set(formatFileId(stats), String(stats.ctimeNs));
 }
 
 function statDescriptor(descriptor: number): BigIntStats {
@@ -119,8 +153,11 @@ async function readAttributes(replaced: ReplacedFile): Promise<Attributes> {
     throw new WorkspaceError("io_error", message);
   }
   // If this system's tar cannot read attributes, no other program can either.
-  const contexts = [...looked.output.matchAll(CONTEXT)].map(([, context]) => parseContextType(context));
-  return { hasAttributes: ATTRIBUTE.test(looked.output), context: new Set(contexts).size > 1 };
+  return { hasAttributes: ATTRIBUTE.test(looked.output), context: countContexts(looked.output) > 1 };
+}
+
+function countContexts(output: string): number {
+  return new Set([...output.matchAll(CONTEXT)].map(([, context]) => parseContextType(context))).size;
 }
 
 /** A new file gets its folder's type, whatever the rest of its context is. */
@@ -129,15 +166,30 @@ function parseContextType(context = ""): string | undefined {
 }
 
 /** Runs a program in exactly that folder, wherever its path leads. Never rejects. */
-async function runInFolder(
+function runInFolder(
   command: string,
   args: readonly string[],
   { folder, helpers, environment = {} }: ReplacedFile,
 ) {
-  const place = { cwd: folder.path("."), env: { LC_ALL: "C", PATH: environment.PATH } };
-  const limits = { signal: AbortSignal.timeout(TIMEOUT_MS), mostBytes: MAX_HEADER_BYTES };
+  const { PATH } = environment;
+  return runTool(command, args, { cwd: folder.path("."), mostBytes: MAX_HEADER_BYTES, helpers, PATH });
+}
+
+interface ToolPlace {
+  readonly cwd: string;
+  readonly mostBytes: number;
+  readonly helpers: FileHelpers;
+  readonly PATH?: string | undefined;
+}
+
+async function runTool(
+  command: string,
+  args: readonly string[],
+  { cwd, mostBytes, helpers, PATH }: ToolPlace,
+) {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const request = { command, args, ...place, ...limits };
+    const request = { command, args, cwd, env: { LC_ALL: "C", PATH }, signal, mostBytes };
     const { exitCode, output, errors, stopped } = await helpers.runProgram(request);
     const fault = exitCode === 0 ? null : errors.trim() || "it failed";
     return { output: output.toString("latin1"), fault, isLate: stopped === "abort" };

@@ -34,6 +34,8 @@ import { PreservedAttributes } from "./file-attributes.ts";
 import { mayHaveChanged } from "./held-file.ts";
 import { CHUNK_BYTES, waitForNextTurn } from "./read-opened.ts";
 
+export { learnPlainFiles } from "./file-attributes.ts";
+
 /** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {
   /** Writes the content to an empty file, which stays open. */

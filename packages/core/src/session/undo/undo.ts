@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
+import { fileHelpers } from "@burin/commands/file-helpers";
 import { endLeftCommands, openWriteLedger } from "@burin/commands/shell/commands";
 import { describeError } from "@burin/contract/text/error-message";
 import { withFallback } from "@burin/contract/with-fallback";
 import { lockPath } from "@burin/files/disk/path-lock";
 import { isWithin } from "@burin/files/paths/paths";
+import { learnPlainFiles } from "@burin/files/workspace/replace-file";
 import { listSessions } from "../log/session-files.ts";
 import { settleCutCalls } from "./cut-calls.ts";
 import { readBlobs } from "./git-blobs.ts";
@@ -205,6 +207,11 @@ async function undoAll(operations: readonly UndoUnit[], place: FullUndoLocation)
     // Skip the files too: files of one commit on another commit's branch would be worse than nothing.
     if (git.some(({ what }) => what === "refused")) continue;
     const blobs = await readNeededBlobs(changes, place);
+    if (changes.length > 1)
+      await learnPlainFiles(
+        changes.map(({ file }) => file),
+        fileHelpers,
+      );
     for (const change of sortForUndo(operation)) {
       const outcome = await undoChange(change, { ...place, blobs }, refused.has(change.file));
       if (outcome.what === "refused") refused.add(change.file);
