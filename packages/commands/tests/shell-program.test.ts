@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { chooseShell, findProgram } from "../src/processes/shell-program.ts";
-import { buildShellArguments } from "../src/shell/running-commands.ts";
+import { buildShellArguments, chooseShell, findProgram } from "../src/processes/shell-program.ts";
 
 const having =
   (...names: readonly string[]) =>

@@ -54,6 +54,14 @@ describe("a line that runs because it only reads", () => {
     },
   );
 
+  it.each(["git config --get core.hooksPath", "cd bin && git config core.hooksPath && pwd"])(
+    "P53 shows the user's own settings where git only shows settings: %s",
+    async (command) => {
+      git(root, "config", "core.hooksPath", ".husky");
+      expect(await run(command)).toMatch(/^\.husky$/m);
+    },
+  );
+
   it("P21 without a sandbox git runs no hooks and finds no program of the project", async () => {
     const said = await run(LOOK, { settings: openFully });
     expect(said).toContain("hooks=/dev/null");

@@ -17,6 +17,8 @@ export interface GitTriggers {
 export interface GitLine extends GitTriggers {
   /** The names of the settings that the words set or remove. */
   readonly keys: readonly string[];
+  /** true if every command of git in it is `git config`. */
+  readonly isAboutSettings: boolean;
 }
 
 /** Other commands that write no file and start no program. */
@@ -73,6 +75,7 @@ export function readGitLine(command: string): GitLine | null {
   );
   return {
     keys: found.flatMap(({ keys }) => keys),
+    isAboutSettings: found.every(({ isGit, subcommand }) => !isGit || subcommand === "config"),
     hooks: hooks.has("any") ? "any" : [...hooks],
     lastHook: isChain ? findLastHook(found.filter(({ isGit }) => isGit)) : null,
     usesFiles: found.some(({ usesFiles }) => usesFiles),

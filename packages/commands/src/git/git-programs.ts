@@ -164,12 +164,15 @@ export const ALLOWED_GIT_ENVIRONMENT = { ...toVariables(NO_BARE_REPOSITORY), GIT
 /**
  * The environment for git that must only read: no hooks, no file watcher, no network, no password prompt, and no
  * signature checks, which a log format in the repository could ask for. In the sandbox, git may refresh its index, so
- * that it can tell touched files from changed ones, and git-lfs uses the temporary folder.
+ * that it can tell touched files from changed ones, and git-lfs uses the temporary folder. Git that only shows settings
+ * follows none of them, and must show the user's own.
  */
 export function buildReadOnlyEnvironment({
   isSandboxed,
+  showsSettings = false,
 }: {
   readonly isSandboxed: boolean;
+  readonly showsSettings?: boolean;
 }): Record<string, string> {
   const settings = {
     ...NO_BARE_REPOSITORY,
@@ -184,7 +187,7 @@ export function buildReadOnlyEnvironment({
     ...(isSandboxed ? { "lfs.storage": "/tmp/.git-lfs" } : {}),
   };
   return {
-    ...toVariables(settings),
+    ...(showsSettings ? {} : toVariables(settings)),
     ...LOCAL_ONLY_ENVIRONMENT,
     GIT_SSH_COMMAND: "false",
     GIT_ASKPASS: "",

@@ -84,3 +84,23 @@ export function findFirstProgram(name: string, folders: readonly string[]): stri
   const files = folders.filter(isAbsolute).map((folder) => join(folder, name));
   return files.find(isProgram) ?? null;
 }
+
+/**
+ * Formats a command for the shell. PowerShell gets UTF-16 in base64, so that nothing is changed on the way; cmd strips
+ * exactly one pair of quotes.
+ */
+export function buildShellArguments(shell: ShellProgram, command: string): string[] {
+  switch (shell.kind) {
+    case "powershell": {
+      const utf8 =
+        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
+      const exit =
+        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
+      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
+    }
+    case "cmd":
+      return [...shell.args, `"${command}"`];
+    default:
+      return [...shell.args, command];
+  }
+}

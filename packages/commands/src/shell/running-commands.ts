@@ -3,6 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { randomName } from "@burin/files/disk/own-files";
+import { readGitLine } from "@burin/shell-judge";
 import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
 import { ALLOWED_GIT_ENVIRONMENT, buildReadOnlyEnvironment } from "../git/git-programs.ts";
 import { runAtExit } from "../processes/at-exit.ts";
@@ -19,7 +20,7 @@ import {
   type ServerRequest,
   startServer,
 } from "../processes/server-processes.ts";
-import type { ShellProgram } from "../processes/shell-program.ts";
+import { buildShellArguments, type ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import { createGuardCheck } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
@@ -218,7 +219,8 @@ export class RunningCommands {
   #buildReadingEnvironment(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? ALLOWED_GIT_ENVIRONMENT : {};
     const paths = mapCodePaths(this.#buildEnvironment(), (path) => filterPath(path, this.#options.roots));
-    return { ...buildReadOnlyEnvironment({ isSandboxed }), ...paths };
+    const showsSettings = readGitLine(request.command)?.isAboutSettings ?? false;
+    return { ...buildReadOnlyEnvironment({ isSandboxed, showsSettings }), ...paths };
   }
 
   /** Returns the protected files that a command would write, according to its words or to git, and why they matter. */
@@ -349,26 +351,6 @@ interface Session {
   readonly folder: string;
   readonly pipes: ReturnType<typeof createOutputPipes>;
   readonly forget: () => void;
-}
-
-/**
- * Formats a command for the shell. PowerShell gets UTF-16 in base64, so that nothing is changed on the way; cmd strips
- * exactly one pair of quotes.
- */
-export function buildShellArguments(shell: ShellProgram, command: string): string[] {
-  switch (shell.kind) {
-    case "powershell": {
-      const utf8 =
-        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
-      const exit =
-        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
-      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
-    }
-    case "cmd":
-      return [...shell.args, `"${command}"`];
-    default:
-      return [...shell.args, command];
-  }
 }
 
 function assertDirectory(path: string, roots: readonly string[]): void {
