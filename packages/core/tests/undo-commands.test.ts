@@ -310,6 +310,24 @@ describe("burin undo after a command", () => {
     expect(readFileSync(at("node_modules/x/index.js"), "utf8")).toBe("x\n");
   });
 
+  it.each([
+    ["large and ignored", "data/table.db", "mv data moved"],
+    ["large and ignored, by a script", "data/table.db", "sh -c 'mkdir moved; mv data/* moved'"],
+    ["of a folder that tools generate", "node_modules/table.db", "mv node_modules moved"],
+    ["beside the project", "../table.db", "mkdir moved && mv ../table.db moved"],
+  ])("P1 never loses a file that was moved without a copy: %s", async (_name, file, command) => {
+    makeRepository();
+    write(".gitignore", "data/\nnode_modules/\n");
+    const text = "row\n".repeat(1_000_000);
+    write(file, text);
+    // Older than the call by more than a step of the clock.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await run(command);
+    await back();
+    const places = [file, "moved/table.db"].filter((name) => existsSync(at(name)));
+    expect(places.map((name) => readFileSync(at(name), "utf8") === text)).toEqual([true]);
+  });
+
   it("P1 of two sessions and a user in one folder each undo takes back its own, and what overlapped is marked", async () => {
     makeRepository();
     const options = { root, environment: environment(), approvalMode: "yolo", record: true } as const;

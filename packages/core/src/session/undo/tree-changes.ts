@@ -47,12 +47,16 @@ export class TreeChanges {
     const added = [...now.keys()].filter((path) => !earlier.has(path));
     const isRuleChanged = [...differing, ...added].some(isIgnoreFile);
     const isSure = before.work.isComplete && !isRuleChanged;
-    const gone = new Set(differing.flatMap((path) => (now.has(path) ? [] : readInode(earlier.get(path)))));
+    const gone = differing.filter((path) => !now.has(path));
+    const moved = new Set(
+      gone.flatMap((path) => (this.#isRestorable(path, earlier) ? readInode(earlier.get(path)) : [])),
+    );
+    const isMoved = (path: string) => readInode(now.get(path)).some((inode) => moved.has(inode));
     const isNew = (path: string) =>
       (isSure && !after.work.ignored.has(path)) ||
       (tryLstat(path)?.birthtimeMs ?? 0) >= before.at ||
-      readInode(now.get(path)).some((inode) => gone.has(inode));
-    const fresh = added.filter(isNew);
+      isMoved(path);
+    const fresh = added.filter((path) => isNew(path) && (isMoved(path) || !isOnlyCopy(path, before.at)));
     // Some of them are no longer listed, for example because they are ignored now.
     const stamps = new Map(now);
     for (const path of differing) {
@@ -68,6 +72,12 @@ export class TreeChanges {
     return [...changes, ...findNewRepositories(before, after)].sort((one, other) =>
       one.file < other.file ? -1 : 1,
     );
+  }
+
+  /** Whether the bytes that were at a path are stored, so that it may be taken from where it was moved to. */
+  #isRestorable(path: string, earlier: ReadonlyMap<string, string>): boolean {
+    const { kind, bytes, kept, git } = this.#states.findContentThen(path, earlier.get(path) ?? "");
+    return kind !== undefined || bytes === 0 || kept !== undefined || git !== undefined;
   }
 
   async #collectChanges(
@@ -124,6 +134,19 @@ function findNewRepositories(before: TreeState, after: TreeState): FileChange[] 
       return [];
     return describeChange(path, null, describeRepository(path, stats.mode)) ?? [];
   });
+}
+
+/** The time stamps of new files may lag behind the clock by as much. */
+const TIME_STEP_MS = 20;
+
+/**
+ * Whether an unlisted file is older than the call: it was moved here from where nothing was stored, and to remove it
+ * would lose it.
+ */
+function isOnlyCopy(path: string, begun: number): boolean {
+  const stats = tryLstat(path);
+  if (!stats?.isFile() || stats.nlink > 1) return false;
+  return stats.birthtimeMs > 0 && stats.birthtimeMs < begun - TIME_STEP_MS;
 }
 
 function isIgnoreFile(path: string): boolean {
