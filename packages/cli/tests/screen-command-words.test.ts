@@ -11,6 +11,10 @@ type Step = readonly [typed: string | (() => Promise<string>), shown: string | R
 
 /** For each command that takes words: what right ones lead to, and wrong ones where there are any. */
 const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> = {
+  "add-dir": {
+    right: [["/directory", "Name the folder: /add-dir ../other"]],
+    wrong: ["/add-dir no/such", "does not exist or is not a folder"],
+  },
   approval: {
     right: [
       ["/approval plan", "fake-model · plans first, changes nothing"],

@@ -6,7 +6,7 @@ import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./s
 
 /** Longer than a question that has just come up takes no keys. */
 const STOOD_MS = 350;
-const AGAIN_MS = 2000;
+const AGAIN_MS = 6000;
 
 /** A folder of files, a fake model and the screen, for each test of a file anew. */
 export class ScreenRoom {
