@@ -41,7 +41,7 @@ function machineWith(programs: Readonly<Record<string, string>>) {
 const PREPARE = [join(TOP, "prepare-tests.mjs")];
 /** What it installs is there afterwards, and works. */
 const APT = `echo "apt-get $*; $http_proxy; $no_proxy; $DEBIAN_FRONTEND; [$(cat)]" >> "$LOG"
-case "$*" in *--no-download*) for name in bwrap setfacl getfacl setfattr getfattr initdb python3 ps pgrep curl jq strings script; do
+case "$*" in *--no-download*) for name in bwrap setfacl getfacl setfattr getfattr initdb python3 ps pgrep curl jq strings script tmux; do
   printf '#!/bin/sh\\n' > "$BIN/$name"; chmod 755 "$BIN/$name"; done;; esac`;
 const SUDO = 'test "$1" = -n || { echo "Password:"; exit 1; }; shift; exec "$@"';
 const MAY_NOT = 'test "$1" = -n || cat /dev/zero; echo "sudo: a password is required" >&2; exit 1';
