@@ -157,10 +157,12 @@ describe("a folder beside the project", () => {
     const session = createSession({ root, home: false, model });
     try {
       expect(await session.openFolder("../lib")).toBe(lib);
+      expect(await session.openFolder(`"${lib}"`)).toBe(lib);
       await expect(session.openFolder("../missing")).rejects.toThrow(/does not exist or is not a folder/);
       await expect(session.openFolder("/")).rejects.toThrow(/secrets/);
       await collectEvents(session.run("read"));
-      expect(JSON.stringify(server.requests[0]?.body)).toContain(`The user opened ${lib} for reading`);
+      const told = JSON.stringify(server.requests[0]?.body).split(`The user opened ${lib} for reading`);
+      expect(told).toHaveLength(2);
       expect(JSON.stringify(session.history)).toContain("beside");
     } finally {
       await session.close();

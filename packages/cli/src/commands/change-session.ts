@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import type { ApprovalMode } from "@burin/core";
 import {
   chooseModel,
@@ -264,10 +263,11 @@ async function addFolder(desk: CommandDesk, words: string): Promise<void> {
   if (session === null) desk.note(say("session.none"));
   else if (words === "") desk.note(say("addDir.which"));
   else {
-    const home = homedir();
-    const folder = await session.openFolder(words.replace(/^~(?=\/|$)/, home)).catch(describeError);
-    if (session.folders.includes(folder)) desk.note(say("addDir.done", { folder: formatText(folder) }));
-    else desk.note(say("command.failed", { name: "add-dir", why: folder }), true);
+    try {
+      desk.note(say("addDir.done", { folder: formatText(await session.openFolder(words)) }));
+    } catch (error) {
+      desk.note(say("command.failed", { name: "add-dir", why: describeError(error) }), true);
+    }
   }
 }
 

@@ -1,12 +1,10 @@
 import { nodeMachine } from "@burin/commands/node-machine";
 import { once } from "@burin/contract/async/once";
 import { HARMLESS_KINDS } from "@burin/contract/tools";
-import type { TreeSnapshot } from "@burin/files/tree";
-import { snapshotTree } from "@burin/files/tree";
+import { snapshotTree, type TreeSnapshot } from "@burin/files/tree";
 import type { CallJournal } from "../scheduler/call-journal.ts";
 import { BUILT_IN_SOURCE, type ToolRegistry } from "../tools/tool-registry.ts";
-import type { Containment, ContainmentOptions } from "./containment.ts";
-import { findContainment } from "./containment.ts";
+import { type Containment, type ContainmentOptions, findContainment } from "./containment.ts";
 import type { Home } from "./home.ts";
 
 interface JournalOptions {

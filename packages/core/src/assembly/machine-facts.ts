@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
-import type { ShellProgram } from "@burin/commands/processes/shell-program";
-import { chooseShell, findProgram } from "@burin/commands/processes/shell-program";
+import { chooseShell, findProgram, type ShellProgram } from "@burin/commands/processes/shell-program";
 import { hasTerminal } from "@burin/commands/shell/commands";
 import type { Settings } from "@burin/contract/settings/settings";
 import { describeError } from "@burin/contract/text/error-message";

@@ -13,6 +13,7 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, Message, PartListUnion } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { type Decision, type Question, resolveToolKind, type ToolKind } from "@burin/contract/tools";
+import { resolveUserPath } from "@burin/files/paths/user-path";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent, CompactionResult } from "../agent/agent.ts";
 import type { TaskList } from "../agent/background-tasks.ts";
@@ -341,12 +342,16 @@ export class Session {
     return this.#tools.folders;
   }
 
-  /** Opens a folder outside the project for everything that reads. The model learns of it with the next prompt. */
+  /**
+   * Opens a folder outside the project, as a user writes it, for everything that reads. The model learns of it with the
+   * next prompt.
+   */
   async openFolder(path: string): Promise<string> {
     const { workspace } = this.#tools;
     if (workspace.openFolder === undefined) throw new Error("This machine opens no folders beside its root.");
-    const folder = await workspace.openFolder(path);
-    this.#opened.push(folder);
+    const known = this.folders.length;
+    const folder = await workspace.openFolder(resolveUserPath(path, workspace.root));
+    if (this.folders.length > known) this.#opened.push(folder);
     return folder;
   }
 

@@ -94,7 +94,8 @@ export class Access {
     if (!this.hasDenials) return null;
     // Rules are written from the root, so they hold in opened folders from there, too.
     const bases = this.searchableRoots.filter((one) => isWithin(path, one));
-    for (const base of new Set([...bases, ...this.roots.slice(0, bases.length === 0 ? 0 : 1)])) {
+    if (bases.length === 0) return null;
+    for (const base of new Set([...bases, ...this.roots.slice(0, 1)])) {
       const segments = relative(base, path).split(sep);
       const names = [...segments.map((_, index) => segments.slice(0, index + 1).join("/")), path];
       const found = this.#denials.find(({ matches }) => names.some((name) => matches(name)));

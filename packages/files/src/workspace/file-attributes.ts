@@ -37,7 +37,7 @@ const TAR_ARGUMENTS = [
   "--no-recursion",
 ];
 /**
- * Matches attributes that a new file must get. `security.*` attributes are not among them: any write removes
+ * Matches attributes that a new file must get. `security.*` attributes are not among them: a write removes
  * capabilities, and the system sets the rest.
  */
 const ATTRIBUTE = /\d SCHILY\.(?:acl\.|xattr\.(?!security\.))/;

@@ -13,8 +13,7 @@ import { readBlobs } from "./git-blobs.ts";
 import type { FileChange } from "./journal-line.ts";
 import { type Operation, readOperations, type UndoUnit } from "./operations.ts";
 import { type FileOutcome, type UndoLocation, undoChange } from "./take-back.ts";
-import type { GitLocation } from "./take-back-git.ts";
-import { undoGitChange } from "./take-back-git.ts";
+import { type GitLocation, undoGitChange } from "./take-back-git.ts";
 import {
   buildScope,
   CALLS_SCOPE,
