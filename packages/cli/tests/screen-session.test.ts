@@ -17,14 +17,18 @@ let terminal: ScreenTerminal;
 const screens: string[] = [];
 
 /** The same, with nothing at the prompt: keys that came too early for a question may be there. */
-async function keep(name: string, prompt = "> Ask anything", from?: string): Promise<void> {
+async function keep(name: string, from?: string, prompt = "> Ask anything"): Promise<void> {
   if (!terminal.text().includes("─".repeat(SIZE.columns))) {
     await terminal.enter(CLEAR, prompt);
   }
   await look(name, from);
 }
 
-/** What is on the screen, without what differs from run to run: places, times and how full the window is. */
+/**
+ * What is on the screen, without what differs from run to run: places, times and how full the window is. Of a full
+ * screen only what is below a row: how much of what was before fits above it depends on the rows that were shown
+ * meanwhile.
+ */
 async function look(name: string, from?: string): Promise<void> {
   await terminal.settled();
   const rows = terminal.rows().map((row) => row.replaceAll(room.root, "ROOT").replace(/ {2}\d+ s$/, ""));
@@ -35,7 +39,7 @@ async function look(name: string, from?: string): Promise<void> {
     .filter((row) => !row.includes("fake-model ·"))
     // Of two subagents, either may ask first.
     .map((row) => (row.startsWith(" ") ? row.replace(/\b(?:one|two)\b(?=\)|\.txt)/g, "ONE") : row))
-    .map((row) => row.replace(/127\.0\.0\.1:\d+/, "ADDRESS"))
+    .map((row) => row.replace(/127\.0\.0\.1:\d+/, "ADDRESS").replace(/\b\w+-\w{6}(?= takes)/, "CALL"))
     .map((row) => row.replace(/^(Written|It works).*/, "$1 …").replace(/[\d,]+ tokens|[\d,]+ now/g, "N"))
     .join("\n")
     .replace(/\n{3,}/g, "\n\n")
@@ -132,7 +136,7 @@ async function promptAndQuestions(): Promise<void> {
   await answer("h");
   await terminal.shows("[x] 2/2");
   await terminal.enter("\u001b[B ", "[ ] 2/2");
-  await keep("an edit, place by place");
+  await keep("an edit, place by place", "> change two lines");
   await terminal.enter("\r", "One of two places.");
   expect(await readFile(join(room.root, "rows.txt"), "utf8")).toContain("line three\nline 4\n");
 }
@@ -140,14 +144,14 @@ async function promptAndQuestions(): Promise<void> {
 async function reviewAndPlan(): Promise<void> {
   await ask("/changes ", "1 of 1");
   await terminal.enter("t", "1 of 1  taken back");
-  await keep("a change taken back");
+  await keep("a change taken back", "> change two lines");
   expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
   await terminal.shows("taken back: rows.txt");
   await terminal.enter("\u001b[Z\u001b[Z\u001b[Z", "fake-model · plans first, changes nothing");
   await ask("plan it", "Carry out this plan?");
-  await keep("a plan");
+  await keep("a plan", "> plan it");
   await answer("a");
   await terminal.shows("I begin.");
   await terminal.shows("fake-model · asks before changes");
@@ -155,7 +159,7 @@ async function reviewAndPlan(): Promise<void> {
 
 async function subagentsAndSteering(release: () => void): Promise<void> {
   await ask("two helpers", "(1 more waiting)");
-  await look("two subagents with a question each");
+  await look("two subagents with a question each", "> two helpers");
   await terminal.until(() => {
     if (terminal.text().includes("y yes")) terminal.type("y");
     return terminal.text().includes("Both are made.");
@@ -163,11 +167,11 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
   for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(room.root, name), "utf8")).toBe("");
   await ask("take your time", "esc to interrupt");
   await terminal.enter(`${CLEAR}and do that, too\r`, "with the next turn: and do that, too");
-  await keep("words while it works", "> enter: send now");
+  await keep("words while it works", "> take your time", "> enter: send now");
   release();
   await terminal.shows("And that, too.");
   await ask("/compact ", "The conversation was shortened to a summary:");
-  await keep("a shorter conversation");
+  await keep("a shorter conversation", "> take your time");
 }
 
 async function killAndResume(): Promise<void> {
@@ -175,16 +179,16 @@ async function killAndResume(): Promise<void> {
   await answer("y");
   await terminal.until(() => existsSync(join(room.root, "begun.txt")), "the command at work");
   await terminal.shows("◐ Run touch begun.txt");
-  await keep("a command at work, before kill -9", "> enter: send now");
+  await keep("a command at work, before kill -9", "> begin", "> enter: send now");
   process.kill(terminal.pid, "SIGKILL");
   await terminal.ended();
   terminal = room.begin({ args: ["-c"] });
   await terminal.shows("touch begun.txt");
   await terminal.shows("fake-model · asks before changes");
   await terminal.shows("The session ended while this was running.");
+  await terminal.shows("Burin was killed during:");
   await ask("go on", "I look first at what was done.");
-  // How much of what was before fits above it depends on the rows that were shown meanwhile.
-  await keep("taken up after kill -9", undefined, "> take your time");
+  await keep("taken up after kill -9", "> take your time");
   expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");
 }
 
