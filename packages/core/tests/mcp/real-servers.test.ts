@@ -74,7 +74,8 @@ describe("MCP servers that others wrote", () => {
         onCall: (call) => heard.push(call.status === "executing" ? call.display : undefined),
       },
     );
-    expect(heard).toContain("2 of 3");
+    // Only the latest of what comes at once is handed on.
+    expect(heard).toContainEqual(expect.stringMatching(/^[123] of 3$/));
   });
 
   it.each(["streamableHttp", "sse"] as const)("R24 server-everything over %s", async (kind) => {
