@@ -5,19 +5,19 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4360, // a third is the linear pattern matcher
-  "edit-match": 2990,
-  "shell-judge": 7880, // two fifths are tables of programs
+  "edit-match": 3020,
+  "shell-judge": 7930, // two fifths are tables of programs
   net: 810,
-  files: 7840, // a fifth is search
-  commands: 10970, // sandbox and git are the half
-  models: 7120, // protocols and requests 2,380, failures and replies 1,500
+  files: 7870, // a fifth is search
+  commands: 11010, // sandbox and git are the half
+  models: 7140, // protocols and requests 2,380, failures and replies 1,500
   testing: 1520,
   web: 1920, // half is HTML to Markdown
   mcp: 2860,
-  core: 21240, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 21300, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
-  fleet: 4960,
-  cli: 18540, // the app is more than half
+  fleet: 4970,
+  cli: 18600, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

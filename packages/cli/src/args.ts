@@ -43,7 +43,7 @@ function parseRequest(argv: readonly string[]): Request {
   const found = findSubcommand(argv);
   if (found !== null) return parseSubcommandRequest(argv, found);
   const { values, positionals } = parseArgs({
-    args: removeId(argv),
+    args: removeMissingIds(argv),
     options: PARSED,
     allowPositionals: true,
   });
@@ -58,7 +58,7 @@ function parseRequest(argv: readonly string[]): Request {
 }
 
 /** A `-r` without an ID, the last word or before an option, gets an empty one; so does `-w`, also before a prompt. */
-function removeId(argv: readonly string[]): string[] {
+function removeMissingIds(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   return argv.map((word, at) => {
     if (end !== -1 && at > end) return word;
@@ -69,14 +69,20 @@ function removeId(argv: readonly string[]): string[] {
 }
 
 /** Parses a command line that may be invalid, without complaining. */
-function parseLoosely(argv: readonly string[], options = PARSED) {
-  return parseArgs({ args: removeId(argv), options, allowPositionals: true, strict: false, tokens: true });
+function parseWithoutErrors(argv: readonly string[], options = PARSED) {
+  return parseArgs({
+    args: removeMissingIds(argv),
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
 }
 
 /** Returns the subcommand that the command line names, or null. With -p, the words are a prompt. */
 function findSubcommand(argv: readonly string[]): SubcommandName | null {
   if (!argv.some(isSubcommand)) return null;
-  const { values, positionals } = parseLoosely(argv);
+  const { values, positionals } = parseWithoutErrors(argv);
   const [name = ""] = positionals;
   return !values.print && isSubcommand(name) ? name : null;
 }
@@ -85,7 +91,7 @@ function parseSubcommandRequest(argv: readonly string[], name: SubcommandName): 
   const { ownOptions = {}, takesWords, ownWords } = SUBCOMMANDS[name];
   const { worktree: _, ...common } = PARSED;
   const options = { ...common, ...ownOptions };
-  const places = parseLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
+  const places = parseWithoutErrors(argv, options).tokens.filter((token) => token.kind === "positional");
   // The words after this one are kept literally.
   const last = places[ownWords?.(places.slice(1).map(({ value }) => value)) ?? places.length];
   const end = last === undefined ? argv.length : last.index + 1;

@@ -7,7 +7,7 @@ import { openSettings } from "./request/options.ts";
 import type { Io, Progress } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
-import { createTerminalOutput, leave } from "./terminal/output.ts";
+import { createTerminalOutput, exitAfterWrites } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
 
@@ -41,16 +41,16 @@ export async function start(argv: readonly string[]): Promise<void> {
     isUncaught = true;
     // Report only the first error: the others follow from it.
     process.on("uncaughtException", () => {});
-    setTimeout(leave, MAX_CLOSING_MS, EXIT.failed);
+    setTimeout(exitAfterWrites, MAX_CLOSING_MS, EXIT.failed);
     // What the session has started ends with it, and its log is written.
     const close = async () => progress.run?.session.close();
-    void reportFailure(error).then((code) => close().finally(() => leave(code)));
+    void reportFailure(error).then((code) => close().finally(() => exitAfterWrites(code)));
   });
   const ended = parseCommandLine(argv).then((request) =>
     run(request, { output, signal: interruptSignal(), progress }),
   );
   const code = await ended.catch(reportFailure);
-  if (!isUncaught) leave(code);
+  if (!isUncaught) exitAfterWrites(code);
 }
 
 /** The document of the current run so far; the run itself reports nothing more. */

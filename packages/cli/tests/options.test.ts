@@ -24,7 +24,7 @@ it("P24 what .env of one folder says of the model counts for no other folder of 
   await writeFile(join(root, ".env"), "OPENAI_API_KEY=sk-1\n");
   const home = join(top, "home");
   const effects = (await readFolderTrust({ home, root }))?.effects ?? [];
-  await (await openTrust(home)).answer(root, true, effects);
+  await (await openTrust(home)).storeAnswer(root, true, effects);
   const request = await parseCommandLine(["-p", "hi", "--root", root]);
   if (request.mode !== "prompt") throw new Error("it is a prompt");
   expect((await readSettings(request.options)).variables).toEqual({ OPENAI_API_KEY: "sk-1" });

@@ -1,11 +1,11 @@
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
-import { buildHelperPath, excludeFolders } from "./processes/helper-program.ts";
+import { buildHelperPath, excludeFromHelperSearch } from "./processes/helper-program.ts";
 
 /**
  * The programs that file access may run on this computer, and the record of allowed writes that sandbox guards read.
  */
 export const fileHelpers: FileHelpers = {
-  leaveOutFolders: excludeFolders,
+  leaveOutFolders: excludeFromHelperSearch,
   programPath: buildHelperPath,
   runProgram: async (request) => (await import("./processes/supervisor.ts")).runProgram(request),
   allowWrite: async (path, home) => {

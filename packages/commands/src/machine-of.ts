@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { type FileFunctions, openFunctionFiles } from "@burin/files/workspace/node-workspace";
 import type { Machine, PathFacts } from "./machine.ts";
 import { ODD_NAME, type TreeFacts } from "./processes/command-surroundings.ts";
-import { type ExecFunction, execCommands, quote } from "./shell/exec-commands.ts";
+import { type ExecFunction, execCommands, quotePosixWord } from "./shell/exec-commands.ts";
 
 export type { ExecEnd, ExecFunction, ExecOptions } from "./shell/exec-commands.ts";
 
@@ -33,7 +33,7 @@ export function machineOf(functions: MachineFunctions): Machine {
   return {
     openFiles: (root, more, settings) => openFunctionFiles(functions, [root, ...more], settings),
     openCommands: (options) => execCommands(exec, options),
-    openFacts: async ({ roots }) => execFacts(exec, roots),
+    openFacts: async ({ roots }) => createExecFacts(exec, roots),
   };
 }
 
@@ -52,8 +52,8 @@ const UNKNOWN = "Git is not asked on this machine.";
  * Asks the machine's shell for the facts that approval needs. Facts that it cannot give stay unknown, such as what git
  * would do, so that the user is asked.
  */
-function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): PathFacts {
-  const run = async (command: string): Promise<string> => {
+function createExecFacts(exec: ExecFunction | undefined, roots: readonly string[]): PathFacts {
+  const runInShell = async (command: string): Promise<string> => {
     if (exec === undefined) throw new Error("This machine runs no commands.");
     const pieces: Buffer[] = [];
     const onOutput = (piece: Uint8Array | string) => void pieces.push(Buffer.from(piece as string));
@@ -67,26 +67,28 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
     // A pattern that matches nothing stands for itself.
     const there = isPattern ? '[ -e "$f" ] || [ -L "$f" ] || continue; ' : "";
     const each = `do ${there}readlink -f -- "$f" || printf "%s\\n" "$f"; done`;
-    const text = await run(`for f in ${words.join(" ")}; ${each}`);
+    const text = await runInShell(`for f in ${words.join(" ")}; ${each}`);
     return text.split("\n").filter((line) => line !== "");
   };
   let known: Promise<readonly string[]> | undefined;
-  const resolveRoots = () => (known ??= findReal(roots.map(quote)));
+  const resolveRoots = () => (known ??= findReal(roots.map(quotePosixWord)));
   const realPaths = async (path: string, isPattern: boolean) =>
     findReal([quoteWord(path, isPattern)], isPattern);
-  const find = async (folder: string, kind = "") => {
-    const text = await run(`find ${quote(folder)} ${kind} 2>/dev/null | head -n ${MOST_BELOW + 1}`);
+  const findBelow = async (folder: string, kind = "") => {
+    const text = await runInShell(
+      `find ${quotePosixWord(folder)} ${kind} 2>/dev/null | head -n ${MOST_BELOW + 1}`,
+    );
     const lines = text.split("\n").filter((line) => line !== "" && line !== folder);
     return lines.length > MOST_BELOW ? null : lines;
   };
-  const treeBelow = async (folder: string): Promise<TreeFacts | null> => {
+  const surveyTree = async (folder: string): Promise<TreeFacts | null> => {
     const [all, folders, links] = await Promise.all(
-      ["", "-type d", "-type l"].map((kind) => find(folder, kind)),
+      ["", "-type d", "-type l"].map((kind) => findBelow(folder, kind)),
     );
     if (!all || !folders || !links || links.length > MOST_LINKS) return null;
     const [tops, real] = await Promise.all([
       resolveRoots(),
-      links.length === 0 ? [] : findReal(links.map(quote)),
+      links.length === 0 ? [] : findReal(links.map(quotePosixWord)),
     ]);
     // A name with a line end looks like two lines here.
     if (real.length !== links.length) return null;
@@ -103,8 +105,8 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
       const [found, tops] = await Promise.all([realPaths(path, isPattern), resolveRoots()]);
       return found.some((one) => !tops.some((top) => isInFolder(one, top)));
     },
-    filesBelow: (folder) => find(folder, "-type f"),
-    treeBelow,
+    filesBelow: (folder) => findBelow(folder, "-type f"),
+    treeBelow: surveyTree,
     oddNamesInGit: () => null,
     pathsInGit: () => null,
     projectFolderOf: () => null,
@@ -115,7 +117,7 @@ function execFacts(exec: ExecFunction | undefined, roots: readonly string[]): Pa
 }
 
 function quoteWord(path: string, isPattern: boolean): string {
-  if (!isPattern) return quote(path);
+  if (!isPattern) return quotePosixWord(path);
   if (!PLAIN_PATTERN.test(path)) throw new Error("Nobody knows what this pattern means on another machine.");
   return path.replace(/[^\w./*?[\]-]/g, "\\$&");
 }

@@ -423,11 +423,11 @@ export interface ToolSource {
   /** Called once. The source calls `onTools` whenever its tools change by themselves. */
   watch?(onTools: (tools: readonly Tool[]) => void): void;
   /** Whether the input of the discovery has changed since the last discovery. */
-  isStale?(): Promise<boolean>;
+  hasInputChanged?(): Promise<boolean>;
   /** How many milliseconds the first request to the model waits for the source. Absent: it does not wait. */
   readonly patience?: number;
   /** Called when the first request is sent without the source's tools. */
-  onLate?(): void;
+  noteLateStart?(): void;
   /** Resolves when tools that came from a cache are up to date. Should not take long. */
   settle?(): Promise<void>;
   /** Replaces outdated tools with the ones that the source declares now. Never rejects. */

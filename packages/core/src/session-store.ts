@@ -50,19 +50,19 @@ export interface SessionStore {
 export function openStore({ root: given, home: folder }: StoreOptions): SessionStore {
   const home = folder ?? resolveBurinHome(process.env);
   const root = resolveDirectory(given);
-  const open = (options: StoredSessionOptions, more: Partial<SessionOptions> = {}) =>
+  const openSession = (options: StoredSessionOptions, more: Partial<SessionOptions> = {}) =>
     createSession({ ...options, ...more, root, home, record: true });
   const resume = async (id: string | undefined, options: StoredSessionOptions, isFork: boolean) => {
     const found = await resumeSession({ home, root, ...(id === undefined ? {} : { id }), fork: isFork });
     try {
-      return open(options, { resume: found });
+      return openSession(options, { resume: found });
     } catch (error) {
       found.lock.release();
       throw error;
     }
   };
   return {
-    create: async (options = {}) => open(options),
+    create: async (options = {}) => openSession(options),
     resume: (id, options = {}) => resume(id, options, false),
     list: () => listSessionSummaries(home, root),
     fork: async (id, { at: turn, ...options } = {}) => {

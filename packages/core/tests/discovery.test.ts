@@ -25,7 +25,7 @@ describe("tools of a command", () => {
     expect(await box.ready()).toEqual([]);
     expect(listDiscovered(box)).toEqual(["add"]);
     expect(box.registry.getFunctionDeclarations()).toContainEqual(ADD);
-    expect(box.registry.sourceOf("add")).toBe("discovery command");
+    expect(box.registry.getToolSource("add")).toBe("discovery command");
   });
 
   it.each(["functionDeclarations", "function_declarations"])("X12 objects that hold %s", async (key) => {
@@ -162,7 +162,7 @@ describe("a discovery that fails", () => {
     const told = await readComplaints(box);
     expect(told).toContain('"read_file" was left out: that name is taken (built-in)');
     expect(told).toContain('"git__push" was left out: names with git__ belong to that MCP server');
-    expect(box.registry.sourceOf("read_file")).toBe("built-in");
+    expect(box.registry.getToolSource("read_file")).toBe("built-in");
     expect(listDiscovered(box)).toEqual(["add"]);
   });
 });

@@ -107,7 +107,7 @@ describe("a hook before a call", () => {
     await writeFile(join(root, ".burin", "settings.json"), JSON.stringify({ hooks }));
     await writeFile(join(root, "check.sh"), "exit 0\n");
     const effects = (await readFolderTrust({ home, root }))?.effects ?? [];
-    await (await openTrust(home)).answer(root, true, effects);
+    await (await openTrust(home)).storeAnswer(root, true, effects);
     const { settings } = await loadSettings({ home, root });
     const box = createToolbox({ root, environment: environment(), settings });
     expect((await box.call(...read("a.txt"))).llmContent).toBe("alpha\n");

@@ -187,7 +187,11 @@ describe("a command of a trusted project that names a file", () => {
     await mkdir(join(root, ".burin"));
     await writeFile(join(root, ".burin/settings.json"), JSON.stringify(settings));
     const place = { home: join(top, "home"), root };
-    await (await openTrust(place.home)).answer(root, true, (await readFolderTrust(place))?.effects ?? []);
+    await (await openTrust(place.home)).storeAnswer(
+      root,
+      true,
+      (await readFolderTrust(place))?.effects ?? [],
+    );
     return (await loadSettings(place)).settings;
   }
   const plant = (file: string, text: string) => writeFile(join(project.root, file), text);

@@ -1,5 +1,5 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { indexByKey, isOneToOne, listFilledLines, readFilledNeighbours } from "./lines.ts";
+import { indexByKey, isSingleLinePair, listFilledLines, readFilledNeighbours } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
 import { findPlaceLimit, type MatchPlace } from "./place.ts";
 import type { Reading } from "./reading.ts";
@@ -40,12 +40,19 @@ export function chooseEdit(
 /** Whether one candidate is certainly better: it has only some of the other's mistakes, or on fewer lines. */
 function isMoreCertain(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.start === other.start && one.end === other.end;
-  if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
+  if (
+    !isSamePlace &&
+    one.reading === other.reading &&
+    !hasTypoOrLeftOutLine(one) &&
+    !hasTypoOrLeftOutLine(other)
+  ) {
     const [lines, more] = [findDifferentLines(one), findDifferentLines(other)];
     const isPart = lines.size < more.size && [...lines].every((at) => more.has(at));
     // A place where all lines are shifted is as good as one where some are.
     const isWhole =
-      isShift(one) && isShift(other) && more.size === listFilledLines(other.sides.oldLines.join("\n")).length;
+      hasOnlyIndentMistake(one) &&
+      hasOnlyIndentMistake(other) &&
+      more.size === listFilledLines(other.sides.oldLines.join("\n")).length;
     if (isPart && !isWhole) return true;
   }
   return (
@@ -53,8 +60,9 @@ function isMoreCertain(one: Candidate, other: Candidate): boolean {
   );
 }
 
-const isShift = ({ mistakes }: Candidate) => mistakes.size === 1 && mistakes.has("indentation");
-const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
+const hasOnlyIndentMistake = ({ mistakes }: Candidate) => mistakes.size === 1 && mistakes.has("indentation");
+const hasTypoOrLeftOutLine = ({ mistakes }: Candidate) =>
+  mistakes.has("a typo") || mistakes.has("a line left out");
 
 /** Returns the lines of the old text that differ from the file. Lines with other line breaks count as one. */
 function findDifferentLines({
@@ -63,7 +71,7 @@ function findDifferentLines({
 }: MatchPlace): Set<number> {
   const lines = new Set(lacksBlanks ? [-1] : []);
   for (const block of blocks) {
-    const isSame = isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom];
+    const isSame = isSingleLinePair(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom];
     if (!isSame) lines.add(block.oldFrom);
   }
   return lines;
@@ -94,7 +102,7 @@ function duplicatesLine(
     merged.map(({ text }) => text),
     sides.oldLines,
   ].map((given) => listFilledLines(given.join("\n")));
-  const isDoubled = (beside: string, edge: number) => {
+  const duplicatesNeighbour = (beside: string, edge: number) => {
     const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
     return beside !== "" && !isSame && [lines, old].some((text) => text.at(edge) === beside);
   };
@@ -109,5 +117,5 @@ function duplicatesLine(
   const isSignBack = next !== "" && is.endsWith(next) && !was.endsWith(next);
   const more = is.startsWith(was) ? is.slice(was.length) : "";
   const isEndBack = more !== "" && content.startsWith(more, end);
-  return isBack || isSignBack || isEndBack || isDoubled(above, 0) || isDoubled(below, -1);
+  return isBack || isSignBack || isEndBack || duplicatesNeighbour(above, 0) || duplicatesNeighbour(below, -1);
 }

@@ -9,7 +9,7 @@
 import { type Candidate, chooseEdit } from "./choose.ts";
 import { type ClosestRegion, findClosestRegion } from "./closest.ts";
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { findElided } from "./elided.ts";
+import { findTextWithElisions } from "./elided.ts";
 import { findExactly } from "./exact.ts";
 import type { FoldDepth } from "./fold.ts";
 import { countCommonEnds } from "./learned.ts";
@@ -37,18 +37,18 @@ const STEPS: readonly Step[] = [
   { readings: [0, 1], depths: ["signs"], find: findPlaces },
   { readings: [1], depths: ["signs"], find: findPlaces },
   { readings: [0], depths: ["backslashes", "escapes", "entities"], find: findPlaces },
-  { readings: [0], depths: ["signs"], find: findElided },
+  { readings: [0], depths: ["signs"], find: findTextWithElisions },
   { readings: [0], depths: ["signs"], find: findSlippedPlaces },
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
-  const match = findMeant(request);
+  const match = findWithoutStrayEscapes(request);
   if (match.status !== "matched" || request.isLiteral === true) return match;
   const stray = findStrayEscape(request, match.replacements);
   return stray === undefined ? match : { status: "escaped", escape: stray };
 }
 
-function findMeant(request: EditRequest): EditMatch {
+function findWithoutStrayEscapes(request: EditRequest): EditMatch {
   const { content, oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
   const placeholder = findNewPlaceholder(request);
@@ -66,10 +66,10 @@ function findMeant(request: EditRequest): EditMatch {
   const ended = asFile === oldText ? undefined : findExactly({ ...meant, oldText: asFile }, "line endings");
   if (ended !== undefined) return ended;
   const inLines = { oldText: convertLineEnds(oldText, "\n"), newText: convertLineEnds(meant.newText, "\n") };
-  return findByReading({ ...request, ...inLines });
+  return findByOtherReadings({ ...request, ...inLines });
 }
 
-function findByReading(request: EditRequest): EditMatch {
+function findByOtherReadings(request: EditRequest): EditMatch {
   const { content, oldText, newText } = request;
   const leaveOut = [
     ...(request.leaveOut ?? []),
@@ -83,7 +83,7 @@ function findByReading(request: EditRequest): EditMatch {
     const closest = findClosestRegion(content, texts.oldText, file.findCandidateRegions(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
-  if (isApplied(content, texts.oldText, texts.newText)) return createNotFound(true);
+  if (isEditApplied(content, texts.oldText, texts.newText)) return createNotFound(true);
   const readings = listReadings(content, texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
@@ -93,9 +93,9 @@ function findByReading(request: EditRequest): EditMatch {
     if (found.length >= findPlaceLimit(texts.oldText) || isFilled) break;
     if (step.find === findSlippedPlaces && request.isOutdated === true) continue;
     const known = [...found];
-    const isOpen = (one: Candidate) =>
+    const isNewCandidate = (one: Candidate) =>
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areAdjacent(one, other));
-    found.push(...listCandidates(file, readings.slice(...step.readings), step).filter(isOpen));
+    found.push(...listCandidates(file, readings.slice(...step.readings), step).filter(isNewCandidate));
   }
   // The placeholder may have been hidden by escapes or line numbers.
   const used = [...new Set(found.map(({ reading }) => reading))];
@@ -103,7 +103,7 @@ function findByReading(request: EditRequest): EditMatch {
   if (placeholder !== undefined) return { status: "omission", placeholder };
   return (
     (found.length > 0 ? chooseEdit({ ...request, ...texts }, found) : undefined) ??
-    createNotFound(holdsLines(content, texts))
+    createNotFound(hasNewTextAlready(content, texts))
   );
 }
 
@@ -111,7 +111,7 @@ function findByReading(request: EditRequest): EditMatch {
 const LEAST_HELD = 20;
 
 /** Whether the file already has the whole new text, which adds lines: then the edit was made already. */
-function holdsLines(
+function hasNewTextAlready(
   content: string,
   { oldText, newText }: Pick<EditRequest, "oldText" | "newText">,
 ): boolean {
@@ -135,7 +135,7 @@ function listCandidates(
   return depths.flatMap((depth) =>
     readings.flatMap((reading) => {
       const said = splitEditLines(reading.oldText, reading.newText);
-      if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
+      if (said === undefined || !containsFoldableCharacter(depth, [file.content, reading.oldText])) return [];
       const joinMistakes = (place: MatchPlace) => new Set([...reading.repairs, ...place.mistakes]);
       return find({ file, said, depth }).map((place) => ({
         ...place,
@@ -147,7 +147,7 @@ function listCandidates(
 }
 
 /** Whether this depth can find more: without the ignored character, all texts are the same as before. */
-function hasSign(depth: FoldDepth, texts: readonly string[]): boolean {
+function containsFoldableCharacter(depth: FoldDepth, texts: readonly string[]): boolean {
   const sign = depth === "signs" ? "" : depth === "entities" ? "&" : "\\";
   return texts.some((text) => text.includes(sign));
 }
@@ -158,7 +158,7 @@ const splitTrimmed = (text: string) => text.split("\n").map((line) => line.trimE
  * Whether the file certainly has the change already. The new text must be there with lines that the old text does not
  * have, the lines that it replaces must be gone, and the edit must do more than remove something.
  */
-export function isApplied(content: string, oldText: string, newText: string): boolean {
+export function isEditApplied(content: string, oldText: string, newText: string): boolean {
   const [oldLines, newLines] = [splitTrimmed(oldText), splitTrimmed(newText)];
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const added = [...has.keys()].filter(
@@ -167,7 +167,7 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const removed = [...had.keys()].filter((line) => !isBlank(line) && !has.has(line));
   const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
   if (added.length === 0 || was === is || (is ?? "").length < 8) return false;
-  if (added.some((line) => isShortened(line, removed))) return false;
+  if (added.some((line) => isPartOfRemovedLine(line, removed))) return false;
   const fresh = newLines.join("\n").trimEnd().replace(/^\n+/, "");
   const there = splitTrimmed(content.replaceAll("\r\n", "\n"));
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
@@ -179,7 +179,7 @@ export function isApplied(content: string, oldText: string, newText: string): bo
 }
 
 /** Whether the line is a part of a line that is removed. That it is in the file then means nothing. */
-function isShortened(line: string, removed: readonly string[]): boolean {
+function isPartOfRemovedLine(line: string, removed: readonly string[]): boolean {
   return removed.some((old) => {
     const { head, tail } = countCommonEnds(old.trim(), line.trim());
     return head + tail >= line.trim().length;

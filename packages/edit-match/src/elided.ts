@@ -3,30 +3,30 @@ import { alignPlace, findPlaces, listLines, type MatchPlace, type Search } from 
 import { classifyOmission } from "./placeholder.ts";
 
 /** Whether a line stands for left-out lines. Dots that are also in the file stand for themselves. */
-function isDots(line: string, content: string): boolean {
+function isElision(line: string, content: string): boolean {
   const dots = line.trim();
-  const isElision = /^(?:\.{3}|…)$/.test(dots) || classifyOmission(dots) !== null;
-  return isElision && !(content.includes(dots) && content.split("\n").some((other) => other.trim() === dots));
+  const isMarker = /^(?:\.{3}|…)$/.test(dots) || classifyOmission(dots) !== null;
+  return isMarker && !(content.includes(dots) && content.split("\n").some((other) => other.trim() === dots));
 }
 
 /**
  * Finds an old text with dots in place of some lines. Its parts must be in the file in order, each exactly once. A part
  * that the edit keeps may occur several times: whichever is meant, the result is the same.
  */
-export function findElided(search: Search): MatchPlace[] {
+export function findTextWithElisions(search: Search): MatchPlace[] {
   const { content } = search.file;
   const { oldLines, newLines } = search.said;
-  if (!oldLines.some((line) => isDots(line, content))) return [];
+  if (!oldLines.some((line) => isElision(line, content))) return [];
   // Lines beyond dots at either end could belong anywhere.
-  const isKept = (at: number) =>
-    !isDots(oldLines.at(at) ?? "", content) || newLines.at(at) === oldLines.at(at);
-  if (!isKept(0) || !isKept(-1)) return [];
+  const isEdgeKept = (at: number) =>
+    !isElision(oldLines.at(at) ?? "", content) || newLines.at(at) === oldLines.at(at);
+  if (!isEdgeKept(0) || !isEdgeKept(-1)) return [];
   const parts = splitAtDots(oldLines, content);
   const found = parts.map(({ from, to }) => {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
     return findPlaces({ ...search, said: part });
   });
-  const places = findNearestPlaces(found, findStayingParts(search, parts));
+  const places = findNearestPlaces(found, findUnchangedParts(search, parts));
   const isInOrder = places.every(({ start }, at) => start >= (places[at - 1]?.end ?? 0));
   const [first, last] = [places[0], places.at(-1)];
   if (places.length < parts.length || !isInOrder || !first || !last) return [];
@@ -46,7 +46,7 @@ export function findElided(search: Search): MatchPlace[] {
 type Part = Record<"from" | "to", number>;
 
 /** Says for each part of the old text whether the new text has the same part next to the same dots. */
-function findStayingParts(
+function findUnchangedParts(
   { file: { content }, said: { oldLines, newLines } }: Search,
   parts: readonly Part[],
 ): boolean[] {
@@ -80,7 +80,7 @@ function findNearestPlaces(
 
 /** Returns the parts of a text between the lines that stand for left-out lines. */
 function splitAtDots(lines: readonly string[], content: string): Part[] {
-  const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
+  const cuts = lines.flatMap((line, at) => (isElision(line, content) ? [at] : []));
   return [...cuts, lines.length].flatMap((to, at) => {
     const from = (cuts[at - 1] ?? -1) + 1;
     return lines.slice(from, to).every(isBlank) ? [] : [{ from, to }];

@@ -7,8 +7,8 @@ import { convertLineEnds, createAmbiguous, createMatch, detectLineEnd, detectLin
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText, newText } = request;
   // A match must not begin between the two characters of a line end.
-  const isWhole = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
-  const all = findOccurrences(content, oldText).filter(isWhole);
+  const beginsAtLineEnd = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
+  const all = findOccurrences(content, oldText).filter(beginsAtLineEnd);
   if (all.length === 0) return undefined;
   const starts = removeOverlaps(all, oldText.length);
   const fromEnd = removeOverlaps(all.toReversed(), oldText.length).reverse();
@@ -17,15 +17,17 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return createAmbiguous(content, found, starts);
   }
-  const isDoubtful = (start: number) => {
+  const isDoubtfulMatch = (start: number) => {
     const [before, after] = splitBeforeAfter(content, start, start + oldText.length);
-    return hasOtherIndent(request, before) || lacksLine(request, before) || cutsWord(request, after);
+    return hasOtherIndent(request, before) || lacksFirstLine(request, before) || cutsWord(request, after);
   };
-  if (starts.some(isDoubtful)) return undefined;
+  if (starts.some(isDoubtfulMatch)) return undefined;
   for (const start of starts) {
     if (isAlreadyThere(request, start)) return { status: "no_change" };
     const line =
-      findDoubledSign(request, start) ?? findDoubledRest(request, start) ?? findDoubledLine(request, start);
+      findDoubledPunctuation(request, start) ??
+      findDoubledLineEnding(request, start) ??
+      findDoubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
   // A file of a single line has no line ends to follow.
@@ -60,7 +62,7 @@ function hasOtherIndent({ oldText, newText }: EditRequest, before: string): bool
 }
 
 /** Whether the edit adds lines and a blank line where the old text begins with a line end, and so lacks a line. */
-function lacksLine({ oldText, newText }: EditRequest, before: string): boolean {
+function lacksFirstLine({ oldText, newText }: EditRequest, before: string): boolean {
   const [, breaks = "", first = ""] = /^([\r\n]+)(.+)/.exec(oldText) ?? [];
   const isSame = /\n\r?\n/.test(breaks) && newText.startsWith(breaks);
   const at = isBlank(before) || isSame ? -1 : newText.indexOf(first);
@@ -83,7 +85,8 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
   const [from, end] = [first - before.length, last + after.length];
   const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
   const [was = [], is = []] = [content.slice(from, end), whole].map(listFilledLines);
-  const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
+  const countLine = (lines: readonly string[], line: string) =>
+    lines.filter((other) => other === line).length;
   const isUneven = countOpenBrackets(oldText) !== countOpenBrackets(newText);
   // Lines added after kept ones may begin like the lines there, but seldom with two lines of words.
   const [come = "", next = ""] = is.slice(was.length);
@@ -92,17 +95,20 @@ function findDoubledLine({ content, oldText, newText }: EditRequest, start: numb
   const isAgain = come === beside && (isUneven || (/\w/.test(come) && /\w/.test(next) && next === further));
   if (come !== "" && isAgain && was.every((line, at) => is[at] === line)) return come;
   // A line that only got shorter was not added.
-  const mayRepeat = (line: string) =>
+  const mayLineRepeat = (line: string) =>
     !newText.includes(line.trimStart()) ||
     SEPARATOR_LINE.test(line) ||
     (CLOSING_LINE.test(line) && !isUneven);
   return readFilledNeighbours(content, from, end).find(
-    (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
+    (line, at) => !mayLineRepeat(line) && is.at(-at) === line && countLine(is, line) > countLine(was, line),
   );
 }
 
 /** Finds the sign at the end of the file's line, directly after the old text, that the new text adds once more. */
-function findDoubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+function findDoubledPunctuation(
+  { content, oldText, newText }: EditRequest,
+  start: number,
+): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
   const isWhole = isBlank(splitBeforeAfter(content, start, end)[0]);
@@ -111,7 +117,10 @@ function findDoubledSign({ content, oldText, newText }: EditRequest, start: numb
 }
 
 /** Returns the rest of the line after the old text, if the new text ends with it or contains the whole line. */
-function findDoubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+function findDoubledLineEnding(
+  { content, oldText, newText }: EditRequest,
+  start: number,
+): string | undefined {
   const rest = splitBeforeAfter(content, start, start + oldText.length)[1].trimEnd();
   const [old, fresh] = [oldText, newText].map((text) => text.split("\n"));
   const [was = "", is = ""] = [old?.at(-1), fresh?.at(-1)];

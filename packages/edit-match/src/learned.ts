@@ -8,22 +8,22 @@ export interface LineTriple {
   readonly fresh: LineParts | undefined;
 }
 
-export type LearnedStyle = ReturnType<typeof learnStyle>;
+export type LearnedStyle = ReturnType<typeof learnSpellingStyle>;
 
 /**
  * Learns from the whole edit how the model's spelling differs from the file's, to adjust what is new in the new text.
  * `indent` and `signs` return undefined if the edit contradicts itself.
  */
-export function learnStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
+export function learnSpellingStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
   const freshParts = newLines.map(splitLine).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = buildIndentMap(filled);
   const indents = findStyle(parts, "indent") ?? findUnitStyle(filled, freshParts) ?? "mixed";
   const isMoved =
     indents === "as file" &&
-    (isShiftedAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
+    (isShiftedAlike(filled) || (indentMap.isOneWay && hasLinesAroundShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
-  const isThird = parts.some((part) => isThirdVersion(part, depth));
+  const isThird = parts.some((part) => hasForeignCharacters(part, depth));
   const signs = isThird ? "as old" : (findStyle(parts, "body") ?? "as old");
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addToSet(trails, old.trail, file.trail);
@@ -57,15 +57,18 @@ function isShiftedAlike(parts: readonly LineTriple[]): boolean {
 }
 
 /** Whether the edit adds or removes lines around the shifted ones: the kept lines may have moved as much. */
-function wrapsShifted(parts: readonly LineTriple[], freshParts: readonly LineParts[]): boolean {
+function hasLinesAroundShifted(parts: readonly LineTriple[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
-  const isFurtherIn = ({ old, file }: LineTriple) => old.indent.length > file.indent.length;
+  const isIndentedFurther = ({ old, file }: LineTriple) => old.indent.length > file.indent.length;
   const isNewIndent = ({ indent }: LineParts) =>
-    !parts.some((part) => part.file.indent === indent || (part.old.indent === indent && isFurtherIn(part))) &&
-    parts.some(({ old }) => old.indent === indent);
+    !parts.some(
+      (part) => part.file.indent === indent || (part.old.indent === indent && isIndentedFurther(part)),
+    ) && parts.some(({ old }) => old.indent === indent);
   const isInside = ({ old, fresh }: LineTriple) =>
     !fresh || old.indent.length > (first?.old.indent.length ?? 0);
-  return freshParts.some(isNewIndent) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
+  return (
+    freshParts.some(isNewIndent) || (first !== undefined && isIndentedFurther(first) && parts.every(isInside))
+  );
 }
 
 /** Whether the new text is written like the old text or like the file. */
@@ -85,14 +88,15 @@ function findStyle(parts: readonly LineTriple[], part: "indent" | "body"): Writi
 }
 
 /** Whether a kept line has signs that neither the old text nor the file has there. */
-function isThirdVersion({ old, file, fresh }: LineTriple, depth: FoldDepth): boolean {
+function hasForeignCharacters({ old, file, fresh }: LineTriple, depth: FoldDepth): boolean {
   const [was, there, is] = [old, file, fresh ?? old].map(({ body }) => body.replace(/\s+/g, ""));
   if (was === undefined || is === undefined || was === there || is === was || is === there) return false;
   return new FoldedText(is, depth).text === new FoldedText(was, depth).text;
 }
 
 /** Whether a line has tabs where the file has spaces, or the reverse. */
-const isOtherUnit = ({ old, file }: LineTriple) => old.indent.includes("\t") !== file.indent.includes("\t");
+const usesOtherIndentUnit = ({ old, file }: LineTriple) =>
+  old.indent.includes("\t") !== file.indent.includes("\t");
 
 /**
  * Finds the style of new lines when only the unit of indentation differs. If the edit keeps no shifted line, new lines
@@ -104,11 +108,12 @@ function findUnitStyle(
 ): WritingStyle | undefined {
   const shifted = parts.filter(({ old, file }) => old.indent !== file.indent);
   const [first] = shifted;
-  if (first === undefined || !shifted.every((part) => isOtherUnit(part) && !part.fresh)) return undefined;
+  if (first === undefined || !shifted.every((part) => usesOtherIndentUnit(part) && !part.fresh))
+    return undefined;
   // A single space may belong to a block comment.
   const indents = freshParts.map(({ indent }) => indent).filter((indent) => indent !== "" && indent !== " ");
-  const isLikeOld = (indent: string) => indent.includes("\t") === first.old.indent.includes("\t");
-  return indents.length > 0 && indents.every(isLikeOld) ? "as old" : undefined;
+  const usesOldIndentUnit = (indent: string) => indent.includes("\t") === first.old.indent.includes("\t");
+  return indents.length > 0 && indents.every(usesOldIndentUnit) ? "as old" : undefined;
 }
 
 function countAlike(one: string, other: string, part: "indent" | "body"): number {
@@ -163,13 +168,13 @@ function buildIndentMap(parts: readonly LineTriple[]): {
   const findOnlyValue = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
   if (rules.length === 0 && isPartly) {
     // A single shifted line says nothing about others. Several suggest that this one may be shifted, most that it is.
-    const isKept = (indent: string) =>
+    const isIndentKept = (indent: string) =>
       oneOff !== undefined ||
       (findOnlyValue(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
-    const isUnit = shiftedLines.every(isOtherUnit);
+    const isUnit = shiftedLines.every(usesOtherIndentUnit);
     const apply = (indent: string) => {
       if (isUnit && indent !== "") return findOnlyValue(known.get(indent));
-      return (hasTabs || !indent.includes("\t")) && isKept(indent) ? indent : undefined;
+      return (hasTabs || !indent.includes("\t")) && isIndentKept(indent) ? indent : undefined;
     };
     return { isOneWay: false, apply };
   }

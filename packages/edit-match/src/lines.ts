@@ -70,7 +70,7 @@ export interface AlignedLines {
   readonly depth: FoldDepth;
 }
 
-export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: LineBlock): boolean {
+export function isSingleLinePair({ oldFrom, oldTo, fileFrom, fileTo }: LineBlock): boolean {
   return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
 }
 
@@ -92,7 +92,7 @@ export function alignLines(oldSizes: readonly number[], fileSizes: readonly numb
     while (old[oldTo] === 0) oldTo += 1;
     while (file[fileTo] === 0) fileTo += 1;
     if (oldTo === oldFrom && fileTo === fileFrom) {
-      const meeting = findMeeting(old, file, [oldTo, fileTo]);
+      const meeting = findCommonLineEnd(old, file, [oldTo, fileTo]);
       if (meeting === undefined) return undefined;
       [oldTo, fileTo] = meeting;
     } else if (oldTo - oldFrom === fileTo - fileFrom) {
@@ -107,7 +107,11 @@ export function alignLines(oldSizes: readonly number[], fileSizes: readonly numb
 }
 
 /** Finds where a line ends on both sides after the same number of characters. */
-function findMeeting(old: readonly number[], file: readonly number[], from: [oldTo: number, fileTo: number]) {
+function findCommonLineEnd(
+  old: readonly number[],
+  file: readonly number[],
+  from: [oldTo: number, fileTo: number],
+) {
   let [oldTo, fileTo] = from;
   let ahead = 0;
   do {
@@ -142,8 +146,8 @@ export function matchKeptLines(texts: Texts, depth?: FoldDepth): (Int32Array | u
     newLines: newLines.toReversed(),
     there: there.toReversed(),
   };
-  const mirrorLine = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
-  return [matchFromStart(texts, depth), matchFromStart(turned, depth)?.map(mirrorLine).reverse()];
+  const reverseLineIndex = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
+  return [matchFromStart(texts, depth), matchFromStart(turned, depth)?.map(reverseLineIndex).reverse()];
 }
 
 function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: FoldDepth) {

@@ -3,14 +3,14 @@ import {
   countCommonEnds,
   type LearnedStyle,
   type LineTriple,
-  learnStyle,
+  learnSpellingStyle,
   scoreAlikeness,
 } from "./learned.ts";
 import {
   type AlignedLines,
   hasUnpairedQuote,
   isBlank,
-  isOneToOne,
+  isSingleLinePair,
   type LineBlock,
   matchKeptLines,
   splitLine,
@@ -38,7 +38,7 @@ interface Hunk {
 export function mergeLines(sides: AlignedLines): MergedLine[] | undefined {
   const there = sides.oldLines.map((): string | undefined => undefined);
   for (const block of sides.blocks) {
-    if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
+    if (isSingleLinePair(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
   }
   const ways = matchKeptLines({ ...sides, there }, sides.depth);
   const [merged, other] = ways.map((kept) => kept && mergeKept(sides, kept));
@@ -49,11 +49,11 @@ export function mergeLines(sides: AlignedLines): MergedLine[] | undefined {
 function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefined {
   const newOf = new Int32Array(sides.oldLines.length).fill(-1);
   for (const [fresh, old] of kept.entries()) if (old >= 0) newOf[old] = fresh;
-  const steps = listSteps(sides, newOf);
+  const steps = listMergeSteps(sides, newOf);
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...findPartners(sides, step.hunk)] : []));
   const partnerOf = new Map(partners);
-  const learned = learnStyle(buildTriples(sides, newOf, partnerOf), sides);
+  const learned = learnSpellingStyle(buildTriples(sides, newOf, partnerOf), sides);
   const shown = { sides, newOf, partnerOf, learned };
   const merged: MergedLine[] = [];
   for (const step of steps) {
@@ -61,18 +61,18 @@ function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefi
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
-  return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
+  return learned.isAsFile || merged.every((line) => shouldKeepFileBytes(sides, line)) ? merged : undefined;
 }
 
 /** Whether to write the file's own bytes for a line that both texts have. A line of dots has no bytes in the file. */
-function keepsBytes(
+function shouldKeepFileBytes(
   { blocks, oldLines, fileLines }: AlignedLines,
   { text, fresh = "" }: MergedLine,
 ): boolean {
   if (isBlank(fresh)) return true;
-  const isIt = (block: LineBlock) =>
-    (isOneToOne(block) || block.isElided) && oldLines[block.oldFrom] === fresh;
-  const same = blocks.filter(isIt);
+  const isBlockOfLine = (block: LineBlock) =>
+    (isSingleLinePair(block) || block.isElided) && oldLines[block.oldFrom] === fresh;
+  const same = blocks.filter(isBlockOfLine);
   return same.length === 0 || same.some(({ fileFrom }) => fileLines[fileFrom] === text);
 }
 
@@ -83,11 +83,11 @@ interface MergeContext {
   readonly learned: LearnedStyle;
 }
 
-const isOneLine = (block: LineBlock) => isOneToOne(block) && block.isElided !== true;
+const isOneLine = (block: LineBlock) => isSingleLinePair(block) && block.isElided !== true;
 
 type MergeStep = { readonly kept: LineBlock } | { readonly hunk: Hunk };
 
-function listSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefined {
+function listMergeSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefined {
   const { blocks, newLines } = sides;
   const keptAt = findKeptBlocks(sides, newOf);
   const steps: MergeStep[] = [];
@@ -101,7 +101,7 @@ function listSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefi
     while (after < blocks.length && (after <= index || (keptAt[after]?.from ?? -1) < 0)) after += 1;
     const to = keptAt[after]?.from ?? newLines.length;
     const isBetween = [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined];
-    const at = keptAt[index] ?? findRestored(sides, block, { from: next, to, isBetween });
+    const at = keptAt[index] ?? findRestoredLines(sides, block, { from: next, to, isBetween });
     if (at === undefined) changed.push(block);
     else {
       const first = at.from === -1 ? next : at.from;
@@ -111,7 +111,7 @@ function listSteps(sides: AlignedLines, newOf: Int32Array): MergeStep[] | undefi
     }
   }
   close(newLines.length);
-  return steps.every((step) => "kept" in step || isClear(sides, step.hunk)) ? steps : undefined;
+  return steps.every((step) => "kept" in step || isMergeUnambiguous(sides, step.hunk)) ? steps : undefined;
 }
 
 /** The lines of the new text that keep a block; `from` is -1 if it has none there. */
@@ -128,7 +128,7 @@ function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | un
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
   const holds = blocks.map((block) => {
     const first = newOf[block.oldFrom] ?? -1;
-    if (isOneToOne(block)) return first >= 0;
+    if (isSingleLinePair(block)) return first >= 0;
     for (let old = block.oldFrom; old < block.oldTo; old += 1) {
       if (newOf[old] !== first + old - block.oldFrom || first < 0 || !isSame(old)) return false;
     }
@@ -140,7 +140,7 @@ function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | un
     const kept = { from: count > 0 ? (newOf[oldFrom] ?? -1) : -1, count };
     if (holds[index] !== true) return undefined;
     const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
-    if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
+    if (isSingleLinePair(block) || block.isElided === true || !isGap) return kept;
     const isInside =
       holds[index - 1] === true && holds[index + 1] === true && isSame(oldFrom - 1) && isSame(oldTo);
     return isInside && newOf[oldTo] === (newOf[oldFrom - 1] ?? -1) + 1 + count ? kept : undefined;
@@ -148,12 +148,12 @@ function findKeptBlocks(sides: AlignedLines, newOf: Int32Array): (KeptRange | un
 }
 
 /** Finds lines that the old text lacks or has differently, and that the new text has as in the file. */
-function findRestored(
+function findRestoredLines(
   sides: AlignedLines,
   block: LineBlock,
   { from, to, isBetween }: { from: number; to: number; isBetween: readonly boolean[] },
 ): KeptRange | undefined {
-  if (isOneToOne(block) || block.isElided === true) return undefined;
+  if (isSingleLinePair(block) || block.isElided === true) return undefined;
   const lines = sides.fileLines.slice(block.fileFrom, block.fileTo);
   if (lines.join("").replace(/\s/g, "").length < MIN_RESTORED) return undefined;
   const found: number[] = [];
@@ -170,7 +170,7 @@ function findRestored(
 }
 
 /** Whether the result is clear: if the file's lines differ, the new text must be exactly those lines. */
-function isClear(sides: AlignedLines, { blocks, newFrom, newTo }: Hunk): boolean {
+function isMergeUnambiguous(sides: AlignedLines, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneLine)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
   const fresh = sides.newLines.slice(newFrom, newTo);
@@ -186,7 +186,7 @@ function* findPartners(
   sides: AlignedLines,
   { blocks, newFrom, newTo }: Hunk,
 ): Generator<[number, LineBlock]> {
-  const lines = blocks.filter(isOneToOne);
+  const lines = blocks.filter(isSingleLinePair);
   // If there is only one line on each side, one became the other, however little they have in common.
   const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : MIN_ALIKE_SHARE;
   let next = 0;
@@ -246,7 +246,7 @@ function mergeChangedLines(shown: MergeContext, { newFrom, newTo }: Hunk): Merge
   for (let at = newFrom; at < newTo; at += 1) {
     const fresh = sides.newLines[at] ?? "";
     const partner = findMovedBlock(shown, fresh) ?? partnerOf.get(at);
-    const text = isUnclear(sides, fresh) ? undefined : mergeLine(shown, fresh, partner);
+    const text = mayContinueString(sides, fresh) ? undefined : mergeLine(shown, fresh, partner);
     if (text === undefined) return undefined;
     merged.push({ text, fresh, like: partner?.fileFrom });
   }
@@ -264,7 +264,7 @@ function findMovedBlock(
   );
 }
 
-function isUnclear({ depth, fileLines }: AlignedLines, fresh: string): boolean {
+function mayContinueString({ depth, fileLines }: AlignedLines, fresh: string): boolean {
   // A string with a line break that has lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
   return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => hasUnpairedQuote(fresh, quote)));
@@ -325,12 +325,12 @@ function mergeChangedBody(
   let to = old.length;
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
   while (old.isWithinCharacter(to)) to += 1;
-  const before = findSeam(old, file, { unit: from, isWithin: from === to });
+  const before = findSpacesBefore(old, file, { unit: from, isWithin: from === to });
   const findLastCharacter = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
   const [was, is] = [findLastCharacter(old.source, oldTail), findLastCharacter(fresh, fresh.length - tail)];
   // Spaces after a bracket say nothing about spaces after a comma.
   const isWithin = was !== is && /[([{]/.test(was);
-  const after = from === to ? before : findSeam(old, file, { unit: to, isWithin });
+  const after = from === to ? before : findSpacesBefore(old, file, { unit: to, isWithin });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
   const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);
@@ -345,17 +345,17 @@ function mergeChangedBody(
  * Returns the spaces before a character on both sides. Returns undefined if it is unclear whether they are meant: if
  * only the file has spaces, or if only the old text has some and the new text inserts something there.
  */
-function findSeam(
+function findSpacesBefore(
   old: FoldedText,
   file: FoldedText,
   { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
 ): Record<"old" | "file", TextRange> | undefined {
   if (file.isWithinCharacter(unit)) return undefined;
-  const findGap = ({ starts, ends, length, source }: FoldedText) => ({
+  const findSpaceRange = ({ starts, ends, length, source }: FoldedText) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
     end: unit === length ? source.length : (starts[unit] ?? 0),
   });
-  const seam = { old: findGap(old), file: findGap(file) };
+  const seam = { old: findSpaceRange(old), file: findSpaceRange(file) };
   const [isInOld, isInFile] = [seam.old.start < seam.old.end, seam.file.start < seam.file.end];
   return (isInFile && !isInOld) || (isWithin && isInOld && !isInFile) ? undefined : seam;
 }

@@ -4,7 +4,7 @@ import {
   alignLines,
   buildKey,
   isBlank,
-  isOneToOne,
+  isSingleLinePair,
   type LineBlock,
   splitLine,
 } from "./lines.ts";
@@ -111,12 +111,12 @@ function createPlace(search: Search, { start, end }: TextRange, size: number): M
   const lineStart = content.lastIndexOf("\n", start - 1) + 1;
   const feed = content.indexOf("\n", end);
   const lineEnd = feed === -1 ? content.length : feed;
-  const isBare = (from: number, to: number) =>
+  const containsOnlyIgnored = (from: number, to: number) =>
     to - from <= MAX_INDENT && buildKey(content.slice(from, to), depth) === "";
-  const [isFromStart, isToEnd] = [isBare(lineStart, start), isBare(end, lineEnd)];
+  const [isFromStart, isToEnd] = [containsOnlyIgnored(lineStart, start), containsOnlyIgnored(end, lineEnd)];
   if (isFromStart && isToEnd) return alignPlace(search, { start: lineStart, end: lineEnd });
   const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
-  const isLong = (line: string) =>
+  const isLongEnough = (line: string) =>
     size >= MIN_PART_CHARACTERS && (said.oldLines.length === 1 || line.trim().length > 20);
   const cutsWord = [start, end].some((at) => isInsideWord(content, at));
   // Only a model that sees a part of a very long line begins in the middle of a word.
@@ -124,7 +124,7 @@ function createPlace(search: Search, { start, end }: TextRange, size: number): M
   if (cutsWord && !(isOfEndless && size >= MIN_PART_CHARACTERS)) return undefined;
   // An indented text begins a line.
   if ((!isFromStart && /^\s/.test(first)) || (!isToEnd && endsLine(said, isOfEndless))) return undefined;
-  if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
+  if ((!isFromStart && !isLongEnough(first)) || (!isToEnd && !isLongEnough(last))) return undefined;
   const inside = trimToLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
   const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
@@ -202,8 +202,9 @@ export function alignPlace(
 function countBlankLines(content: string, { start, end }: TextRange): [above: number, below: number] {
   const before = content.slice(Math.max(0, start - 200), start).split("\n");
   const after = content.slice(end, end + 200).split("\n");
-  const count = (lines: readonly string[]) => [...lines, "a"].findIndex((line) => !isBlank(line));
-  return [count(before.slice(0, -1).reverse()), count(after.slice(1, -1))];
+  const countLeadingBlankLines = (lines: readonly string[]) =>
+    [...lines, "a"].findIndex((line) => !isBlank(line));
+  return [countLeadingBlankLines(before.slice(0, -1).reverse()), countLeadingBlankLines(after.slice(1, -1))];
 }
 
 function listMistakes({ oldLines, fileLines, blocks, depth }: AlignedLines): Set<string> {
@@ -211,7 +212,7 @@ function listMistakes({ oldLines, fileLines, blocks, depth }: AlignedLines): Set
   for (const block of blocks) {
     if (block.isElided === true) continue;
     const lines = [oldLines.slice(block.oldFrom, block.oldTo), fileLines.slice(block.fileFrom, block.fileTo)];
-    if (!isOneToOne(block)) mistakes.add(lines.flat().every(isBlank) ? "blank lines" : "line breaks");
+    if (!isSingleLinePair(block)) mistakes.add(lines.flat().every(isBlank) ? "blank lines" : "line breaks");
     else for (const mistake of listLineMistakes(lines.flat(), depth)) mistakes.add(mistake);
   }
   return mistakes;

@@ -109,13 +109,13 @@ const SPACE = 0x20;
 
 /** Returns the lines that may be placeholders. In a large text these are few, and only they are copied. */
 function listSuspectLines(text: string): string[] {
-  const findSign = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
+  const findSignOrEnd = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
   const lines: string[] = [];
   let [dots, ellipsis] = [-1, -1];
   for (let start = 0; start < text.length; ) {
-    const end = findSign("\n", start);
-    if (dots < start) dots = findSign("..", start);
-    if (ellipsis < start) ellipsis = findSign("…", start);
+    const end = findSignOrEnd("\n", start);
+    if (dots < start) dots = findSignOrEnd("..", start);
+    if (ellipsis < start) ellipsis = findSignOrEnd("…", start);
     let first = start;
     while (first < end && text.charCodeAt(first) <= SPACE) first += 1;
     const isSigned = dots < end || ellipsis < end || FIRST_SIGN.test(text.charAt(first));
@@ -135,9 +135,9 @@ export function findNewOmission(oldText: string, newText: string): string | null
   if (found.length === 0) return null;
   const known = findPlaceholders(listSuspectLines(oldText), classifyOmission).map(({ line }) => line);
   const isShorter = newText.split("\n").length < oldText.split("\n").length;
-  const isAlone = ({ line }: FoundPlaceholder) => DOTS.test(line);
-  const first = filterNew(found, known).find((one) => one.isCertain || (isShorter && !isAlone(one)));
-  return first?.line ?? (found.some(isAlone) ? findDotsForLines(oldText, newText) : null);
+  const consistsOfDots = ({ line }: FoundPlaceholder) => DOTS.test(line);
+  const first = filterNew(found, known).find((one) => one.isCertain || (isShorter && !consistsOfDots(one)));
+  return first?.line ?? (found.some(consistsOfDots) ? findDotsForLines(oldText, newText) : null);
 }
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
@@ -152,7 +152,7 @@ function findDotsForLines(oldText: string, newText: string): string | null {
   const [oldLines, newLines] = [listFilledLines(oldText), listFilledLines(newText)];
   const kept = matchKeptLines({ oldLines, newLines });
   const stay = new Set(newLines);
-  const isLoss = (line: string, at: number) => {
+  const wouldLoseLines = (line: string, at: number) => {
     const [above = "", below = ""] = [newLines[at - 1], newLines[at + 1]];
     const isBody = BODY_HEAD.test(above) && readIndent(below) < readIndent(line);
     if (!DOTS.test(line.trim()) || isBody) return false;
@@ -165,7 +165,7 @@ function findDotsForLines(oldText: string, newText: string): string | null {
       return gone.filter((old) => !stay.has(old)).length >= MIN_LINES_GONE;
     });
   };
-  return newLines.find(isLoss)?.trim() ?? null;
+  return newLines.find(wouldLoseLines)?.trim() ?? null;
 }
 
 const readIndent = (line: string) => line.length - line.trimStart().length;
@@ -178,10 +178,10 @@ export function findPlaceholder(oldText: string, newText: string): string | unde
   if (found.length === 0) return undefined;
   const texts = { oldLines, newLines };
   // Either of several equal lines may be the kept one.
-  const isMeant = ({ at, isCertain }: FoundPlaceholder) =>
+  const isRealPlaceholder = ({ at, isCertain }: FoundPlaceholder) =>
     isCertain || matchKeptLines(texts).some((kept) => standsForLines(texts, kept, at));
   const old = oldLines.map((line) => line.trim());
-  return filterNew(found, old).find(isMeant)?.line;
+  return filterNew(found, old).find(isRealPlaceholder)?.line;
 }
 
 /** Matches the line above a body. */
@@ -200,14 +200,15 @@ function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefi
   const isClosed = below !== undefined || (above.endsWith(":") && !BLOCK_OPENING.test(oldLines.at(-1) ?? ""));
   const isBody = isHead && isClosed;
   if (newLines.length > 1 && (at === 0 || below === undefined) && !isBody) return true;
-  const isKept = (line = -1) => line >= 0;
-  const gone = oldLines.length - kept.filter(isKept).length;
+  const isLineKept = (line = -1) => line >= 0;
+  const gone = oldLines.length - kept.filter(isLineKept).length;
   if (gone === oldLines.length) return gone >= MIN_LINES_GONE;
-  const from = kept.slice(0, at).findLast(isKept) ?? -1;
-  const to = kept.slice(at).find(isKept) ?? oldLines.length;
+  const from = kept.slice(0, at).findLast(isLineKept) ?? -1;
+  const to = kept.slice(at).find(isLineKept) ?? oldLines.length;
   if (to - from > 1) return true;
-  const isOther = (line?: string) => gone > 0 || ![above, below, dots].includes(line);
-  const isBeside = (line: string, old: number) =>
-    (line === above && isOther(oldLines[old + 1])) || (line === below && isOther(oldLines[old - 1]));
-  return !isBody && oldLines.some(isBeside);
+  const isDifferentLine = (line?: string) => gone > 0 || ![above, below, dots].includes(line);
+  const isBesideDots = (line: string, old: number) =>
+    (line === above && isDifferentLine(oldLines[old + 1])) ||
+    (line === below && isDifferentLine(oldLines[old - 1]));
+  return !isBody && oldLines.some(isBesideDots);
 }

@@ -34,11 +34,11 @@ function removeBothNumbers(texts: EditTexts): EditTexts[] {
   });
   if (!spaced || !tight) return [];
   // A new text without numbers shows which version has its lines.
-  const isShown = ({ oldText, newText }: EditTexts) => {
+  const repeatsOldLine = ({ oldText, newText }: EditTexts) => {
     const had = new Set(oldText.split("\n"));
     return newText === texts.newText && newText.split("\n").some((line) => !isBlank(line) && had.has(line));
   };
-  const shown = [spaced, tight].filter(isShown);
+  const shown = [spaced, tight].filter(repeatsOldLine);
   return shown.length > 0 ? shown : [spaced, tight];
 }
 
@@ -121,8 +121,9 @@ const FOREIGN_CHARACTERS: readonly (readonly [signs: RegExp, plain: string])[] =
 /** Replaces unusual spaces that the file does not have, and adopts the file's Unicode normal form. */
 export function removeForeign(content: string, { oldText, newText }: EditTexts): Reading {
   const isAll = !/\S \S/.test(oldText);
-  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
-  const foreign = FOREIGN_CHARACTERS.filter(([signs]) => isForeign(signs));
+  const isMissingInFile = (signs: RegExp) =>
+    oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
+  const foreign = FOREIGN_CHARACTERS.filter(([signs]) => isMissingInFile(signs));
   const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
   const normalizeForm = (text: string) =>
     form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
@@ -141,7 +142,7 @@ export function listReadings(content: string, first: Reading, leaveOut: readonly
   const dropForeignMarkers = (one: Reading) =>
     leaveOut.includes("diff markers") ? one : removePluses(one, isForeign);
   const readings: Reading[] = [dropForeignMarkers(first)];
-  const isKnown = ({ oldText, newText }: Reading) =>
+  const isKnownReading = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
     if (one.repairs.length === 2) break;
@@ -150,7 +151,7 @@ export function listReadings(content: string, first: Reading, leaveOut: readonly
       read(one).map((texts) => dropForeignMarkers({ ...texts, repairs: [...one.repairs, name] })),
     );
     for (const fresh of further.filter(({ oldText }) => oldText !== one.oldText && !isBlank(oldText))) {
-      if (readings.length < MAX_READINGS && !isKnown(fresh)) readings.push(fresh);
+      if (readings.length < MAX_READINGS && !isKnownReading(fresh)) readings.push(fresh);
     }
   }
   return readings;
@@ -195,13 +196,13 @@ function removeFence(text: string): string | undefined {
 
 /** Whether the fences inside are paired. A bare fence would end the outer one, unless one with a language is open. */
 function isFenceClosed(inside: string, mark: string): boolean {
-  let isOpen = false;
+  let hasNewUnpairedQuote = false;
   for (const line of inside.split("\n").map((line) => line.trim())) {
     if (!line.startsWith(mark)) continue;
-    if ((line === mark) !== isOpen) return false;
-    isOpen = !isOpen;
+    if ((line === mark) !== hasNewUnpairedQuote) return false;
+    hasNewUnpairedQuote = !hasNewUnpairedQuote;
   }
-  return !isOpen;
+  return !hasNewUnpairedQuote;
 }
 
 /** Removes the fence around the old text. If the new text has none, its end shows whether the old one ended a line. */
@@ -211,8 +212,8 @@ function removeFences({ oldText, newText }: EditTexts): EditTexts[] {
   if (fresh !== undefined) return [{ oldText: `${old}\n`, newText: `${fresh}\n` }];
   // If the new text begins with a fence but does not end with one, its fences are the file's.
   if (/^\s*(?:```|~~~)/.test(newText)) return [];
-  const endsOf = (text: string) => /\n*$/.exec(text)?.[0].length ?? 0;
-  const lacksEnd = newText === "" || endsOf(newText) > endsOf(old);
+  const countTrailingNewlines = (text: string) => /\n*$/.exec(text)?.[0].length ?? 0;
+  const lacksEnd = newText === "" || countTrailingNewlines(newText) > countTrailingNewlines(old);
   return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
 }
 
@@ -238,10 +239,13 @@ function removeMarkers(texts: EditTexts): EditTexts[] {
   if (/^-/m.test(texts.newText) || PLUS.test(texts.oldText)) return [];
   // If the edit only adds lines, the texts either were a diff from the start or are none.
   const isOpen = /^-/m.test(texts.oldText) || !PLUS.test(texts.newText);
-  return [...(isOpen && isSpaced(texts) ? [removeMargin(texts)] : []), removeSigns(texts, /^-/gm, /^\+/gm)];
+  return [
+    ...(isOpen && hasMarkerColumn(texts) ? [removeMargin(texts)] : []),
+    removeSigns(texts, /^-/gm, /^\+/gm),
+  ];
 }
 
-const isSpaced = ({ oldText, newText }: EditTexts) =>
+const hasMarkerColumn = ({ oldText, newText }: EditTexts) =>
   !/^[^ \n-]/m.test(oldText) && !/^[^ \n+]/m.test(newText);
 
 const removeMargin = (texts: EditTexts) => removeSigns(texts, /^[ -]/gm, /^[ +]/gm);
@@ -254,7 +258,7 @@ function removeSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegExp
 const PLUS_MARKER = /^\+(?!\+| \S)/;
 
 /** Whether all added lines, and no others, begin with a diff marker. Before numbers alone, it may be theirs. */
-function isMarked({ oldText, newText }: EditTexts): boolean {
+function hasPlusOnAddedLines({ oldText, newText }: EditTexts): boolean {
   const had = new Set(oldText.split("\n").map((line) => line.trim()));
   const come = newText.split("\n").filter((line) => !isBlank(line) && !had.has(line.trim()));
   // If lines are indented by a single space, this is not a list.
@@ -272,9 +276,10 @@ function removePluses(texts: Reading, isForeign: boolean): Reading {
   const splitFilledLines = (text: string) => text.split("\n").filter((line) => !isBlank(line));
   const has = new Set(splitFilledLines(newText));
   const isKept = splitFilledLines(oldText).every((line) => has.has(line));
-  if (isKept && isSpaced(texts)) return { ...removeMargin(texts), repairs: [...repairs, "diff markers"] };
+  if (isKept && hasMarkerColumn(texts))
+    return { ...removeMargin(texts), repairs: [...repairs, "diff markers"] };
   const isClear = isKept || (isForeign && !/^-/m.test(oldText));
-  if (!isClear || !isMarked(texts)) return texts;
+  if (!isClear || !hasPlusOnAddedLines(texts)) return texts;
   return { oldText, newText: newText.replace(/^\+/gm, ""), repairs: [...repairs, "diff markers"] };
 }
 
@@ -284,7 +289,7 @@ export function removeNewPluses({ content, oldText, newText }: EditRequest): str
   if (at < 0 || PLUS.test(content)) return newText;
   const [before] = splitBeforeAfter(content, at, at);
   const isWhole = before === "" || (isBlank(before) && !newText.startsWith("+"));
-  return isWhole && isMarked({ oldText, newText }) ? newText.replace(/^\+/gm, "") : newText;
+  return isWhole && hasPlusOnAddedLines({ oldText, newText }) ? newText.replace(/^\+/gm, "") : newText;
 }
 
 /** Whether a reading has a line break in the middle of a quoted string: that line break was meant as an escape. */

@@ -33,12 +33,12 @@ export function findSlippedPlaces(search: Search): MatchPlace[] {
     if (lines.length * wanted.length > MAX_STEPS) return [];
     return lines.map((_, first) => ({ lines, wanted, first }));
   });
-  const slips = tries.flatMap((tried) => findSlip(search, tried) ?? []);
-  const isRival = (tried: SlipAttempt) => slips.some((slip) => existsElsewhere(tried, slip));
+  const slips = tries.flatMap((tried) => findPlaceWithSlip(search, tried) ?? []);
+  const isPlaceElsewhere = (tried: SlipAttempt) => slips.some((slip) => existsElsewhere(tried, slip));
   if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
   // If the file already has the new text, the change seems to have been made.
   const done = findPlaces({ ...search, said: { ...said, oldLines: said.newLines } });
-  return tries.some(isRival) || done.length > 0 ? [] : slips;
+  return tries.some(isPlaceElsewhere) || done.length > 0 ? [] : slips;
 }
 
 /** Returns the range of this many lines of the file, if it has them. */
@@ -67,17 +67,17 @@ function listFilledLines(whole: string, stretch: TextRange, depth: FoldDepth): F
   return lines;
 }
 
-function findSlip(search: Search, tried: SlipAttempt): MatchPlace | undefined {
+function findPlaceWithSlip(search: Search, tried: SlipAttempt): MatchPlace | undefined {
   const { lines, wanted, first } = tried;
   let head = 0;
   while (head < wanted.length && lines[first + head]?.key === wanted[head]?.key) head += 1;
   if (head === wanted.length) return undefined;
-  const restFits = (by: number, from: number) =>
+  const doesRestMatch = (by: number, from: number) =>
     wanted.slice(from).every(({ key }, at) => lines[first + from + at + by]?.key === key);
-  const typo = restFits(0, head + 1) ? findMistyped(search, tried, head) : undefined;
-  if (typo !== undefined || !restFits(1, head)) return typo;
+  const typo = doesRestMatch(0, head + 1) ? findMistyped(search, tried, head) : undefined;
+  if (typo !== undefined || !doesRestMatch(1, head)) return typo;
   const at = findFirstAlike(tried, head);
-  return at > 0 ? findLeftOut(search, tried, at) : undefined;
+  return at > 0 ? findPlaceWithLeftOutLine(search, tried, at) : undefined;
 }
 
 /** Among equal lines, finds the one that was left out: not one that is spelled exactly as in the old text. */
@@ -126,7 +126,7 @@ function findMistypedWord(given: string, there: string): readonly string[] {
 }
 
 /** Returns the place with one line left out. All other lines and the blank lines around it must be as in the file. */
-function findLeftOut(search: Search, tried: SlipAttempt, at: number): MatchPlace | undefined {
+function findPlaceWithLeftOutLine(search: Search, tried: SlipAttempt, at: number): MatchPlace | undefined {
   const stretch = findRegion(tried, tried.wanted.length + 1);
   if (tried.wanted.length < 3 || stretch === undefined) return undefined;
   const { said } = search;

@@ -98,14 +98,14 @@ export function findLineNumber(text: string, at: number): number {
 /** Finds where the part begins in the text, at most `most` times, including overlaps. */
 export function findOccurrences(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
   // The engine's own search is slow for a part that repeats itself: it takes the part's length for each place.
-  if (part.length >= 2000) return findPositions(toUnits(part), toUnits(text), most);
+  if (part.length >= 2000) return findPositions(toCodeUnits(part), toCodeUnits(text), most);
   const starts: number[] = [];
   for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))
     starts.push(at);
   return starts;
 }
 
-function toUnits(text: string): Units {
+function toCodeUnits(text: string): Units {
   const codes = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at += 1) codes[at] = text.charCodeAt(at);
   return { codes, length: text.length };

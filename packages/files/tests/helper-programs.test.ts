@@ -2,11 +2,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
-import { buildHelperPath, excludeFolders, findHelper } from "@burin/commands/processes/helper-program";
+import {
+  buildHelperPath,
+  excludeFromHelperSearch,
+  findHelper,
+} from "@burin/commands/processes/helper-program";
 import { createToolbox } from "@burin/core";
 import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGitGrep, createSystemGrep, runForNames } from "../src/search/engine.ts";
+import { createGitGrep, createSystemGrep, listNamesFromProgram } from "../src/search/engine.ts";
 import { searchTree } from "./searched-tree.ts";
 
 const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];
@@ -53,7 +57,7 @@ describe("programs that Burin starts by itself", () => {
   ])("P21 are the system's where PATH has %s", (_title, pathOf) => {
     plant("bin");
     plant(".");
-    excludeFolders([root]);
+    excludeFromHelperSearch([root]);
     const how = { cwd: root, env: { PATH: buildHelperPath(pathOf()) }, encoding: "utf8" } as const;
     expect(execFileSync("sh", ["-c", "echo system"], how)).toBe("system\n");
     expect(existsSync(canary)).toBe(false);
@@ -63,9 +67,9 @@ describe("programs that Burin starts by itself", () => {
     const { HOME } = process.env;
     process.env.HOME = root;
     const [own, project] = [join(root, ".local/bin"), join(root, "project/bin")];
-    excludeFolders([root]);
+    excludeFromHelperSearch([root]);
     const inHome = buildHelperPath([own, "/usr/bin"].join(delimiter));
-    excludeFolders([join(root, "project")]);
+    excludeFromHelperSearch([join(root, "project")]);
     const inProject = buildHelperPath([project, own].join(delimiter));
     process.env.HOME = HOME;
     expect(inHome).toBe([own, "/usr/bin"].join(delimiter));
@@ -75,7 +79,7 @@ describe("programs that Burin starts by itself", () => {
   it("P21 are not found in the project where the system has none, through a link neither", () => {
     plant("bin");
     expect(findHelper("only-here", process.env.PATH)).toBe(join(root, "bin/only-here"));
-    excludeFolders([root]);
+    excludeFromHelperSearch([root]);
     expect(findHelper("only-here", process.env.PATH)).toBeNull();
     const link = join(dirname(root), "link");
     symlinkSync(join(root, "bin"), link);
@@ -89,7 +93,7 @@ describe("programs that Burin starts by itself", () => {
     chmodSync(tool, 0o755);
     const { signal } = new AbortController();
     const asked = (environment: NodeJS.ProcessEnv) =>
-      runForNames(["only-given"], { folder: root, environment, helpers: fileHelpers }, signal);
+      listNamesFromProgram(["only-given"], { folder: root, environment, helpers: fileHelpers }, signal);
     expect(await asked({ PATH: given })).toEqual(new Set([given]));
     process.env.PATH = given;
     expect(await asked({ PATH: "/nowhere" })).toBeNull();

@@ -99,17 +99,17 @@ export function chooseWithinLimits(
   },
 ): string[] {
   const counts = new Map<string, number>();
-  const add = (key: string, count: number) => {
+  const addToShares = (key: string, count: number) => {
     for (const share of listShares(key, limits))
       counts.set(share.name, (counts.get(share.name) ?? 0) + count);
   };
-  for (const { key, count } of atWork) add(key, count);
+  for (const { key, count } of atWork) addToShares(key, count);
   const chosen: string[] = [];
   for (const { id, key } of waiting) {
     if (chosen.length === room) break;
     if (listShares(key, limits).some(({ name, most }) => (counts.get(name) ?? 0) >= most)) continue;
     chosen.push(id);
-    add(key, 1);
+    addToShares(key, 1);
   }
   return chosen;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readText } from "@burin/core/internal";
 import { applyChanges } from "./folder-changes.ts";
 import { FleetError } from "./ground.ts";
-import { quote, runGit, runOwn } from "./run-command.ts";
+import { quote, runGit, runTrustedCommand } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
@@ -82,11 +82,11 @@ export class BaseFolders {
     const stop = new AbortController();
     const opening = { made: this.#makeBase(key, (to) => make(to, stop.signal)), stop, waiting: 0 };
     this.#opening.set(key, opening);
-    const forget = () => {
+    const forgetOpening = () => {
       if (this.#opening.get(key) === opening) this.#opening.delete(key);
     };
-    stop.signal.addEventListener("abort", forget);
-    opening.made.catch(forget);
+    stop.signal.addEventListener("abort", forgetOpening);
+    opening.made.catch(forgetOpening);
     return opening;
   }
 
@@ -99,7 +99,7 @@ export class BaseFolders {
     try {
       await mkdir(join(own, "folder"), { recursive: true, mode: 0o700 });
       await make(join(own, "folder"));
-      await runOwn(
+      await runTrustedCommand(
         own,
         `git init -q --bare git && ${GIT} -c core.autocrlf=false --git-dir=git --work-tree=folder add -A`,
       );
@@ -149,17 +149,17 @@ async function cloneProject(
   // Commands do not get variables that look like passwords, so write the value as numbers.
   const octal = [...Buffer.from(known)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
   const environment = { ...process.env, BURIN_INPUT: octal };
-  await runOwn(to, `${secret}${GIT} clone -q --no-checkout -- ${from} .`, {
+  await runTrustedCommand(to, `${secret}${GIT} clone -q --no-checkout -- ${from} .`, {
     signal,
     ...(secret !== "" && { environment }),
   }).catch((error: Error) => {
     throw new FleetError(`${url} could not be cloned: ${error.message.replaceAll(known, url)}`);
   });
   // A cloned repository has only one local branch, so also try the remote's branches.
-  const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
-  await runOwn(
+  const formatRevParse = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
+  await runTrustedCommand(
     to,
-    `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
+    `commit=$(${formatRevParse(at ?? "")} || ${formatRevParse(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
     { signal },
   ).catch(explainFailure(`${url} has no revision "${revision}" that can be checked out`));
 }
@@ -178,7 +178,9 @@ function insertSecrets(url: string): string {
 }
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {
-  await runOwn(to, `tar -xf ${quote(tarball)}`).catch(explainFailure(`${tarball} could not be unpacked`));
+  await runTrustedCommand(to, `tar -xf ${quote(tarball)}`).catch(
+    explainFailure(`${tarball} could not be unpacked`),
+  );
 }
 
 function explainFailure(what: string) {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { lockPath, readText } from "@burin/core/internal";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
-import { quote, runOwn } from "./run-command.ts";
+import { quote, runTrustedCommand } from "./run-command.ts";
 import { forgetStanding, saveStanding } from "./standing.ts";
 
 const MAX_URL_BYTES = 10_000;
@@ -211,7 +211,7 @@ class OwnServer {
     const asOwner = owner ? `install -d -m 700 -o ${owner} ${quote(data)} && runuser -u ${owner} -- ` : "";
     const shell = `cd / && ${asOwner}sh -c ${quote(script)} </dev/null`;
     const environment = { ...process.env, ...variables, PATH };
-    await runOwn(folder, shell, { environment }).catch((error: Error) => {
+    await runTrustedCommand(folder, shell, { environment }).catch((error: Error) => {
       throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
     });
   }

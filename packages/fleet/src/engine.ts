@@ -160,7 +160,7 @@ export async function answerTaskQuestion(
   workflowID: string,
   decision: Decision,
 ): Promise<void> {
-  await askAgain(client, workflowID);
+  await retryLastQuestion(client, workflowID);
   await client.send(workflowID, decision, ANSWERS);
 }
 
@@ -169,7 +169,7 @@ export async function cancelTasks({ client, pool }: Engine, ids: string[], waiti
   const all = [...ids, ...waiting];
   const text = "insert into burin_fleet.cancelled select unnest($1::text[]) on conflict do nothing";
   await pool.query(text, [all]);
-  for (const id of waiting) await askAgain(client, id);
+  for (const id of waiting) await retryLastQuestion(client, id);
   await client.cancelWorkflows(all);
 }
 
@@ -179,7 +179,7 @@ export async function isCancelled(pool: Pool, id: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-async function askAgain(client: DBOSClient, workflowID: string): Promise<void> {
+async function retryLastQuestion(client: DBOSClient, workflowID: string): Promise<void> {
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
   await requeueTask(client, workflowID, (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1);
 }

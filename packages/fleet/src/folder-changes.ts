@@ -81,7 +81,7 @@ export class WatchedFolder {
     const bytes = readBytes(place, MAX_FILE_BYTES);
     if (bytes === null) return null;
     const old = this.#recallContent(path);
-    this.#remember(path, bytes);
+    this.#rememberContent(path, bytes);
     return { path, mode, ...diffBytes(old, bytes) };
   }
 
@@ -95,7 +95,7 @@ export class WatchedFolder {
     return readBytes(join(this.#base, path), MAX_FILE_BYTES);
   }
 
-  #remember(path: string, bytes: Buffer): void {
+  #rememberContent(path: string, bytes: Buffer): void {
     this.#changed.add(path);
     this.#rememberedBytes += bytes.length - (this.#remembered.get(path)?.length ?? 0);
     this.#remembered.delete(path);
@@ -159,7 +159,7 @@ function diffBytes(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" |
 /** Lists a folder, with each folder before its contents. Leaves out sockets and devices. */
 async function readEntries(root: string): Promise<Map<string, Stats>> {
   const found = new Map<string, Stats>();
-  const walk = async (below: string): Promise<void> => {
+  const walkFolder = async (below: string): Promise<void> => {
     const names = await readdir(join(root, below)).catch(() => []);
     const entries = await Promise.all(
       names.map(async (name) => {
@@ -170,10 +170,10 @@ async function readEntries(root: string): Promise<Map<string, Stats>> {
     for (const [path, stats] of entries) {
       if (stats === null || !(stats.isFile() || stats.isDirectory() || stats.isSymbolicLink())) continue;
       found.set(path, stats);
-      if (stats.isDirectory()) await walk(path);
+      if (stats.isDirectory()) await walkFolder(path);
     }
   };
-  await walk("");
+  await walkFolder("");
   return found;
 }
 

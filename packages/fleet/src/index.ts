@@ -3,7 +3,7 @@ import { findDatabaseFolder, hasDatabase, isRunning, openDatabase } from "./data
 import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { LONE_MARK, receiveFromStarter, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
-import { removeAll } from "./remove.ts";
+import { removeFleetData } from "./remove.ts";
 import { isFullDisk } from "./retry-queries.ts";
 import { followRun, readRun } from "./run.ts";
 import { readStanding } from "./standing.ts";
@@ -66,7 +66,7 @@ export async function runFleet(request: FleetRequest, ground: FleetOptions): Pro
   process.env.PATH = buildHelperPath(process.env.PATH);
   if (process.env[LONE_MARK] !== undefined) return runWithoutDatabase(request, ground);
   const [name = "", ...words] = request.words;
-  if (name === "remove") return removeAll({ ...request, words }, ground);
+  if (name === "remove") return removeFleetData({ ...request, words }, ground);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new FleetError(formatUnknownCommand(name));
   const [mostWords, read, looks] = command;

@@ -53,7 +53,7 @@ export class Ledger {
       this.#pool.query<{ model: string; left: number }>(PAUSES),
     ]);
     this.#pauses = new Map(pauses.rows.map(({ model, left }) => [model, performance.now() + left]));
-    this.#runs = new Map(spent.rows.map((row) => [row.run, explainOverrun(row)]));
+    this.#runs = new Map(spent.rows.map((row) => [row.run, explainUsedUpBudget(row)]));
     return this.#runs;
   }
 
@@ -63,12 +63,12 @@ export class Ledger {
     if (!this.#runs.has(run)) return null;
     const values = [task, run, spent.tokens, spent.cost ?? 0, spent.calls];
     await retryUntilAvailable(() => this.#pool.query(SPEND, values), signal);
-    return this.explainOver(run, signal);
+    return this.explainRunOverBudget(run, signal);
   }
 
-  async explainOver(run: string, signal: AbortSignal): Promise<string | null> {
+  async explainRunOverBudget(run: string, signal: AbortSignal): Promise<string | null> {
     const { rows } = await retryUntilAvailable(() => this.#pool.query(SPENT, [[run]]), signal);
-    const why = rows.length === 0 ? null : explainOverrun(rows[0]);
+    const why = rows.length === 0 ? null : explainUsedUpBudget(rows[0]);
     if (rows.length > 0) this.#runs.set(run, why);
     return why;
   }
@@ -76,10 +76,10 @@ export class Ledger {
   /** Wraps a model so that it is asked only while no worker has been told to pause it. */
   readonly around = (model: ChatModel): ChatModel => ({
     ...model,
-    stream: (request, signal) => this.#streamCounted(model, request, signal),
+    stream: (request, signal) => this.#streamWithCosts(model, request, signal),
   });
 
-  async *#streamCounted(
+  async *#streamWithCosts(
     model: ChatModel,
     ...[request, signal]: Parameters<ChatModel["stream"]>
   ): AsyncGenerator<ModelEvent, void, undefined> {
@@ -102,7 +102,7 @@ export class Ledger {
   }
 }
 
-function explainOverrun(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
+function explainUsedUpBudget(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
   const limits = Object.entries(parseBudget(row.budget)) as [keyof BudgetLimits, number][];
   const isOver = limits.some(([kind, most]) => row[kind] >= most);
   return isOver ? `The budget of the run, ${row.budget}, is used up.` : null;

@@ -95,7 +95,7 @@ export class LiveTask {
     if (this.#lost !== null) throw this.#lost;
     const last = this.#needs.past.at(-1);
     if (last?.end !== undefined || last?.question !== undefined) return last;
-    return this.#isCleared() ? "elsewhere" : "stopped";
+    return this.#hasProvenHarmless() ? "elsewhere" : "stopped";
   }
 
   /** Ends the session now, because its run as a whole has reached a limit. */
@@ -120,7 +120,7 @@ export class LiveTask {
    * Returns the task's first step here. Any task of a crashed worker may have caused the crash; only for a task that
    * ran alone is that certain. So the last attempt, before a task is set aside, runs alone.
    */
-  firstStep(): Step | "elsewhere" {
+  findFirstStep(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
     const { tries, wasAlone, doing } = countTries(past);
     if (tries >= submission.tries && wasAlone) {
@@ -132,7 +132,7 @@ export class LiveTask {
   }
 
   /** Whether the task has finished a call while it ran alone, so that it may again run next to others. */
-  #isCleared(): boolean {
+  #hasProvenHarmless(): boolean {
     const { isLone, past } = this.#needs;
     const begun = past.findLastIndex(({ worker }) => worker !== undefined);
     return isLone && past.length > begun + 1 && countTries(past.slice(begun)).tries === 0;
@@ -142,13 +142,13 @@ export class LiveTask {
     const aside = this.#needs.past.at(-1)?.aside;
     try {
       if (aside === undefined) await this.#runSession();
-      else await this.#giveEnd("set_aside", "set_aside", aside);
+      else await this.#recordOwnEnd("set_aside", "set_aside", aside);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const { aborted, reason } = this.#halt.signal;
       const given = aborted
-        ? this.#giveLimit(reason)
-        : this.#giveEnd("error", "failed", describeError(error));
+        ? this.#recordLimitEnd(reason)
+        : this.#recordOwnEnd("error", "failed", describeError(error));
       await given.catch(() => {});
     }
   }
@@ -179,13 +179,13 @@ export class LiveTask {
     const { id, past, ledger, submission } = this.#needs;
     const { signal } = this.#stop;
     this.#spent = sumSpent(past);
-    const why = await ledger.explainOver(this.run, signal);
+    const why = await ledger.explainRunOverBudget(this.run, signal);
     if (why !== null) this.endForLimit(why);
-    if (this.#halt.signal.aborted) return this.#giveLimit(this.#halt.signal.reason);
+    if (this.#halt.signal.aborted) return this.#recordLimitEnd(this.#halt.signal.reason);
     await ledger.addCost(id, this.#spent, signal);
     const budget = computeBudgetLeft(submission.budget, past);
-    if (budget === null) return this.#giveLimit("The budget of the task is used up.");
-    const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
+    if (budget === null) return this.#recordLimitEnd("The budget of the task is used up.");
+    const options = { ...(await this.#prepareSession()), ...(budget !== undefined && { budget }) };
     const session = await this.#openSession(options);
     this.#session = session;
     const isParked = await this.#followSession(session);
@@ -197,12 +197,12 @@ export class LiveTask {
     await this.#recordStep({ question });
   }
 
-  #giveLimit(message: string): Promise<void> {
-    return this.#giveEnd("limit", "budget", message);
+  #recordLimitEnd(message: string): Promise<void> {
+    return this.#recordOwnEnd("limit", "budget", message);
   }
 
   /** Records an end that does not come from the session. */
-  #giveEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
+  #recordOwnEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
     const end = { status, result: "", error: { type, message }, ...sumSpent(this.#needs.past), patch: "" };
     return this.#recordStep({ end });
   }
@@ -212,7 +212,9 @@ export class LiveTask {
     const { submission, past } = this.#needs;
     try {
       const signal = this.#ended;
-      const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
+      const events = past.some(hasRecordLines)
+        ? session.goOn(signal)
+        : session.run(submission.prompt, signal);
       let isParked = false;
       for await (const event of events) {
         const error = readError(event);
@@ -228,7 +230,7 @@ export class LiveTask {
   }
 
   /** Restores the folder as the steps so far left it. Returns the session's options for it. */
-  async #prepare(): Promise<SessionOptions> {
+  async #prepareSession(): Promise<SessionOptions> {
     const { id, submission, past, places, bases, ledger, ground } = this.#needs;
     if (this.#place === "") this.#place = await places.takeFolder(id);
     const place = this.#place;
@@ -303,7 +305,7 @@ export class LiveTask {
     const { changes, left } = isLookedAt ? await folder.readChanges() : { changes: [], left: [] };
     const step: Step = {
       ...(this.#base?.commit !== undefined &&
-        !this.#needs.past.some(hasLines) && { commit: this.#base.commit }),
+        !this.#needs.past.some(hasRecordLines) && { commit: this.#base.commit }),
       lines,
       ...(changes.length > 0 && { changes }),
       ...(left.length > 0 && { left }),
@@ -353,7 +355,7 @@ export class LiveTask {
         this.#stop.abort();
       });
     }
-    if (this.#isCleared() || (this.#isDraining && isQuiescent(step))) this.#stop.abort();
+    if (this.#hasProvenHarmless() || (this.#isDraining && haveAllCallsEnded(step))) this.#stop.abort();
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
   }
 }
@@ -364,7 +366,7 @@ function readError(event: AgentEvent) {
 }
 
 /** Whether every call that has begun has ended. */
-function isQuiescent({ lines, end }: Step): boolean {
+function haveAllCallsEnded({ lines, end }: Step): boolean {
   const calls = parseRecords(lines ?? "").flatMap(({ event }) =>
     event.type === "tool_call" ? [event.call] : [],
   );
@@ -372,7 +374,7 @@ function isQuiescent({ lines, end }: Step): boolean {
   return end === undefined && ![...last.values()].includes("executing");
 }
 
-function hasLines({ lines }: Step): boolean {
+function hasRecordLines({ lines }: Step): boolean {
   return lines !== undefined;
 }
 

@@ -57,7 +57,7 @@ export class PageData {
 
   /** Lists runs, the newest first, each with the number of its tasks in every state. */
   async listRuns({ search, offset }: ListRequest) {
-    await this.#fold();
+    await this.#updateOnce();
     const { rows } = await this.#pool.query(PAGE_RUNS, [buildPattern(search), PAGE_ROWS, offset]);
     const [{ total = 0, allRunning = 0, allWaiting = 0 } = {}] = rows;
     return { runs: rows, total, running: allRunning, waiting: allWaiting, rows: PAGE_ROWS };
@@ -65,7 +65,7 @@ export class PageData {
 
   /** Lists some of a run's tasks in the order of submission; null if there is no such run. */
   async run(name: string, { search, offset, kind }: ListRequest & { readonly kind: string }) {
-    await this.#fold();
+    await this.#updateOnce();
     const [counts] = (await this.#pool.query(PAGE_COUNTS, [name])).rows;
     if (counts.tasks === 0) return null;
     const values = [name, kind, buildPattern(search), PAGE_ROWS, offset];
@@ -75,10 +75,14 @@ export class PageData {
 
   /** Returns a task, and what has happened in it since the given step. */
   async readTask(id: string, from: number) {
-    await this.#fold();
+    await this.#updateOnce();
     const [task] = (await this.#pool.query(PAGE_TASK, [id])).rows;
     if (task === undefined) return null;
-    return { ...task, question: addReach(task.question), ...(await this.#listEntries(id, from)) };
+    return {
+      ...task,
+      question: describeQuestionEffects(task.question),
+      ...(await this.#listEntries(id, from)),
+    };
   }
 
   /** Returns the task's changes as a git patch, and as rows to show. */
@@ -94,14 +98,14 @@ export class PageData {
   }
 
   /** Adds what has happened since the last time. Simultaneous requests share one such update. */
-  #fold(): Promise<void> {
-    this.#folding ??= this.#foldAll().finally(() => {
+  #updateOnce(): Promise<void> {
+    this.#folding ??= this.#readNewEntries().finally(() => {
       this.#folding = null;
     });
     return this.#folding;
   }
 
-  async #foldAll(): Promise<void> {
+  async #readNewEntries(): Promise<void> {
     await this.#pool.query(FOLD_ENDS);
     for (let isMore = true; isMore; ) {
       const { rows } = await this.#pool.query(NEW_STEPS, [FOLDED_AT_ONCE]);
@@ -127,7 +131,7 @@ function buildPattern(search: string): string {
 }
 
 /** Adds a description of what the question would allow, in the same words as in every interface. */
-function addReach(question: Question | null) {
+function describeQuestionEffects(question: Question | null) {
   if (question === null) return null;
   const { confirmation } = question;
   const change = confirmation.kind === "edit" ? [readChange(confirmation.diff)] : null;

@@ -99,7 +99,7 @@ class Page {
       const answer =
         request.method === "POST"
           ? await this.#runCommand(parts, await readBody(request))
-          : await this.#show(parts, searchParams);
+          : await this.#readPage(parts, searchParams);
       send(response, 200, answer);
     } catch (error) {
       if (error instanceof HttpError) send(response, error.status, { error: error.message });
@@ -115,12 +115,12 @@ class Page {
   }
 
   #assertToken({ headers }: IncomingMessage): void {
-    const print = (text: string) => createHash("sha256").update(text).digest();
-    if (timingSafeEqual(print(headers.authorization ?? ""), print(`Bearer ${this.token}`))) return;
+    const hashText = (text: string) => createHash("sha256").update(text).digest();
+    if (timingSafeEqual(hashText(headers.authorization ?? ""), hashText(`Bearer ${this.token}`))) return;
     throw new HttpError(401, "The token is missing or is not the server's.");
   }
 
-  async #show([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
+  async #readPage([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
     const readNumber = (key: string) =>
       Math.min(MAX_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
     const list = { search: query.get("search") ?? "", offset: readNumber("offset") };
@@ -142,12 +142,12 @@ class Page {
     if (action === "answer") await this.#assertAsked(name, given.question);
     const words = action === "answer" ? [name, ...buildAnswerWords(given)] : [name];
     let told = "";
-    const noteText = (text: string) => {
+    const keepText = (text: string) => {
       told = text;
     };
     const { ground, request } = this.#fleet;
     await way(
-      { ...this.#fleet, request: { ...request, words }, ground: { ...ground, note: noteText } },
+      { ...this.#fleet, request: { ...request, words }, ground: { ...ground, note: keepText } },
       this.#store,
     );
     return { told };

@@ -11,7 +11,10 @@ import { formatStanding } from "./states.ts";
  * workers' folders. Says first what will be removed. A database that was named in the request belongs to those who run
  * it, so it is not removed.
  */
-export async function removeAll(request: FleetRequest, { home, out, note }: FleetOptions): Promise<boolean> {
+export async function removeFleetData(
+  request: FleetRequest,
+  { home, out, note }: FleetOptions,
+): Promise<boolean> {
   if (request.words.length > 0)
     throw new FleetError(`burin fleet remove does not take "${request.words[0]}"`);
   if (request.database !== undefined)

@@ -27,7 +27,7 @@ export async function runCommand(
 }
 
 /** Returns the output of a command that Burin itself has written. */
-export function runOwn(
+export function runTrustedCommand(
   folder: string,
   command: string,
   { environment, signal }: { environment?: NodeJS.ProcessEnv; signal?: AbortSignal } = {},

@@ -62,7 +62,7 @@ async function runTasks(fleet: Fleet, asked: RunToSubmit): Promise<boolean> {
       );
       return true;
     }
-    return await workOnRun(fleet, store, { run, next: `burin fleet run --run ${run} ${file}` });
+    return await runOrContinue(fleet, store, { run, next: `burin fleet run --run ${run} ${file}` });
   } finally {
     await store.close();
   }
@@ -72,14 +72,14 @@ async function runTasks(fleet: Fleet, asked: RunToSubmit): Promise<boolean> {
 export async function followRun(fleet: Fleet, run: string): Promise<boolean> {
   const store = await openStore(fleet.url);
   try {
-    return await workOnRun(fleet, store, { run, next: `burin fleet retry ${run} --follow` });
+    return await runOrContinue(fleet, store, { run, next: `burin fleet retry ${run} --follow` });
   } finally {
     await store.close();
   }
 }
 
 /** Works on a run. `next` is the command that continues the run if this one is interrupted. */
-async function workOnRun(
+async function runOrContinue(
   fleet: Fleet,
   store: Store,
   { run, next }: { readonly run: string; readonly next: string },
@@ -132,7 +132,7 @@ async function submitAll(
     const submission = { ...rest, base: await base };
     const known = before.get(rest.id);
     if (known === undefined) waiting.push([`${run}.${rest.id}`, submission]);
-    else if (hasOtherCode(submission, known, run)) withOtherCode.push(rest.id);
+    else if (differOnlyInCode(submission, known, run)) withOtherCode.push(rest.id);
     before.delete(rest.id);
   }
   // Set the budget first: no task may start without it.
@@ -152,7 +152,7 @@ async function submitAll(
 }
 
 /** Whether the tasks differ only in the content of their folder. No other part of a submitted task may differ. */
-function hasOtherCode(
+function differOnlyInCode(
   { base, ...now }: Submission,
   { base: old, ...before }: Submission,
   run: string,
@@ -177,17 +177,17 @@ function formatNames(ids: readonly string[]): string {
 /** Returns what a task starts from. A folder is stored as it is now, so that every worker starts with the same. */
 async function resolveBase(source: Source, store: Store): Promise<Submission["base"]> {
   if ("git" in source) return source;
-  if ("folder" in source) return { hash: await keepFolder(source.folder, store) };
+  if ("folder" in source) return { hash: await storeFolder(source.folder, store) };
   const folder = await mkdtemp(join(tmpdir(), "burin-fleet-tarball-"));
   try {
     await unpackTarball(source.tarball, folder);
-    return { hash: await keepFolder(folder, store) };
+    return { hash: await storeFolder(folder, store) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function keepFolder(folder: string, store: Store): Promise<string> {
+async function storeFolder(folder: string, store: Store): Promise<string> {
   const { changes, left } = await readWholeFolder(folder);
   const [first] = left;
   if (first !== undefined)

@@ -1,7 +1,7 @@
 import type { State, TaskState } from "./engine-tables.ts";
 import { readRunName } from "./steps.ts";
 
-export const isOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
+export const isTaskOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
 
 /** Summarises the number of tasks in each state, without reading how they ended. */
 export function formatCounts(counts: ReadonlyMap<State, number>): string {

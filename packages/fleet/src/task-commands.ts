@@ -13,7 +13,7 @@ import {
 } from "./engine-tables.ts";
 import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { retryUntilAvailable } from "./retry-queries.ts";
-import { formatCount, formatStanding, formatTable, isOver, isWaiting } from "./states.ts";
+import { formatCount, formatStanding, formatTable, isTaskOver, isWaiting } from "./states.ts";
 import { parseRecords, readRunName, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
 
@@ -56,7 +56,7 @@ async function readStates({ request }: Fleet, pool: Pool): Promise<readonly Task
 export async function showStatus(fleet: Fleet, { pool }: Store): Promise<void> {
   const states = await readStates(fleet, pool);
   showStates(fleet, states);
-  const left = await countOtherVersions(pool, listIds(states));
+  const left = await countOtherVersions(pool, listTaskIds(states));
   if (left > 0)
     fleet.ground.note(
       `${formatCount(left, "task")} can run only on a worker of the submitting version of Burin`,
@@ -86,7 +86,8 @@ export function showKeptStatus(
       `the database is not running, and ${run} is not among the last runs: burin fleet results ${run} starts it`,
     );
   showStates({ request, ground }, states);
-  if (states.some((state) => !isOver(state))) ground.note("no worker runs; to continue: burin fleet worker");
+  if (states.some((state) => !isTaskOver(state)))
+    ground.note("no worker runs; to continue: burin fleet worker");
 }
 
 function showStates(
@@ -158,11 +159,11 @@ export async function showLogs(fleet: Fleet, { client, pool }: Store): Promise<v
   let shown = 0;
   for (;;) {
     const [task] = await retryUntilAvailable(() => readTaskStates(pool, id), ground.signal);
-    const list = () => client.listWorkflowSteps(id, { offset: shown });
-    const steps = (await retryUntilAvailable(list, ground.signal)) ?? [];
+    const listNewSteps = () => client.listWorkflowSteps(id, { offset: shown });
+    const steps = (await retryUntilAvailable(listNewSteps, ground.signal)) ?? [];
     for (const { output } of steps) showStep(output as Step | null, fleet);
     shown += steps.length;
-    if (!request.follow || task === undefined || isOver(task)) return;
+    if (!request.follow || task === undefined || isTaskOver(task)) return;
     await pause(LOOK_MS, undefined, { signal: ground.signal });
   }
 }
@@ -201,8 +202,8 @@ async function findNamedTasks(
 /** Cancels tasks at once, including a running call or an open question. */
 export async function cancelNamedTasks(fleet: Fleet, store: Store): Promise<void> {
   const states = await findNamedTasks(fleet, store.pool, "cancel");
-  const open = listIds(states.filter((state) => !isOver(state)));
-  const waiting = listIds(states.filter(isWaiting));
+  const open = listTaskIds(states.filter((state) => !isTaskOver(state)));
+  const waiting = listTaskIds(states.filter(isWaiting));
   await cancelTasks(store, open, waiting);
   fleet.ground.note(`${formatCount(open.length + waiting.length, "task")} cancelled`);
 }
@@ -210,18 +211,18 @@ export async function cancelNamedTasks(fleet: Fleet, store: Store): Promise<void
 /** Continues tasks that did not end well, from where they stopped. */
 export async function retryTasks(fleet: Fleet, store: Store): Promise<readonly string[]> {
   const states = await findNamedTasks(fleet, store.pool, "retry");
-  const cancelled = listIds(states.filter(({ state }) => state === "cancelled"));
+  const cancelled = listTaskIds(states.filter(({ state }) => state === "cancelled"));
   const ended = states.filter(({ state }) => state === "ended" || state === "failed");
-  const failed = listIds(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
+  const failed = listTaskIds(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
   await resumeTasks(store, cancelled, failed);
   const again = [...cancelled, ...failed];
   fleet.ground.note(`${formatCount(again.length, "task")} back in the queue`);
-  if (again.length > 0) await noteWhoContinues(fleet, store);
+  if (again.length > 0) await noteMissingWorker(fleet, store);
   return [...new Set(again.map(readRunName))];
 }
 
 /** Tells the user if no worker is running, because a worker must continue the queued tasks. */
-async function noteWhoContinues({ request, ground }: Fleet, store: Store): Promise<void> {
+async function noteMissingWorker({ request, ground }: Fleet, store: Store): Promise<void> {
   if (request.follow || (await hasWorker(store))) return;
   ground.note("no worker runs; to continue: burin fleet worker, or the same with --follow");
 }
@@ -252,11 +253,11 @@ export async function answerTask(fleet: Fleet, store: Store): Promise<readonly s
     throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
   await answerTaskQuestion(store.client, task.id, decision);
   fleet.ground.note(`${task.id} is in the queue again`);
-  await noteWhoContinues(fleet, store);
+  await noteMissingWorker(fleet, store);
   return [readRunName(task.id)];
 }
 
-function listIds(states: readonly TaskState[]): string[] {
+function listTaskIds(states: readonly TaskState[]): string[] {
   return states.map(({ id }) => id);
 }
 

@@ -109,7 +109,7 @@ export class Worker {
     for (const worker of await listWorkers(this.#client))
       if (worker !== this.name)
         await this.#life.runIfFree(worker, () => removeEmptyQueue(this.#client, worker));
-    this.#lookLater();
+    this.#scheduleCheck();
     this.#scheduleAdmission(0);
   }
 
@@ -164,12 +164,12 @@ export class Worker {
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
     try {
-      if (this.#isDraining) return await this.#putBack(id, QUEUE);
+      if (this.#isDraining) return await this.#requeueFromStart(id, QUEUE);
       await this.#refuseCancelled(id);
       return await this.#workOn(task, past);
     } catch (error) {
       // The step could not be recorded for a reason that has nothing to do with the task.
-      if (isTemporary(error)) return await this.#putBack(id, QUEUE);
+      if (isTemporary(error)) return await this.#requeueFromStart(id, QUEUE);
       throw error;
     } finally {
       this.#atWork.delete(task);
@@ -183,12 +183,12 @@ export class Worker {
     // Bind the context: the session records its steps from wherever it is called.
     const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
       const time = startWatch();
-      const makeStep = async () => {
+      const makeNewStep = async () => {
         isNew = true;
         const made = make();
         return made === "elsewhere" ? this.#requeue(task.id) : made;
       };
-      const recorded = await DBOS.runStep(makeStep, { name: STEP });
+      const recorded = await DBOS.runStep(makeNewStep, { name: STEP });
       await assertOwned({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
       past.push(recorded);
       return recorded;
@@ -196,10 +196,10 @@ export class Worker {
     for (;;) {
       const step = await (isNew
         ? task.runUntilStep((made) => stepOf(() => made))
-        : stepOf(() => task.firstStep()));
+        : stepOf(() => task.findFirstStep()));
       if (step === "elsewhere") return await this.#requeue(task.id);
       if (step === "stopped" && this.#isDraining && !this.#isClosed)
-        return await this.#putBack(task.id, QUEUE);
+        return await this.#requeueFromStart(task.id, QUEUE);
       if (step === "stopped") return await this.#abandonTask(task.id);
       if (step.end !== undefined) return step.end;
       if (step.question === undefined) continue;
@@ -223,10 +223,10 @@ export class Worker {
 
   /** Puts the task into the queue for tasks that must run alone, or back into the normal one. */
   #requeue(id: string): Promise<never> {
-    return this.#putBack(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
+    return this.#requeueFromStart(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
   }
 
-  async #putBack(id: string, queueName: string): Promise<never> {
+  async #requeueFromStart(id: string, queueName: string): Promise<never> {
     await this.#client.resumeWorkflows([id], { queueName });
     throw new DBOSWorkflowConflictError(id);
   }
@@ -262,13 +262,13 @@ export class Worker {
     return ADMIT_MS[await admitTasks({ ...needs, concurrency, limits, isLone })];
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     if (this.#isClosed) return;
     const wait = CHECK_INTERVAL_MS * (1 + Math.random() / 3);
     this.#timer = setTimeout(() => {
       void this.#checkTasks()
         .catch((error) => this.#tellFault(error))
-        .finally(() => this.#lookLater());
+        .finally(() => this.#scheduleCheck());
     }, wait);
   }
 

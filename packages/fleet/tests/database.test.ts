@@ -132,8 +132,8 @@ describe("burin fleet on a machine without PostgreSQL", requirePrograms("Postgre
     const pool = openPool(url.href);
     const ledger = new Ledger(pool);
     const stop = new AbortController();
-    const left = ledger.explainOver("none", stop.signal).catch((error: Error) => error);
-    const asked = ledger.explainOver("none", new AbortController().signal);
+    const left = ledger.explainRunOverBudget("none", stop.signal).catch((error: Error) => error);
+    const asked = ledger.explainRunOverBudget("none", new AbortController().signal);
     stop.abort();
     expect(await left).toBeInstanceOf(Error);
     await new Promise<void>((resolve) => far.listen(port, "127.0.0.1", resolve));

@@ -72,7 +72,7 @@ export function answerRequests(client: Client, side: ClientSide) {
   const { askModel } = side;
   if (askModel === undefined) return requests;
   client.setRequestHandler("sampling/createMessage", async ({ params }, context) => {
-    const messages = params.messages.map(({ role, content }) => ({ role, text: joinText(content) }));
+    const messages = params.messages.map(({ role, content }) => ({ role, text: joinTextContent(content) }));
     const prompt =
       params.systemPrompt === undefined ? { messages } : { messages, system: params.systemPrompt };
     if (prompts >= MAX_PROMPTS) throw new Error(`${prompts} requests to the model are open already`);
@@ -84,7 +84,7 @@ export function answerRequests(client: Client, side: ClientSide) {
   return requests;
 }
 
-function joinText(content: unknown): string {
+function joinTextContent(content: unknown): string {
   const texts = filterRecords([content].flat()).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("\n");
 }

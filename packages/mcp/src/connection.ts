@@ -107,7 +107,7 @@ export class McpConnection {
         const { openClient } = await import("./open-client.ts");
         return openClient(this.#needs, signal);
       }, signal);
-      up.client.onclose = () => this.#forget(up);
+      up.client.onclose = () => this.#forgetConnection(up);
       this.#up = up;
       return up;
     } catch (error) {
@@ -118,10 +118,10 @@ export class McpConnection {
 
   async listTools(signal: AbortSignal): Promise<unknown[]> {
     const open = await this.ready(signal);
-    return rejectOnAbort(this.#listAnew(open).tools, signal);
+    return rejectOnAbort(this.#startListing(open).tools, signal);
   }
 
-  #listAnew(open: OpenClient): LiveList {
+  #startListing(open: OpenClient): LiveList {
     const tools = this.#listPages(open, "tools", this.#closing.signal);
     const live = { open, askedAt: performance.now(), tools };
     tools.catch(() => {
@@ -132,11 +132,11 @@ export class McpConnection {
   }
 
   async list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]> {
-    return this.#listPages(await this.#readyInTime(signal), what, signal);
+    return this.#listPages(await this.#waitForConnection(signal), what, signal);
   }
 
   async request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
-    const open = await this.#readyInTime(signal);
+    const open = await this.#waitForConnection(signal);
     return this.#requestAnswer(open, { method, params, timeout: this.#requestMs }, signal);
   }
 
@@ -146,7 +146,7 @@ export class McpConnection {
   }
 
   /** Waits for the connection, but not longer than the settings allow. The start continues for the next call. */
-  async #readyInTime(signal: AbortSignal): Promise<OpenClient> {
+  async #waitForConnection(signal: AbortSignal): Promise<OpenClient> {
     const { definition, alias } = this.#needs;
     const { timeout, startTimeout = 0 } = definition;
     if (timeout === undefined) return this.ready(signal);
@@ -174,7 +174,7 @@ export class McpConnection {
       signal.throwIfAborted();
       // "Method not found": many servers announce lists that they do not have.
       if (isRecord(error) && error.code === -32601 && request.method.endsWith("/list")) return {};
-      throw this.#inWords(error, request.method);
+      throw this.#toMcpError(error, request.method);
     }
   }
 
@@ -213,7 +213,7 @@ export class McpConnection {
   /** Calls a tool once. If the connection is broken, opens it again once. */
   async callTool(request: CallRequest): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
-      const open = await this.#readyInTime(request.signal);
+      const open = await this.#waitForConnection(request.signal);
       let isSent = false;
       try {
         await this.#assertJudged(open, request);
@@ -222,9 +222,9 @@ export class McpConnection {
       } catch (error) {
         request.signal.throwIfAborted();
         const loss = await this.#classifyFailure(open, isSent ? error : unwrapCause(error));
-        if (loss === null) throw this.#inWords(error, request.tool);
+        if (loss === null) throw this.#toMcpError(error, request.tool);
         if (attempt === 0 && (loss === "unsent" || !isSent || request.mayRepeat)) continue;
-        if (!isSent) throw this.#inWords(error, request.tool);
+        if (!isSent) throw this.#toMcpError(error, request.tool);
         throw this.#createLostError(open, request.tool);
       }
     }
@@ -236,7 +236,7 @@ export class McpConnection {
     let list: readonly unknown[] = [];
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const isKnown = this.hasLiveList && this.#live?.open === open && !(isLongAgo && looks === 0);
-      const live = isKnown && this.#live !== null ? this.#live : this.#listAnew(open);
+      const live = isKnown && this.#live !== null ? this.#live : this.#startListing(open);
       list = await rejectOnAbort(live.tools, signal);
       if (this.#live === live) break;
     }
@@ -265,27 +265,27 @@ export class McpConnection {
   async #classifyFailure(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
     const { isTimeout, classifyLoss } = await import("./open-client.ts");
     if (isTimeout(error)) {
-      await open.client.ping({ timeout: PING_MS }).catch(() => this.#drop(open));
+      await open.client.ping({ timeout: PING_MS }).catch(() => this.#closeConnection(open));
       return null;
     }
     const loss = classifyLoss(error);
-    if (loss !== null) await this.#drop(open);
+    if (loss !== null) await this.#closeConnection(open);
     return loss;
   }
 
   /** Forgets a connection, unless another call has already opened the next one. */
-  #forget(open: OpenClient): void {
+  #forgetConnection(open: OpenClient): void {
     if (this.#up !== open) return;
     this.#up = null;
     this.#open = null;
   }
 
-  async #drop(open: OpenClient): Promise<void> {
-    this.#forget(open);
+  async #closeConnection(open: OpenClient): Promise<void> {
+    this.#forgetConnection(open);
     await open.client.close().catch(() => {});
   }
 
-  #inWords(error: unknown, tool: string): McpError {
+  #toMcpError(error: unknown, tool: string): McpError {
     if (error instanceof McpError) return error;
     const { alias, clean } = this.#needs;
     return new McpError(

@@ -48,7 +48,7 @@ export class CredentialStore {
   }
 
   /** Throws a SettingsError if nothing can be stored. A refresh token that is valid only once could be lost. */
-  async assureRoom(): Promise<void> {
+  async assertCanStore(): Promise<void> {
     const text = await readHomeFile(this.#path);
     if (text !== null) await replaceHomeFile(this.#path, text);
   }

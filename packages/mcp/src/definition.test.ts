@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expandEach, expandVariables } from "./definition.ts";
+import { expandVariables, expandVariablesInValues } from "./definition.ts";
 
 const SET = { A: "one", B: "" };
 
@@ -14,5 +14,5 @@ it.each([
 
 it("P18 references without an end are read once", () => {
   const text = "${A:-".repeat(100_000);
-  expect(expandEach({ name: text }, SET, "it")).toEqual({ name: text });
+  expect(expandVariablesInValues({ name: text }, SET, "it")).toEqual({ name: text });
 });

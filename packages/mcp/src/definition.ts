@@ -21,7 +21,7 @@ export function expandVariables(text: string, environment: Environment, where: s
   });
 }
 
-export function expandEach(
+export function expandVariablesInValues(
   values: Readonly<Record<string, string>>,
   environment: Environment,
   where: string,

@@ -90,7 +90,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     this.name = formatDeclaredName(server.prefix, offered.name);
     const shown = formatName(offered.title || offered.name);
     this.displayName = `${shown} (${formatName(server.alias)} MCP server)`;
-    this.description = describe(offered);
+    this.description = describeOfferedTool(offered);
     this.parameterSchema = offered.inputSchema;
     // A server's annotations of its own tools are ignored unless the user trusts the server.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
@@ -123,7 +123,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
       confirmation: this.#server.isTrusted ? false : await this.#buildQuestion(params),
       run: (approval, signal, context) => {
         if (approval !== null) this.#remember();
-        return this.#call({ params, approval }, signal, context);
+        return this.#callServer({ params, approval }, signal, context);
       },
     };
   }
@@ -156,7 +156,7 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     this.#server.onApproved();
   }
 
-  async #call(
+  async #callServer(
     { params, approval }: { readonly params: Params; readonly approval: Approval | null },
     signal: AbortSignal,
     { onUpdate = () => {} }: RunContext = {},
@@ -218,7 +218,7 @@ function formatName(name: string): string {
   return visibleText(name).replace(/\s+/g, " ").slice(0, 100);
 }
 
-function describe({ title, name, description }: OfferedTool): string {
+function describeOfferedTool({ title, name, description }: OfferedTool): string {
   const text = visibleText(description).trim() || visibleText(title ?? name);
   return keepHeadAndTail(text, MAX_DESCRIPTION, "the description is too long");
 }

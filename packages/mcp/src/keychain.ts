@@ -29,7 +29,7 @@ export function hasKeychain(): boolean {
 }
 
 /** Resolves to undefined if the system's keychain does not work here. */
-async function useEntry<T>(
+async function withKeychainEntry<T>(
   { service = SERVICE, name }: SecretName,
   work: (entry: AsyncEntry, patience: AbortSignal) => Promise<T>,
 ) {
@@ -43,17 +43,21 @@ async function useEntry<T>(
 
 /** Returns the secret with this name, or null. */
 export async function readSecret(name: string, service?: string): Promise<string | null> {
-  return (await useEntry({ name, service }, (entry, patience) => entry.getPassword(patience))) ?? null;
+  return (
+    (await withKeychainEntry({ name, service }, (entry, patience) => entry.getPassword(patience))) ?? null
+  );
 }
 
 /** Removes a secret. Returns false when there was none, or the keychain did not answer. */
-export async function keychainRemove(name: string, service?: string): Promise<boolean> {
-  return (await useEntry({ name, service }, (entry, patience) => entry.deletePassword(patience))) === true;
+export async function removeKeychainSecret(name: string, service?: string): Promise<boolean> {
+  return (
+    (await withKeychainEntry({ name, service }, (entry, patience) => entry.deletePassword(patience))) === true
+  );
 }
 
 /** Stores a secret. Returns false if it must be stored elsewhere. */
 export async function storeSecret(name: string, secret: string, service?: string): Promise<boolean> {
-  const isKept = await useEntry({ name, service }, async (entry, patience) => {
+  const isKept = await withKeychainEntry({ name, service }, async (entry, patience) => {
     await entry.setPassword(secret, patience);
     return (await readSecret(name, service)) === secret;
   });

@@ -120,8 +120,8 @@ export function createSettingsCaller(open: OpenServers) {
  * calls go through the whole flow.
  */
 export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
-  const findByAlias = (alias: string) => findServer(open, alias);
-  const askAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
+  const findOpenServer = (alias: string) => findServer(open, alias);
+  const askAllServers = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
     allowListeners(signal);
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
@@ -131,24 +131,24 @@ export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): M
       const aliases = (await open()).map((server) => server.alias);
       return expandServerNames(text, { door, aliases }, signal);
     },
-    prompts: (signal = NEVER) => askAll((server) => listPrompts(server, signal), signal),
-    resources: (signal = NEVER) => askAll((server) => listResources(server, signal), signal),
+    prompts: (signal = NEVER) => askAllServers((server) => listPrompts(server, signal), signal),
+    resources: (signal = NEVER) => askAllServers((server) => listResources(server, signal), signal),
     async prompt({ server, name, args }, signal = NEVER) {
-      const { connection } = await findByAlias(server);
+      const { connection } = await findOpenServer(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);
       return filterRecords(answer.messages).flatMap(({ content }) => readContentBlocks(content));
     },
     async readResource(alias, uri, signal = NEVER) {
-      const { connection } = await findByAlias(alias);
+      const { connection } = await findOpenServer(alias);
       const { contents } = await connection.request("resources/read", { uri }, signal);
       return (Array.isArray(contents) ? contents : []).map(readResourcePart);
     },
     async callTool({ server, tool: name, argumentsFor }, signal = NEVER) {
-      const tool = await findTool(await findByAlias(server), name, signal);
+      const tool = await findTool(await findOpenServer(server), name, signal);
       return guard(tool).execute({ ...argumentsFor(tool.parameterSchema) }, signal);
     },
     async test(alias, signal = NEVER) {
-      const server = await findByAlias(alias);
+      const server = await findOpenServer(alias);
       const tools = await server.listTools(signal);
       const lists = await Promise.allSettled([listPrompts(server, signal), listResources(server, signal)]);
       signal.throwIfAborted();
@@ -156,7 +156,7 @@ export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): M
       const faults = lists.flatMap((list) => ("reason" in list ? [describeError(list.reason)] : []));
       return { tools: tools.map(({ name }) => name), prompts, resources, faults };
     },
-    login: async (alias, how, signal = NEVER) => (await findByAlias(alias)).login(how, signal),
+    login: async (alias, how, signal = NEVER) => (await findOpenServer(alias)).login(how, signal),
   };
   return door;
 }

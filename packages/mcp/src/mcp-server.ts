@@ -54,12 +54,12 @@ export class McpServer implements ToolSource {
   /** Creates the server, and reads what earlier sessions know about it. */
   constructor(needs: McpServerOptions) {
     const { alias, definition, home, prefix } = needs;
-    const report = (message: string) => {
+    const reportOnce = (message: string) => {
       if (this.#told.has(message) || this.#told.size >= MAX_REPORTS) return;
       this.#told.add(message);
       needs.report(message);
     };
-    this.#needs = { ...needs, report };
+    this.#needs = { ...needs, report: reportOnce };
     this.alias = alias;
     this.name = `mcp:${alias}`;
     this.prefix = prefix;
@@ -94,7 +94,7 @@ export class McpServer implements ToolSource {
     return this.#needs.isAwaited === true && this.#raw === null && !this.#wasLate;
   }
 
-  onLate(): void {
+  noteLateStart(): void {
     this.#wasLate = true;
     void this.#save();
     const { alias, report } = this.#needs;
@@ -260,13 +260,13 @@ export class ListCache {
 
   /** Writes the whole file, one write after the other. */
   write(known: KnownServer): Promise<void> {
-    const replace = async () => {
+    const replaceFile = async () => {
       const text = JSON.stringify(known);
       if (text.length > MAX_CHARACTERS) return;
       makeFolders(dirname(this.#path));
       await replaceHomeFile(this.#path, text);
     };
-    this.#writing = this.#writing.then(replace).catch(() => {});
+    this.#writing = this.#writing.then(replaceFile).catch(() => {});
     return this.#writing;
   }
 

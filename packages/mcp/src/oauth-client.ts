@@ -50,7 +50,7 @@ export function createLoginFetch(
   { environment, url: server, allowedHosts, answerMs }: OAuthOptions,
   onRefusal: (error: Error) => void = () => {},
 ): FetchLike {
-  const fetchGuarded: FetchLike = async (address, init) => {
+  const fetchFromAllowedAddress: FetchLike = async (address, init) => {
     const url = new URL(address);
     const { resolveAllowedAddresses, formatHostPort } = await import("@burin/net/guard-host");
     if (formatHostPort(url) === formatHostPort(server)) return createHttpFetch(environment)(url, init);
@@ -65,12 +65,12 @@ export function createLoginFetch(
   };
   return async (address, init = {}) => {
     const { origin } = new URL(address);
-    const read = async (signal: AbortSignal) =>
-      readWholeAnswer(await fetchGuarded(address, { ...init, signal }), origin);
+    const fetchAndRead = async (signal: AbortSignal) =>
+      readWholeAnswer(await fetchFromAllowedAddress(address, { ...init, signal }), origin);
     try {
       return await runWithTimeout(
         createLoginLimit(origin, answerMs),
-        read,
+        fetchAndRead,
         init.signal ?? new AbortController().signal,
       );
     } catch (error) {
@@ -229,7 +229,7 @@ function removeTrailingSlash(issuer: string): string {
  * Wraps `fetch` to send the token of the last login. A rejected token is refreshed once, by one process, and the
  * request is sent again. If that does not help, the error says how to log in.
  */
-export function addLogin(fetch: FetchLike, needs: OAuthOptions): FetchLike {
+export function wrapFetchWithLogin(fetch: FetchLike, needs: OAuthOptions): FetchLike {
   return async (address, init = {}) => {
     const isKeyGiven = new Headers(init.headers).has("authorization");
     const token = isKeyGiven ? null : await readAccessToken(needs.store);
@@ -244,7 +244,7 @@ export function addLogin(fetch: FetchLike, needs: OAuthOptions): FetchLike {
       // Another request or process has already refreshed the token.
       if (now !== null && now !== token) return now;
       if (now === null) throw createNeedsLoginError(needs.alias);
-      await needs.store.assureRoom();
+      await needs.store.assertCanStore();
       await auth(createRefresher(needs), {
         serverUrl: needs.url,
         fetchFn: createLoginFetch(needs),

@@ -102,8 +102,9 @@ async function postMessage(
     },
     body: JSON.stringify({ jsonrpc: "2.0", ...message }),
   };
-  const ask = (either: AbortSignal) => createHttpFetch(environment)(url, { ...request, signal: either });
-  const answer = await runWithTimeout(createLoginLimit(url.origin, answerMs), ask, signal);
+  const sendRequest = (either: AbortSignal) =>
+    createHttpFetch(environment)(url, { ...request, signal: either });
+  const answer = await runWithTimeout(createLoginLimit(url.origin, answerMs), sendRequest, signal);
   await answer.body?.cancel();
   return answer;
 }

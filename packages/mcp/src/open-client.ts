@@ -22,7 +22,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { answerRequests, type ClientSide } from "./client-requests.ts";
 import { CredentialStore } from "./credentials.ts";
-import { expandEach, expandVariables } from "./definition.ts";
+import { expandVariables, expandVariablesInValues } from "./definition.ts";
 import {
   createNeedsLoginError,
   createUnavailableError,
@@ -30,7 +30,7 @@ import {
   findTellingLine,
   McpError,
 } from "./mcp-error.ts";
-import { addLogin, type OAuthOptions, type OAuthSettings } from "./oauth-client.ts";
+import { type OAuthOptions, type OAuthSettings, wrapFetchWithLogin } from "./oauth-client.ts";
 import {
   ANSWER_LOST_CODE,
   createHttpFetch,
@@ -85,7 +85,7 @@ export async function openClient(needs: OpenOptions, signal: AbortSignal): Promi
     definition.startTimeout ?? (definition.type === "stdio" ? START_MS.program : START_MS.address);
   let last: Transport | null = null;
   let fault: unknown;
-  for (const way of listWays(needs)) {
+  for (const way of listTransports(needs)) {
     try {
       last = way.open();
       const client = await connectClient(last, way, { needs, signal, timeout: limit });
@@ -113,18 +113,21 @@ function readLastOutput(transport: Transport | null): string {
 }
 
 /** Returns the ways to connect, in order: a program, or streamable HTTP and then SSE; the settings may fix one. */
-function listWays(needs: OpenOptions): ConnectionWay[] {
+function listTransports(needs: OpenOptions): ConnectionWay[] {
   const { type } = needs.definition;
-  const listBothWays = (way: Omit<ConnectionWay, "negotiates">) =>
+  const listWithAndWithoutNegotiation = (way: Omit<ConnectionWay, "negotiates">) =>
     [false, true].map((negotiates) => ({ ...way, negotiates }));
   if (type === "stdio") {
     const open = () => new StdioTransport(() => startProgram(needs));
-    return listBothWays({ open, isOtherWayWorthwhile: (error) => error instanceof ProtocolError });
+    return listWithAndWithoutNegotiation({
+      open,
+      isOtherWayWorthwhile: (error) => error instanceof ProtocolError,
+    });
   }
   const http = { open: () => createTransport(needs, HttpTransport), isOtherWayWorthwhile: isUnknownRequest };
   const older = { open: () => createTransport(needs, SSEClientTransport), isOtherWayWorthwhile: () => false };
   return [
-    ...(type === "sse" ? [] : listBothWays(http)),
+    ...(type === "sse" ? [] : listWithAndWithoutNegotiation(http)),
     ...(type === "http" ? [] : [{ ...older, negotiates: false }]),
   ];
 }
@@ -136,7 +139,7 @@ function startProgram({ definition, environment, processes, roots, alias }: Open
   return processes.startServer({
     command: expandVariables(command, environment, `the command of ${where}`),
     args: args.map((word) => expandVariables(word, environment, `an argument of ${where}`)),
-    env: expandEach(env, environment, `in the env of ${where},`),
+    env: expandVariablesInValues(env, environment, `in the env of ${where},`),
     cwd: isAbsolute(folder) ? folder : join(roots[0] ?? ".", folder),
     sandbox,
   });
@@ -153,7 +156,7 @@ function createTransport(
   Kind: typeof HttpTransport | typeof SSEClientTransport,
 ): Transport {
   const { url, headers } = resolveAddress(needs);
-  const fetch = addLogin(createHttpFetch(needs.environment), buildOAuthOptions(needs, url));
+  const fetch = wrapFetchWithLogin(createHttpFetch(needs.environment), buildOAuthOptions(needs, url));
   return limitAnswers(new Kind(url, { fetch, requestInit: { headers } }));
 }
 
@@ -182,7 +185,7 @@ export function resolveAddress({ alias, definition, environment }: AddressOption
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw createUnavailableError(`The url of ${where} is not a valid http:// or https:// URL: ${address}`);
   }
-  const headers = expandEach(definition.headers, environment, `in the headers of ${where},`);
+  const headers = expandVariablesInValues(definition.headers, environment, `in the headers of ${where},`);
   return { url, headers };
 }
 
@@ -207,7 +210,7 @@ async function connectClient(
   const { isUserAsked, onCall } = answerRequests(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
   try {
-    await withinLimits(limits, (how) => client.connect(transport, how), isUserAsked);
+    await runWithinLimits(limits, (how) => client.connect(transport, how), isUserAsked);
   } catch (error) {
     // This also ends the program that was started. After that, its last output is complete.
     await transport.close().catch(() => {});
@@ -217,7 +220,7 @@ async function connectClient(
   const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
   client.request = ((...given: unknown[]) => {
     if ((given[0] as Request).method === "tools/call") onCall();
-    return withinLimits(given.pop() as Limits, (how) => request(...given, how), isUserAsked);
+    return runWithinLimits(given.pop() as Limits, (how) => request(...given, how), isUserAsked);
   }) as Client["request"];
   return client;
 }
@@ -233,14 +236,14 @@ const NEVER_MS = 2 ** 31 - 1;
  * Applies the time limits of a request instead of the SDK. The SDK would count time in which this process was
  * suspended, and time in which the user thinks about a question from the server.
  */
-async function withinLimits<T>(
+async function runWithinLimits<T>(
   { timeout, maxTotalTimeout = timeout, signal, onprogress, ...how }: Limits,
   ask: (how: RequestOptions) => Promise<T>,
   isUserAsked: () => boolean,
 ): Promise<T> {
   const time = new AbortController();
   const endRequest = () => time.abort(new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"));
-  const startClock = (milliseconds: number) => {
+  const startTimeLimit = (milliseconds: number) => {
     let stop = () => {};
     const startTimer = () => {
       stop();
@@ -251,7 +254,7 @@ async function withinLimits<T>(
     startTimer();
     return { begin: startTimer, stop: () => stop() };
   };
-  const [silence, all] = [startClock(timeout), startClock(maxTotalTimeout)];
+  const [silence, all] = [startTimeLimit(timeout), startTimeLimit(maxTotalTimeout)];
   const either = AbortSignal.any([time.signal, ...(signal ? [signal] : [])]);
   const listened = onprogress && {
     onprogress: (progress: Parameters<typeof onprogress>[0]) => {

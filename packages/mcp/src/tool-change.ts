@@ -47,15 +47,15 @@ function splitDefinition(definition: ToolDefinition): Map<string, string> {
 }
 
 function describePart(before: string | undefined, after: string | undefined): string {
-  if (before === undefined) return `new, ${quote(after ?? "", 0)}`;
-  if (after === undefined) return `no longer there, was ${quote(before, 0)}`;
+  if (before === undefined) return `new, ${quoteExcerpt(after ?? "", 0)}`;
+  if (after === undefined) return `no longer there, was ${quoteExcerpt(before, 0)}`;
   let same = 0;
   while (same < before.length && before[same] === after[same]) same += 1;
   const from = Math.max(same - LEAD, 0);
-  return `${quote(before, from)} is now ${quote(after, from)}`;
+  return `${quoteExcerpt(before, from)} is now ${quoteExcerpt(after, from)}`;
 }
 
-function quote(text: string, from: number): string {
+function quoteExcerpt(text: string, from: number): string {
   const end = text.length > from + MAX_SIDE ? "..." : "";
   const part = text.slice(from, from + MAX_SIDE).replace(/\s+/g, " ");
   return `"${from > 0 ? "..." : ""}${visibleText(part)}${end}"`;

@@ -17,11 +17,11 @@ export async function* checkEvents(
   let timer: NodeJS.Timeout | undefined;
   const patience = new AbortController();
   const limit = new ReplyLimit();
-  const loseIt = (): void => {
+  const startGracePeriod = (): void => {
     timer = setTimeout(() => patience.abort(), GRACE_MS);
   };
-  signal.addEventListener("abort", loseIt, { once: true });
-  if (signal.aborted) loseIt();
+  signal.addEventListener("abort", startGracePeriod, { once: true });
+  if (signal.aborted) startGracePeriod();
   try {
     iterator = model.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
@@ -40,7 +40,7 @@ export async function* checkEvents(
     else yield createFailedEnd(`The model failed: ${describeError(error)}`);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", loseIt);
+    signal.removeEventListener("abort", startGracePeriod);
     // The iterator's result is no longer used.
     (async () => iterator?.return?.())().catch(() => {});
   }

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { delimiter, join } from "node:path";
 import { json, text } from "node:stream/consumers";
-import { excludeFolders } from "@burin/commands/processes/helper-program";
+import { excludeFromHelperSearch } from "@burin/commands/processes/helper-program";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
@@ -106,7 +106,7 @@ describe("models with names of the person's own", () => {
     for (const [folder, key] of [[project, "planted"] as const, [own, "own"] as const]) {
       await writeFile(join(folder, "print-key"), `#!/bin/sh\necho ${key}\n`, { mode: 0o755 });
     }
-    excludeFolders([project]);
+    excludeFromHelperSearch([project]);
     const PATH = [project, own, process.env.PATH].join(delimiter);
     const server = await serve({ text: "one" });
     const entry = { baseUrl: server.baseUrl, model: "m", key: { command: "print-key" } };

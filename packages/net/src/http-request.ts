@@ -55,11 +55,11 @@ export async function sendHttpRequest(request: HttpRequest, signal: AbortSignal)
   const headers = { ...request.headers, ...length, ...route.headers };
   const options = { ...route, ...request.certificate, method, headers, maxHeaderSize: MAX_HEAD_BYTES };
   let isStale = false;
-  const send = (): Promise<IncomingMessage> =>
+  const sendOnce = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);
       // A request that is still waiting for its proxy has no connection yet, so it would report the abort too late.
-      endOnAbort(sending, signal, reject);
+      destroyOnAbort(sending, signal, reject);
       sending.on("error", (error) => {
         isStale = sending.reusedSocket && "code" in error && CLOSED_CODES.has(String(error.code));
         reject(error);
@@ -76,9 +76,9 @@ export async function sendHttpRequest(request: HttpRequest, signal: AbortSignal)
       sending.uncork();
       sending.end(request.onSent);
     });
-  const response = await send().catch((error: unknown) => {
+  const response = await sendOnce().catch((error: unknown) => {
     // The server closed the idle connection just as it was reused, so it has not received the whole request.
-    if (isStale && !signal.aborted) return send();
+    if (isStale && !signal.aborted) return sendOnce();
     throw error;
   });
   // A connection may break before the body is read; the reader then gets the error.
@@ -97,7 +97,7 @@ const socketsWithListener = new WeakSet<object>();
  * Node's own `signal` would end the connection even when it already serves another request, and a body without a length
  * would then look complete.
  */
-function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: Error) => void): void {
+function destroyOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: Error) => void): void {
   let open: ClientRequest | IncomingMessage = sending;
   sending.once("response", (response) => (open = response));
   const abortWithError = () => {
@@ -126,13 +126,13 @@ export async function loadProxyRoute(url: URL, environment: NodeJS.ProcessEnv = 
 
 function pinAddresses(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-  const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
+  const answerWithPinned: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
     // Answer asynchronously, as a real lookup does: an unreachable address would otherwise fail before the socket has a
     // listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
-  return { agent: false, lookup };
+  return { agent: false, lookup: answerWithPinned };
 }
 
 /** Returns the text of a body, or the start of a longer one. A broken connection ends it early. */

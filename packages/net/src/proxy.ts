@@ -26,7 +26,7 @@ const tunnels = new Map<string, PlainAgent>();
  * address.
  */
 export function findProxyRoute(url: URL, environment: Environment): ProxyRoute {
-  const proxy = findProxy(url, environment);
+  const proxy = findProxyUrl(url, environment);
   if (!proxy) return {};
   const isSecure = url.protocol === "https:";
   if (isSecure || isSocks(proxy)) {
@@ -45,16 +45,17 @@ export function findProxyRoute(url: URL, environment: Environment): ProxyRoute {
 
 /** Returns a function that connects through the environment's proxy; null without a proxy. */
 export function createTunnelDialer(url: URL, environment: Environment): (() => Promise<Socket>) | null {
-  const proxy = findProxy(url, environment);
+  const proxy = findProxyUrl(url, environment);
   if (!proxy) return null;
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   return () => createDialer(proxy)({ host: parseHostname(url), port });
 }
 
-function findProxy(url: URL, environment: Environment): URL | undefined {
-  const read = (name: string): string => environment[name.toLowerCase()] || environment[name] || "";
-  const address = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") || read("ALL_PROXY");
-  if (address === "" || isExempt(url, read("NO_PROXY"))) return undefined;
+function findProxyUrl(url: URL, environment: Environment): URL | undefined {
+  const readVariable = (name: string): string => environment[name.toLowerCase()] || environment[name] || "";
+  const address =
+    readVariable(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") || readVariable("ALL_PROXY");
+  if (address === "" || isExempt(url, readVariable("NO_PROXY"))) return undefined;
   // Many users write a literal `%` in a password.
   const full = (address.includes("://") ? address : `http://${address}`).replace(/%(?![\da-f]{2})/gi, "%25");
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
@@ -79,14 +80,14 @@ function isExempt(url: URL, list: string): boolean {
 
 function matchesExemption(entry: string, host: string, port: string): boolean {
   if (entry === "*") return true;
-  if (entry.includes("/")) return isInRange(entry, host);
+  if (entry.includes("/")) return isInSubnet(entry, host);
   const [, name = entry, wantedPort = port] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
   if (wantedPort !== port) return false;
   const domain = name.replace(/^\*?\./, "").replace(/^\[|\]$/g, "");
   return host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
 }
 
-function isInRange(entry: string, host: string): boolean {
+function isInSubnet(entry: string, host: string): boolean {
   const [address = "", bits = ""] = entry.split("/");
   const family = isIP(address);
   if (family === 0 || isIP(host) !== family) return false;

@@ -34,7 +34,7 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
     socket.write(Buffer.from(hasLogin ? [VERSION, 2, AUTH_NONE, AUTH_PASSWORD] : [VERSION, 1, AUTH_NONE]));
     const [version, way] = await readExactly(socket, 2);
     if (version !== VERSION) throw new Error("does not speak SOCKS5");
-    if (way === AUTH_PASSWORD && hasLogin) await logIn(socket, proxy);
+    if (way === AUTH_PASSWORD && hasLogin) await authenticate(socket, proxy);
     else if (way !== AUTH_NONE) throw new Error("requires a user name and a password");
     socket.write(Buffer.concat([Buffer.from([VERSION, COMMAND_CONNECT, 0]), encodeAddress(target)]));
     const [, status = 1, , kind = 0, length = 0] = await readExactly(socket, 5);
@@ -48,7 +48,7 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
   }
 }
 
-async function logIn(socket: Socket, { username, password }: URL): Promise<void> {
+async function authenticate(socket: Socket, { username, password }: URL): Promise<void> {
   socket.write(Buffer.concat([Buffer.of(1), encodeWithLength(username), encodeWithLength(password)]));
   const [, status] = await readExactly(socket, 2);
   if (status !== 0) throw new Error("rejected the user name or the password");

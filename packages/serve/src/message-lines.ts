@@ -29,14 +29,14 @@ export async function waitUntilRead(output: Writable): Promise<void> {
 
 /** Reads and writes JSON-RPC messages line by line. */
 export function createMessageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
-  const read = (line: string): Message => {
+  const parseLine = (line: string): Message => {
     const value: unknown = JSON.parse(line);
     if (!isMessage(value)) throw new TypeError(INVALID_MESSAGE);
     return value as Message;
   };
   return {
     readable: ReadableStream.from(
-      readMessages(input, output, { mostBytes, read }),
+      readMessages(input, output, { mostBytes, read: parseLine }),
     ) as ReadableStream<Message>,
     writable: new WritableStream<Message>({
       write: (message) => writeLine(output, `${JSON.stringify(message)}\n`),
@@ -72,7 +72,7 @@ export async function* readMessages<Message>(
 async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<string | null> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  const keepPart = (part: Buffer) => {
+  const bufferPart = (part: Buffer) => {
     bytes += part.length;
     if (bytes > mostBytes) parts = [];
     else if (part.length > 0) parts.push(part);
@@ -80,13 +80,13 @@ async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<s
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keepPart(chunk.subarray(start, end));
+      bufferPart(chunk.subarray(start, end));
       start = end + 1;
       yield bytes > mostBytes ? null : Buffer.concat(parts).toString("utf8").trim();
       parts = [];
       bytes = 0;
     }
-    keepPart(chunk.subarray(start));
+    bufferPart(chunk.subarray(start));
   }
 }
 

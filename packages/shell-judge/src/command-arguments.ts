@@ -28,17 +28,18 @@ export function createPathArgument(below: PathSet): Argument {
  * Inserts the words that are passed to the launched command, twice if there may be several. Returns `program` if they
  * would be the program itself or a part of a word.
  */
-export function resolveHandedWords(
+export function insertPassedWords(
   words: readonly Argument[],
   { from, to, isOpen, placeholder }: Extract<Launch, { kind: "words" }>,
   input: SimpleCommand | undefined,
 ): readonly Argument[] | "program" | null {
   const launched = words.slice(from, to);
   if (!isOpen && placeholder === undefined) return launched;
-  const isPart = ({ value }: Argument) =>
+  const containsPlaceholder = ({ value }: Argument) =>
     placeholder !== undefined && value !== placeholder && value.includes(placeholder);
   const takesAny = TAKES_ANY_WORD.has(launched[0]?.value ?? "");
-  if (launched[0]?.value === placeholder || (launched.some(isPart) && !takesAny)) return "program";
+  if (launched[0]?.value === placeholder || (launched.some(containsPlaceholder) && !takesAny))
+    return "program";
   const own = words.slice(1, from).map(({ value }) => value);
   const byNul = words[0]?.value === "xargs" && own.some((word) => /^(?:-0|--null)$/.test(word));
   const below = isOpen ? findPrintedNames(input, byNul) : readHandedPaths(words, from);

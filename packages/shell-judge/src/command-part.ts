@@ -1,4 +1,4 @@
-import { readArguments, resolveHandedWords } from "./command-arguments.ts";
+import { insertPassedWords, readArguments } from "./command-arguments.ts";
 import { type CommandLocation, CommandReach } from "./command-place.ts";
 import type { CommandRule } from "./command-rules.ts";
 import { judgeSurroundings } from "./command-surroundings.ts";
@@ -6,7 +6,7 @@ import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { createPartVerdict, isAlwaysAsked, type JudgedCommand } from "./part-verdict.ts";
 import { TAKES_ANY_WORD } from "./programs/any-text.ts";
-import { type Argument, BEYOND_RULES, createLaunch, type Finding } from "./programs/finding.ts";
+import { type Argument, BEYOND_RULES, createLaunchFinding, type Finding } from "./programs/finding.ts";
 import { isBashLike, type Launch, listLaunches } from "./programs/launches.ts";
 import { judgeProgram } from "./programs/read-program.ts";
 import { judgeProtectedWords } from "./protected-words.ts";
@@ -44,7 +44,7 @@ function* judgeCommands(
   line: ShellCommand,
   judging: JudgeContext,
 ): Generator<[SimpleCommand, JudgedCommand]> {
-  for (const command of judging.reach.eachInOrder(line.commands)) {
+  for (const command of judging.reach.visitCommands(line.commands)) {
     const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
     const input = isFed ? undefined : (command.input ?? judging.input);
     yield [command, judgeSimple(command, { ...judging, input })];
@@ -84,9 +84,9 @@ function judgeLaunchedWords(
   const { from, to } = launch;
   const name = words[from]?.value ?? "";
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.createInnerReach() };
-  const handed = resolveHandedWords(words, launch, judging.input);
+  const handed = insertPassedWords(words, launch, judging.input);
   if (judging.depth > MAX_DEPTH || words[from]?.isGlob === true || name === "cd" || handed === "program") {
-    return [createLaunch(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
+    return [createLaunchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
   }
   const launched = words.slice(from, to);
   // Without input the program still runs, and some programs then read the current folder.
@@ -99,7 +99,7 @@ function judgeLaunchedWords(
   );
   if (handed === null && !TAKES_ANY_WORD.has(name)) {
     findings.push(
-      createLaunch(`\`${words[0]?.value}\` hands words to \`${name}\` that are not known`, to - 1),
+      createLaunchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that are not known`, to - 1),
     );
   }
   return findings;
@@ -111,11 +111,11 @@ function judgeScript(
   judging: JudgeContext,
 ): Finding[] {
   if (text === null || judging.depth > MAX_DEPTH)
-    return [createLaunch("it runs a command line that is not known", at)];
+    return [createLaunchFinding("it runs a command line that is not known", at)];
   const line = parseShellCommand(text, isBashLike(shell));
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.createInnerReach() };
   const found = [...judgeCommands(line, inner)].flatMap(([, { findings }]) => findings);
-  return [...line.problems.map((problem) => createLaunch(problem, at)), ...found.map(toScriptFinding)];
+  return [...line.problems.map((problem) => createLaunchFinding(problem, at)), ...found.map(toScriptFinding)];
 
   /** The rule must spell out the whole script, and covers no more than it would outside the script. */
   function toScriptFinding(finding: Finding): Finding {

@@ -99,16 +99,16 @@ export class CommandReach implements Reach {
   }
 
   /** Yields the commands in order, each with the folder in which it would run. */
-  *eachInOrder(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
+  *visitCommands(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
     for (const command of commands) {
       if (!command.followsSuccess) this.#definite = this.#possible;
       this.#current = this.#definite;
-      const known = this.#withTop(command);
+      const known = this.#insertWorkTreeTop(command);
       yield known;
       const [program, folder] = known.words;
       if (program?.value === "cd" && typeof folder?.value === "string") {
         // Where git fails the shell stays where it is.
-        this.#move(folder.value, command.isApart || folder.belowTop !== undefined);
+        this.#changeFolder(folder.value, command.isApart || folder.belowTop !== undefined);
       }
     }
   }
@@ -117,7 +117,7 @@ export class CommandReach implements Reach {
    * Replaces `$(git rev-parse --show-toplevel)` with the folder that it stands for, if that is certain and no shell
    * would split its name.
    */
-  #withTop(command: SimpleCommand): SimpleCommand {
+  #insertWorkTreeTop(command: SimpleCommand): SimpleCommand {
     if (!command.words.some(({ belowTop }) => belowTop !== undefined)) return command;
     const [top, ...others] = new Set(this.#current.map((folder) => this.#place?.workTreeOf?.(folder)));
     if (!top || others.length > 0 || !/^[\w@%+:,./-]+$/.test(top)) return command;
@@ -128,7 +128,7 @@ export class CommandReach implements Reach {
   }
 
   /** Applies `cd path`; in a subshell it affects only the commands there. */
-  #move(path: string, isApart: boolean): void {
+  #changeFolder(path: string, isApart: boolean): void {
     const moved = this.#current.map((folder) => {
       const there = resolvePath(folder, path);
       return there.length > MAX_PATH_LENGTH ? "/" : there;
@@ -140,10 +140,10 @@ export class CommandReach implements Reach {
   }
 
   explainOutside(path: string, isGlob: boolean): string | null {
-    return this.#findOnce(`outside ${isGlob} ${path}`, () => this.#explainOutside(path, isGlob));
+    return this.#findCached(`outside ${isGlob} ${path}`, () => this.#explainOutside(path, isGlob));
   }
 
-  #findOnce(question: string, find: () => string | null): string | null {
+  #findCached(question: string, find: () => string | null): string | null {
     if (this.#knownIn !== this.#current) this.#known.clear();
     this.#knownIn = this.#current;
     return getOrCreate(this.#known, question, find);
@@ -225,7 +225,7 @@ export class CommandReach implements Reach {
 
   /** Explains why a file that would be written is protected, by its name or where its links lead; or null. */
   explainProtected(path: string, isPattern = false): string | null {
-    return this.#findOnce(`protected ${isPattern} ${path}`, () => this.#explainProtection(path, isPattern));
+    return this.#findCached(`protected ${isPattern} ${path}`, () => this.#explainProtection(path, isPattern));
   }
 
   #explainProtection(path: string, isPattern: boolean): string | null {

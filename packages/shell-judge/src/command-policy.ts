@@ -86,8 +86,8 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
   // An allow rule also allows the command's network access. Words inside a script for a shell belong to no other
   // command.
   const allowed = parts.filter((part) => part.verdict === "allow");
-  const isAllowed = (text: string) => allowed.some((part) => part.text.includes(text));
-  const use = uses.find(({ isCertain, text }) => isCertain && !isAllowed(text));
+  const isPartAllowed = (text: string) => allowed.some((part) => part.text.includes(text));
+  const use = uses.find(({ isCertain, text }) => isCertain && !isPartAllowed(text));
   if (use !== undefined) {
     const reason = `\`${use.text}\` needs an approval: ${use.why}`;
     return { ...verdict, reason, part: use.text };
@@ -105,14 +105,15 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
  */
 function judgeUnparsed(command: string, mode: ApprovalMode, rules: Rules): Verdict {
   const text = command.toLowerCase().replace(/["'^`]/g, "");
-  const mayOccur = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
-  const denied = parseCommandRules(rules.deny).find(mayOccur);
+  const mayRuleApply = (rule: CommandRule) =>
+    rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
+  const denied = parseCommandRules(rules.deny).find(mayRuleApply);
   if (denied !== undefined) {
     return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
   }
   const why = "how cmd and PowerShell read a command line is not known here";
   if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no changes, and ${why}` };
-  const asked = parseCommandRules(rules.ask).find(mayOccur);
+  const asked = parseCommandRules(rules.ask).find(mayRuleApply);
   if (mode === "yolo" && asked === undefined)
     return { verdict: "allow", reason: "the approval mode is yolo" };
   return { verdict: "ask", reason: why, grants: [] };
@@ -151,7 +152,7 @@ function findWriteRule(
   const about = rules.filter(({ writes }) => writes !== undefined);
   if (about.length === 0) return null;
   const reach = new CommandReach(place);
-  for (const { text, redirections } of reach.eachInOrder(line.commands)) {
+  for (const { text, redirections } of reach.visitCommands(line.commands)) {
     for (const { kind, target } of redirections) {
       const paths = kind === "write" && target !== null ? reach.listLocations(target) : [];
       const rule = about.find((one) => paths.some((path) => coversWrite(one, [path])));
@@ -210,7 +211,7 @@ function judgeByParts(
   const named = new Set(parts.map(({ rule }) => rule));
   const rules = allow.filter(({ text }) => named.has(text));
   const [only] = rules;
-  const reads = classifyReads(parts, allow.length === 0 ? parts : judgeParts(line, [], place));
+  const reads = findReadAccess(parts, allow.length === 0 ? parts : judgeParts(line, [], place));
   const read = { ...(reads && { reads }), parts };
   if (only === undefined) return { verdict: "allow", reason: "it only reads inside the root", ...read };
   const reason = `${rules.map(describeRule).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
@@ -223,7 +224,10 @@ const describeNeed = ({ text, reason }: PartVerdict) => `\`${text}\` needs an ap
  * A command that only reads gets no more access because a rule covers it. The parts are judged without rules only until
  * the answer is known.
  */
-function classifyReads(parts: readonly PartVerdict[], withoutRules: Iterable<PartVerdict>): Verdict["reads"] {
+function findReadAccess(
+  parts: readonly PartVerdict[],
+  withoutRules: Iterable<PartVerdict>,
+): Verdict["reads"] {
   const runsGit = ({ text }: PartVerdict) => /\bgit\b/.test(text);
   const mayBePartly = parts.some(runsGit);
   let [isWholly, isPartly] = [true, false];

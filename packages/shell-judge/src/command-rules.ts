@@ -1,5 +1,5 @@
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
-import { runsWhatItReads } from "./programs/bare-launchers.ts";
+import { runsTextAsCode } from "./programs/bare-launchers.ts";
 import type { Argument } from "./programs/finding.ts";
 import { findGitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
@@ -24,7 +24,7 @@ export interface CommandRule extends CommandPattern {
 /** The rules that allow commands, first those of the settings, then those of "always". */
 export function listAllowRules({ allow, granted = [] }: Rules): CommandRule[] {
   const grants = parseCommandRules(granted).filter(
-    ({ words }) => words.length === 0 || !runsWhatItReads(words),
+    ({ words }) => words.length === 0 || !runsTextAsCode(words),
   );
   return [...parseCommandRules(allow), ...grants.map((rule) => ({ ...rule, isGrant: true }))];
 }
@@ -45,7 +45,7 @@ export function parseCommandRules(rules: readonly Rule[]): CommandRule[] {
  */
 export function readBareLauncher(text: string): string | null {
   const [rule] = parseCommandRules([parseRule(text)]);
-  if (rule === undefined || rule.isUnclear || rule.words.length === 0 || !runsWhatItReads(rule.words))
+  if (rule === undefined || rule.isUnclear || rule.words.length === 0 || !runsTextAsCode(rule.words))
     return null;
   return rule.words[0] ?? null;
 }

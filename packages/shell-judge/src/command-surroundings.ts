@@ -3,7 +3,7 @@ import { createPathArgument } from "./command-arguments.ts";
 import type { CommandReach } from "./command-place.ts";
 import type { ShellAssignment, ShellRedirection, ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { findPrintedNames } from "./printed-names.ts";
-import { createUnknown, type Finding, judgePath } from "./programs/finding.ts";
+import { createUnknownFinding, type Finding, judgePath } from "./programs/finding.ts";
 import { judgeProtectedPath } from "./protected-words.ts";
 
 /** Variables that may be set without a question: they choose no file and no program. */
@@ -18,7 +18,7 @@ export function judgeSurroundings(command: SimpleCommand, reach: CommandReach): 
   const set = command.assignments.filter((each) => !isHarmlessAssignment(each, command.words));
   return [
     ...judgeFolder(command, reach),
-    ...set.map(({ text }) => createUnknown(`\`${text}\` sets a variable`)),
+    ...set.map(({ text }) => createUnknownFinding(`\`${text}\` sets a variable`)),
     ...command.redirections.flatMap((redirection) => judgeRedirection(redirection, reach)),
     ...judgeCopiedDescriptors(command.redirections),
   ];
@@ -31,7 +31,7 @@ function judgeCopiedDescriptors(redirections: readonly ShellRedirection[]): Find
     const copied = kind === "copy" ? /^\d+/.exec(target ?? "")?.[0] : undefined;
     const isOpen = copied === undefined || opened.has(copied);
     opened.add(/^\d+/.exec(text)?.[0] ?? "");
-    return isOpen ? [] : [createUnknown(`what \`${text}\` names is known only when it runs`)];
+    return isOpen ? [] : [createUnknownFinding(`what \`${text}\` names is known only when it runs`)];
   });
 }
 
@@ -52,11 +52,11 @@ function judgeRedirection(
   const below = kind === "read" ? findPrintedNames(lineOf) : null;
   if (below !== null) return judgePath(createPathArgument(below), 0, reach);
   if (isAnyText || kind === "copy" || (kind === "data" && target !== null)) return [];
-  if (target === null) return [createUnknown(`what \`${text}\` names is known only when it runs`)];
+  if (target === null) return [createUnknownFinding(`what \`${text}\` names is known only when it runs`)];
   if (kind === "write") {
     if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
     const [finding] = judgeProtectedPath(target, reach);
-    return [finding ?? { ...createUnknown(`\`${text}\` writes a file`), writes: target }];
+    return [finding ?? { ...createUnknownFinding(`\`${text}\` writes a file`), writes: target }];
   }
   return judgePath({ value: target, isGlob: isGlob === true }, 0, reach);
 }

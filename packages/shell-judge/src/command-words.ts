@@ -3,7 +3,7 @@ import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, isBashLike, type Launch, listLaunches, SHELLS } from "./programs/launches.ts";
-import { isKnown, readProgram } from "./programs/read-program.ts";
+import { hasReader, readProgram } from "./programs/read-program.ts";
 import { isStartingOption } from "./programs/task-programs.ts";
 import { findRow, repeatRow } from "./tables.ts";
 
@@ -130,7 +130,7 @@ function listStartedCommands(
   const name = baseName(words[0] ?? "");
   const starts = words.flatMap((word, index) => {
     const own = index === 0 ? findRow(START_POSITIONS, name) : findRow(START_POSITIONS, `${name}.${word}`);
-    return findStarts(
+    return findCommandStarts(
       words,
       index,
       own ?? (index === 0 ? -1 : (findRow(START_POSITIONS, `*.${word}`) ?? -1)),
@@ -141,7 +141,7 @@ function listStartedCommands(
   const all = [
     ...after,
     ...listNamedCommands(own),
-    ...(isDeletion(words, inside.fed) ? [["rm", "-rf"]] : []),
+    ...(deletesLikeRm(words, inside.fed) ? [["rm", "-rf"]] : []),
   ];
   const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
   return all
@@ -175,14 +175,14 @@ const DELETE_IN_TEXT =
   /\b(?:unlink|rmtree|rm_rf?|rmSync|rmdir|removedirs|remove_tree|File\.delete|(?:fs|os|Deno|FileUtils)\.(?:rm|remove))\b/;
 
 /** Whether the program deletes as `rm` does, without starting `rm`. */
-function isDeletion(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
+function deletesLikeRm(words: readonly (string | null)[], fed: NestedContext["fed"]): boolean {
   const name = baseName(words[0] ?? "");
   const text = [name, ...words.slice(1), ...fed].join(" ");
   return DELETE_COMMAND.test(text) || (isInterpreter(name) && DELETE_IN_TEXT.test(text));
 }
 
 /** Lists the words that may begin the command: a word after an option may be that option's value. */
-function findStarts(words: readonly (string | null)[], own: number, before: number): number[] {
+function findCommandStarts(words: readonly (string | null)[], own: number, before: number): number[] {
   const starts: number[] = [];
   let passed = 0;
   for (let at = own + 1; at < words.length && passed <= before && starts.length <= MAX_STARTS; at += 1) {
@@ -209,10 +209,10 @@ function isInterpreter(name: string): boolean {
  * Lists the texts in which a program may find commands. For a known program, only the texts with which it starts
  * something.
  */
-function findTexts({ words, starting }: ProgramWords, { part, fed }: NestedContext): CommandWords[] {
+function findCommandTexts({ words, starting }: ProgramWords, { part, fed }: NestedContext): CommandWords[] {
   const name = baseName(words[0] ?? "");
   if (SHELLS.has(name) || (/^(?:gh|glab)$/.test(name) && words[1] !== "alias")) return [];
-  if (isKnown(name) && starting.length === 0) return [];
+  if (hasReader(name) && starting.length === 0) return [];
   const given = words.filter(
     (word, index) => !MESSAGE_OPTION.test(words[index - 1] ?? "") && !MESSAGE_OPTION.test(word ?? ""),
   );
@@ -260,7 +260,7 @@ function listLaunchedCommands(words: readonly (string | null)[], inside: NestedC
   const [name, ...rest] = words;
   if (GNU_NAME.test(name ?? "")) found.push(...listLaunchedCommands([name?.slice(1) ?? "", ...rest], inside));
   const own = splitOwnWords(words);
-  found.push(...listStartedCommands(words, own, inside), ...findTexts(own, inside));
+  found.push(...listStartedCommands(words, own, inside), ...findCommandTexts(own, inside));
   const deeper = { ...inside, depth: depth + 1 };
   for (const launch of listLaunches(words)) {
     if (launch.kind === "words") {
@@ -281,8 +281,9 @@ function selectWords(
   { from, to, isOpen, placeholder = "" }: Extract<Launch, { kind: "words" }>,
   words: readonly (string | null)[],
 ): (string | null)[] {
-  const isGiven = (word: string | null) => isOpen && placeholder !== "" && word?.includes(placeholder);
-  const known = words.slice(from, to).map((word) => (isGiven(word) ? null : word));
+  const containsPlaceholder = (word: string | null) =>
+    isOpen && placeholder !== "" && word?.includes(placeholder);
+  const known = words.slice(from, to).map((word) => (containsPlaceholder(word) ? null : word));
   return isOpen ? [...known, null] : known;
 }
 

@@ -24,22 +24,22 @@ const PRINTING = /^-(?:print0?|ls)$/;
 /** Options that write a file, or whose value can be anything. */
 const UNREADABLE = /^-(?:f(?:printf?|print0|ls)|files0-from|printf)$/;
 
-export function readSource({ value, isGlob, lineOf }: ShellWord): readonly NameSource[] {
+export function findNameSources({ value, isGlob, lineOf }: ShellWord): readonly NameSource[] {
   if (value !== null) return [{ kind: "word", value, isPattern: isGlob }];
-  return lineOf === undefined ? [] : readPrinted(lineOf);
+  return lineOf === undefined ? [] : findPrintedNameSources(lineOf);
 }
 
 /**
  * Returns where the names that a command prints come from. The source may contain more names than are printed. Returns
  * nothing if the words do not say it.
  */
-export function readPrinted(command: SimpleCommand | undefined, depth = 0): readonly NameSource[] {
+export function findPrintedNameSources(command: SimpleCommand | undefined, depth = 0): readonly NameSource[] {
   const [program, ...words] = command?.words ?? [];
   const name = baseName(program?.value ?? "");
   const values = words.map(({ value }) => value ?? "");
   const operands = words.filter(({ value }) => value !== null && !value.startsWith("-"));
   if (FILTERS.has(name) && depth < MOST_FILTERS && command?.input !== undefined)
-    return readPrinted(command.input, depth + 1);
+    return findPrintedNameSources(command.input, depth + 1);
   switch (name) {
     case "find":
       return readFind(words, (value) => PRINTING.test(value));
@@ -52,7 +52,7 @@ export function readPrinted(command: SimpleCommand | undefined, depth = 0): read
       return operands.map(({ value }) => ({ kind: "file", path: value ?? "" }));
     case "echo":
     case "printf":
-      return operands.flatMap((word) => readSource(word)).flatMap(splitWords);
+      return operands.flatMap((word) => findNameSources(word)).flatMap(splitWords);
     default:
       return [];
   }
@@ -88,14 +88,14 @@ export function readFind(
     if (value === "-delete") tests.push("-depth");
     tests.push(!isAction ? value : isHanding(value, at) ? "-print0" : "-true");
     hasActions ||= isAction;
-    if (LAUNCHING.test(value)) at = findEnd(values, at);
+    if (LAUNCHING.test(value)) at = findExecEnd(values, at);
   }
   const isPrinted = !hasActions && isHanding("-print", -1);
   const all = tests.length === 0 ? ["-print0"] : ["(", ...tests, ")", "-print0"];
   return [{ kind: "find", starts, words: isPrinted ? all : tests }];
 }
 
-function findEnd(values: readonly (string | null)[], from: number): number {
+function findExecEnd(values: readonly (string | null)[], from: number): number {
   const end = values.findIndex(
     (value, at) => at > from && (value === ";" || (value === "+" && values[at - 1] === "{}")),
   );

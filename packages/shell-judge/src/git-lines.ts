@@ -65,7 +65,7 @@ const REMOTE_TALKS = /^(?:-(?:-f|[a-z]*f)|show$|update$|prune$|set-head$)/;
 export function readGitLine(command: string): GitLine | null {
   const { commands, problems, evaluated, isWhole } = parseShellCommand(command);
   if (!isWhole || problems.length > 0 || evaluated.length > 0) return null;
-  const lines = commands.map(readCommand);
+  const lines = commands.map(readPlainGitCommand);
   const found = lines.filter((line) => line !== null);
   if (found.length < lines.length || !found.some(({ isGit }) => isGit)) return null;
   const hooks = new Set<string>();
@@ -82,14 +82,14 @@ export function readGitLine(command: string): GitLine | null {
   };
 }
 
-type GitCommand = NonNullable<ReturnType<typeof readCommand>>;
+type GitCommand = NonNullable<ReturnType<typeof readPlainGitCommand>>;
 
 function findLastHook(commands: readonly GitCommand[]): string | null {
   const hook = findRow(LAST_HOOKS, commands.at(-1)?.subcommand ?? "");
   return hook === undefined || commands.slice(0, -1).some(({ hooks }) => hooks.includes(hook)) ? null : hook;
 }
 
-function readCommand({ words, assignments, redirections, problems }: SimpleCommand) {
+function readPlainGitCommand({ words, assignments, redirections, problems }: SimpleCommand) {
   const isPlain =
     problems.length + assignments.length === 0 &&
     redirections.every(({ kind, target }) => kind !== "write" || target === "/dev/null");
@@ -99,10 +99,10 @@ function readCommand({ words, assignments, redirections, problems }: SimpleComma
   if (values[0] === "printf" && values[1]?.startsWith("-v")) return null;
   if (HARMLESS.has(values[0] ?? ""))
     return { isGit: false, subcommand: "", keys: [], hooks: [], usesFiles: false };
-  return values[0] === "git" ? readGit(values.slice(findSubcommand(values))) : null;
+  return values[0] === "git" ? readGitSubcommand(values.slice(findSubcommand(values))) : null;
 }
 
-function readGit([subcommand = "", ...rest]: readonly string[]) {
+function readGitSubcommand([subcommand = "", ...rest]: readonly string[]) {
   const isAboutRefs = SUBCOMMANDS_WITHOUT_FILES.has(subcommand);
   const hooks = findRow(HOOKS_BY_SUBCOMMAND, subcommand);
   if (!isAboutRefs && hooks === undefined) return null;

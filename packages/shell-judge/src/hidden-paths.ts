@@ -1,4 +1,4 @@
-import { createGlobCover, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobExcluder, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { type CommandLocation, CommandReach, isInFolder, matchesEveryPattern } from "./command-place.ts";
 import { type CommandWords, listCommands } from "./command-words.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
@@ -32,14 +32,14 @@ export function judgeHiddenPaths(
     const glob = pattern.replace(/^\.\//, "");
     const matches = createGlobMatcher(glob, { caseSensitive: false });
     const isRead = !/^(?:edit|write_file)$/.test(tool);
-    return [{ text, isRead, matches, covers: createGlobCover(glob, { caseSensitive: false }) }];
+    return [{ text, isRead, matches, covers: createGlobExcluder(glob, { caseSensitive: false }) }];
   });
   if (hidden.length === 0) return null;
   const reach = new CommandReach(place);
-  let found = findHidden(listCommands({ ...line, commands: [] }), hidden, reach);
-  for (const command of reach.eachInOrder(line.commands)) {
+  let found = findHiddenPath(listCommands({ ...line, commands: [] }), hidden, reach);
+  for (const command of reach.visitCommands(line.commands)) {
     const words = listCommands({ ...line, commands: [command], problems: [], evaluated: [] });
-    found ??= findHidden([...words, ...listFedWords(command)], hidden, reach);
+    found ??= findHiddenPath([...words, ...listRedirectionTargets(command)], hidden, reach);
   }
   if (found === undefined) return null;
   const { rule, part } = found;
@@ -47,12 +47,12 @@ export function judgeHiddenPaths(
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }
 
-function listFedWords({ text, redirections }: SimpleCommand): CommandWords[] {
+function listRedirectionTargets({ text, redirections }: SimpleCommand): CommandWords[] {
   const targets = redirections.filter(({ kind }) => kind === "read" || kind === "write");
   return targets.map(({ target, isGlob }) => ({ words: ["", isGlob ? null : target], part: text }));
 }
 
-function findHidden(
+function findHiddenPath(
   commands: readonly CommandWords[],
   hidden: readonly HiddenRule[],
   reach: CommandReach,
@@ -61,13 +61,17 @@ function findHidden(
     // Changes of folder inside a nested shell are not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
     // A text of commands does not begin with a program's name.
-    const rule = isLost ? hidden[0] : findRule(isText ? ["", ...words] : words, hidden, reach);
+    const rule = isLost ? hidden[0] : findMatchingHiddenRule(isText ? ["", ...words] : words, hidden, reach);
     if (rule !== undefined) return { rule, part };
   }
   return undefined;
 }
 
-function findRule(words: CommandWords["words"], hidden: readonly HiddenRule[], reach: CommandReach) {
+function findMatchingHiddenRule(
+  words: CommandWords["words"],
+  hidden: readonly HiddenRule[],
+  reach: CommandReach,
+) {
   const name = baseName(words[0] ?? "");
   for (const word of words.slice(1)) {
     if (word === null || LISTS_FILES.test(word)) return hidden[0];

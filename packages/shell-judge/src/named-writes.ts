@@ -1,10 +1,10 @@
 import { createWordSet } from "@burin/contract/text/words";
 import { type CommandLocation, CommandReach } from "./command-place.ts";
-import { type NameSource, readFind, readPrinted, readSource } from "./found-names.ts";
+import { findNameSources, findPrintedNameSources, type NameSource, readFind } from "./found-names.ts";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, listLaunches, SHELLS } from "./programs/launches.ts";
-import { isKnown } from "./programs/read-program.ts";
+import { hasReader } from "./programs/read-program.ts";
 
 /** What the words of a command line say about the files that it changes. Paths are relative to the root. */
 export interface CommandWrites {
@@ -49,7 +49,7 @@ const ONLY_SHOWS = createWordSet(
 /** Finds what a user approves for writing by approving the line. Words that are known only at run time are left out. */
 export function findCommandWrites(command: string, place: CommandLocation): CommandWrites {
   const found = new WriteCollector();
-  readLine(command, new CommandReach(place), { found, depth: 0 });
+  collectLineWrites(command, new CommandReach(place), { found, depth: 0 });
   return {
     paths: [...found.paths],
     removed: [...found.removed],
@@ -81,33 +81,33 @@ interface ReadContext {
   readonly handed?: { readonly sources: readonly NameSource[]; readonly placeholder?: string | undefined };
 }
 
-function readLine(line: string, reach: CommandReach, reading: ReadContext): void {
+function collectLineWrites(line: string, reach: CommandReach, reading: ReadContext): void {
   const parsed = parseShellCommand(line);
-  for (const command of reach.eachInOrder(parsed.commands)) {
+  for (const command of reach.visitCommands(parsed.commands)) {
     for (const { kind, target } of command.redirections)
       if (kind === "write" && target !== null) noteWrite(target, reach, reading.found);
-    if (command.words.length > 0) readCommand(command, reach, reading);
+    if (command.words.length > 0) collectCommandWrites(command, reach, reading);
   }
 }
 
-function readCommand(command: SimpleCommand, reach: CommandReach, reading: ReadContext): void {
+function collectCommandWrites(command: SimpleCommand, reach: CommandReach, reading: ReadContext): void {
   const { found, depth } = reading;
   const words = command.words.map(({ value }) => value ?? "");
   const name = baseName(words[0] ?? "");
   const launches = depth > MAX_DEPTH ? [] : listLaunches(words);
   for (const launch of launches) {
     if (launch.kind === "unseen") continue;
-    const handed = readHanded(name, command, launch) ?? reading.handed;
+    const handed = findPassedNames(name, command, launch) ?? reading.handed;
     const inner: ReadContext = { found, depth: depth + 1, ...(handed && { handed }) };
     if (launch.kind === "words")
-      readCommand({ ...command, words: command.words.slice(launch.from, launch.to) }, reach, inner);
-    else if (launch.text !== null) readLine(launch.text, reach.createInnerReach(), inner);
+      collectCommandWrites({ ...command, words: command.words.slice(launch.from, launch.to) }, reach, inner);
+    else if (launch.text !== null) collectLineWrites(launch.text, reach.createInnerReach(), inner);
   }
   if (!isSelfContained(name) && !launches.some(({ kind }) => kind !== "unseen")) found.startsOthers = true;
   noteScript(words, reach, found);
   if (name === "find" && words.includes("-delete"))
     noteFound(readFind(command.words.slice(1), isDelete), { reach, found, isWhole: false });
-  if (name === "git") readGit(words, reach, found);
+  if (name === "git") collectGitWrites(words, reach, found);
   else if (!ONLY_SHOWS.has(name) && !launches.some(({ kind }) => kind === "words")) {
     readOperands(words, reach, found);
     noteUnknown(command.words, reach, reading);
@@ -125,7 +125,7 @@ function noteScript([program = "", ...words]: readonly string[], reach: CommandR
 const isDelete = (value: string) => value === "-delete";
 
 /** Returns the names that find or xargs pass to the command that they launch. */
-function readHanded(
+function findPassedNames(
   name: string,
   command: SimpleCommand,
   launch: ReturnType<typeof listLaunches>[number],
@@ -141,7 +141,7 @@ function readHanded(
   const file = own.find((_, at) => /^(?:-a|--arg-file)$/.test(own[at - 1]?.value ?? ""))?.value;
   const read = command.redirections.find(({ kind }) => kind === "read");
   const path = file ?? read?.target;
-  const sources = path ? [{ kind: "file", path } as const] : readPrinted(command.input);
+  const sources = path ? [{ kind: "file", path } as const] : findPrintedNameSources(command.input);
   return { sources, placeholder };
 }
 
@@ -156,9 +156,13 @@ function noteUnknown(all: readonly ShellWord[], reach: CommandReach, { found, ha
   const changed = COPIES.has(name) && name !== "mv" ? [] : operands;
   const isRecursive = words.some(({ value }) => /^(?:-[a-zA-Z]*[rR]|--recursive)/.test(value ?? ""));
   const isWhole = name === "mv" || (isRecursive && (REMOVES.has(name) || CHANGES_MODES.has(name)));
-  const sources = changed.flatMap((word) => (word.isGlob || word.value === null ? readSource(word) : []));
-  const isPlace = ({ value }: ShellWord) => value === null || value.includes(handed?.placeholder ?? "\0");
-  const isHanded = handed !== undefined && (handed.placeholder === undefined || operands.some(isPlace));
+  const sources = changed.flatMap((word) =>
+    word.isGlob || word.value === null ? findNameSources(word) : [],
+  );
+  const isPlaceholderOrUnknown = ({ value }: ShellWord) =>
+    value === null || value.includes(handed?.placeholder ?? "\0");
+  const isHanded =
+    handed !== undefined && (handed.placeholder === undefined || operands.some(isPlaceholderOrUnknown));
   noteFound([...sources, ...(isHanded ? handed.sources : [])], { reach, found, isWhole });
 }
 
@@ -178,7 +182,7 @@ function isSelfContained(name: string): boolean {
   const isListed = [COPIES, REMOVES, CHANGES_MODES, SELF_CONTAINED, ONLY_SHOWS].some((names) =>
     names.has(name),
   );
-  return isListed ? !/^(?:\.|source)$/.test(name) : isKnown(name);
+  return isListed ? !/^(?:\.|source)$/.test(name) : hasReader(name);
 }
 
 function readOperands(
@@ -196,9 +200,9 @@ function readOperands(
     for (const path of operands.slice(1).flatMap((one) => reach.listLocations(one))) found.changed.add(path);
   if (COPIES.has(name))
     for (const source of others) noteWrite(`${operands.at(-1)}/${readLastSegment(source)}`, reach, found);
-  const isRead = (word: string) => COPIES.has(name) && name !== "mv" && others.includes(word);
+  const isCopySource = (word: string) => COPIES.has(name) && name !== "mv" && others.includes(word);
   for (const word of words)
-    if (!isRead(word)) for (const path of listPaths(word)) noteWrite(path, reach, found);
+    if (!isCopySource(word)) for (const path of listPaths(word)) noteWrite(path, reach, found);
 }
 
 function readLastSegment(path: string): string {
@@ -217,7 +221,7 @@ function noteWrite(path: string, reach: CommandReach, found: WriteCollector): vo
   for (const place of reach.listLocations(path)) found.paths.add(place);
 }
 
-function readGit(words: readonly string[], reach: CommandReach, found: WriteCollector): void {
+function collectGitWrites(words: readonly string[], reach: CommandReach, found: WriteCollector): void {
   let at = 1;
   let folder = reach;
   for (; at < words.length && words[at]?.startsWith("-"); at += 1) {

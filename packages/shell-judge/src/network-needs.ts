@@ -4,7 +4,7 @@ import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName } from "./programs/launches.ts";
 import { findNetworkRow } from "./programs/network-programs.ts";
 import type { NetworkRow } from "./programs/network-row.ts";
-import { type NetworkSource, readTargets } from "./programs/network-targets.ts";
+import { findNetworkTargets, type NetworkSource } from "./programs/network-targets.ts";
 
 export type { NetworkSource } from "./programs/network-targets.ts";
 
@@ -41,7 +41,7 @@ export interface NetworkRequirements {
  */
 export function findNetworkRequirements(command: string, isBash = true): NetworkRequirements {
   const uses: NetworkUse[] = [];
-  const line = unglobAddresses(parseShellCommand(command, isBash));
+  const line = clearGlobInUrls(parseShellCommand(command, isBash));
   for (const { words, part, isPossible, isText } of listCommands(line)) {
     const use = isPossible || isText ? null : findNetworkUse(words, part);
     if (use !== null) uses.push(use);
@@ -58,9 +58,13 @@ export function findNetworkRequirements(command: string, isBash = true): Network
 }
 
 /** No folder is called `https:`, so the `?` of an address matches no file. */
-function unglobAddresses(line: ShellCommand): ShellCommand {
-  const keepUrlPlain = (word: ShellWord) => (word.value?.includes("://") ? { ...word, isGlob: false } : word);
-  return { ...line, commands: line.commands.map((one) => ({ ...one, words: one.words.map(keepUrlPlain) })) };
+function clearGlobInUrls(line: ShellCommand): ShellCommand {
+  const clearGlobInUrl = (word: ShellWord) =>
+    word.value?.includes("://") ? { ...word, isGlob: false } : word;
+  return {
+    ...line,
+    commands: line.commands.map((one) => ({ ...one, words: one.words.map(clearGlobInUrl) })),
+  };
 }
 
 function findNetworkUse(words: readonly (string | null)[], text: string): NetworkUse | null {
@@ -69,7 +73,7 @@ function findNetworkUse(words: readonly (string | null)[], text: string): Networ
   const found = findNetworkRow(words, baseName(program).toLowerCase());
   if (found === null) return null;
   const { row } = found;
-  const targets = readTargets(found);
+  const targets = findNetworkTargets(found);
   if (targets === null) return null;
   const { hosts, sources, isProxied } = targets;
   return {

@@ -8,9 +8,9 @@ export function listEffects(findings: readonly Finding[], reach?: Pick<Reach, "e
   const away = new Set(findings.flatMap(({ nature, path }) => (nature === "outside" && path ? path : [])));
   const isOutside = (path: string) => away.has(path) || (reach?.explainOutside(path, false) ?? null) !== null;
   const isOnlyReading = findings.every(({ nature }) => nature === "outside");
-  const isSaidWithDeletion = ({ nature, path, deletes }: Finding) =>
+  const isCoveredByDeletion = ({ nature, path, deletes }: Finding) =>
     deletes !== undefined || (nature === "destructive" && deleted.size > 0) || deleted.has(path ?? "");
-  const others = findings.filter((finding) => !isSaidWithDeletion(finding));
+  const others = findings.filter((finding) => !isCoveredByDeletion(finding));
   return joinEffects([
     ...[...deleted].map((path) => ({ kind: "deletes" as const, on: [path], isOutside: isOutside(path) })),
     ...others.map((finding) => toEffect(finding, isOnlyReading, isOutside)),
@@ -44,7 +44,7 @@ export function joinEffects(effects: readonly Effect[]): Effect[] {
     joined.set(key, { ...effect, on: [...new Set(on)] });
   }
   const all = [...joined.values()].sort((a, b) => rankEffect(a) - rankEffect(b));
-  const isVague = ({ kind }: Effect) => kind === "unknown" || kind === "hidden";
-  const telling = all.filter((effect) => !isVague(effect));
+  const isUnknownOrHidden = ({ kind }: Effect) => kind === "unknown" || kind === "hidden";
+  const telling = all.filter((effect) => !isUnknownOrHidden(effect));
   return telling.length > 0 ? telling : all.slice(0, 1);
 }

@@ -42,9 +42,9 @@ export function createPartVerdict(command: SimpleCommand, judged: JudgedCommand)
   const contained = isContained(command, judged) ? { isContained: true as const } : {};
   const effects = listEffects(findings, reach);
   const asked = { text, verdict: "ask", reason: first.what, isOnlyReading, effects, ...contained } as const;
-  const isGrantable = (finding: Finding) =>
+  const isGrantableFinding = (finding: Finding) =>
     !isAlwaysAsked(finding) && (finding.writes !== undefined || finding.upTo < command.words.length);
-  if (words === null || !findings.every(isGrantable)) return asked;
+  if (words === null || !findings.every(isGrantableFinding)) return asked;
   const grants = findGrants(words, judged);
   return grants === null ? asked : { ...asked, grants };
 }
@@ -96,10 +96,10 @@ function findGrants(words: readonly Argument[], { findings, reach }: JudgedComma
 }
 
 function findWordGrants(words: readonly Argument[], reach: CommandReach): Grants | null {
-  const isUncertain = ({ value, isGlob, below }: Argument) =>
+  const hasUncertainValue = ({ value, isGlob, below }: Argument) =>
     isGlob || below !== undefined || value.includes(SOME_COMMIT);
   const values = words.map(({ value }) => value);
-  if (words.some(isUncertain) || isBareLauncher(values)) return null;
+  if (words.some(hasUncertainValue) || isBareLauncher(values)) return null;
   const exact = [formatRule(values.map(quoteShellWord), true)];
   const wide = buildWideRule(words, reach);
   return { exact, wide: wide === null ? exact : [formatRule(wide)] };

@@ -2,7 +2,7 @@ import type { CommandReach } from "./command-place.ts";
 import { type CommandRule, countCoveredWords, coversEverything, coversWrite } from "./command-rules.ts";
 import { isAlwaysAsked, isProtected, type JudgedCommand } from "./part-verdict.ts";
 import type { Argument, Finding } from "./programs/finding.ts";
-import { findBeyondRow, findWideRow } from "./programs/wide-rules.ts";
+import { findWideRow, findWordsBeyondRule } from "./programs/wide-rules.ts";
 
 /** The allow rules, and where the command runs. */
 interface Coverage {
@@ -49,7 +49,7 @@ function findBeyondRule(rule: CommandRule, words: readonly Argument[], reach: Co
   if (!isWide || (!isGrant && address === undefined)) return [];
   const count = rule.words.length;
   const found = findWideRow(rule.words.concat(address ?? []));
-  return findBeyondRow({ row: found?.row, count, address }, words, reach);
+  return findWordsBeyondRule({ row: found?.row, count, address }, words, reach);
 }
 
 function isWriteCovered(path: string, { allow, reach }: Coverage): boolean {

@@ -1,27 +1,28 @@
 import type { CommandReach } from "./command-place.ts";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
-import { takesAnyText } from "./programs/any-text.ts";
-import { BEYOND_RULES, createUnknown, type Finding } from "./programs/finding.ts";
+import { isSafeWithAnyText } from "./programs/any-text.ts";
+import { BEYOND_RULES, createUnknownFinding, type Finding } from "./programs/finding.ts";
 import { findProjectProgram, readProgram } from "./programs/read-program.ts";
 import { listDeletedPaths } from "./programs/task-programs.ts";
 
 /** A word with unknown text may go to a program that only prints or compares it. */
 export function judgeUnknownWords(command: SimpleCommand, reach: CommandReach): Finding[] {
   const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
-  if (isText && takesAnyText(command.words.map(({ value }) => value))) {
+  if (isText && isSafeWithAnyText(command.words.map(({ value }) => value))) {
     return findProjectProgram(command.words[0]?.value ?? "", reach);
   }
   const unseen = command.words.find(({ value }) => value === null)?.text;
   const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` is`;
-  const finding = createUnknown(command.problems[0] ?? `${known} is known only when it runs`);
+  const finding = createUnknownFinding(command.problems[0] ?? `${known} is known only when it runs`);
   const texts = command.words.map(({ value, text }) => value ?? text);
   const deletes = listDeletedPaths(texts);
-  const found = deletes === null ? [finding, ...findLosses(command.words, reach)] : [{ ...finding, deletes }];
+  const found =
+    deletes === null ? [finding, ...findCertainLosses(command.words, reach)] : [{ ...finding, deletes }];
   return [...found, ...findHomeAccess(texts, reach)];
 }
 
 /** Finds what the known words would destroy for good, whatever the unknown words are. */
-function findLosses(words: readonly ShellWord[], reach: CommandReach): Finding[] {
+function findCertainLosses(words: readonly ShellWord[], reach: CommandReach): Finding[] {
   const known = words.map(({ value, isGlob }) => ({ value: value ?? "", isGlob }));
   const found = readProgram(known, reach);
   const lost = found.filter(({ nature, isKept, deletes }) =>

@@ -32,7 +32,7 @@ export function isRedirect({ status, headers }: Pick<WebExchange, "status" | "he
 }
 
 /** Runs `ask` within the total time limit. Throws a WebError that names who was asked, or the signal's reason. */
-export async function runWithinTime<T>(
+export async function runWithTimeLimit<T>(
   { who, limits: { totalMs } }: ExchangeOptions,
   ask: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import {
   type ExchangeLimits,
   exchangeRequest,
   isRedirect,
-  runWithinTime,
+  runWithTimeLimit,
   type WebExchange,
 } from "./exchange.ts";
 
@@ -44,10 +44,10 @@ const USER_AGENT = "Mozilla/5.0 (compatible; Burin)";
 export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebResponse> {
   const limits = { ...WEB_LIMITS, ...request.limits };
   const asked = { who: formatHostPort(request.url), limits };
-  return runWithinTime(asked, (stop) => fetchFollowing(request, limits, stop), signal);
+  return runWithTimeLimit(asked, (stop) => fetchFollowingRedirects(request, limits, stop), signal);
 }
 
-async function fetchFollowing(
+async function fetchFollowingRedirects(
   request: WebRequest,
   limits: WebLimits,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ async function fetchFollowing(
   const cookies = new Map<string, string>();
   for (let hops = 0; ; hops += 1) {
     const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-    const answer = await fetchOnce({ ...request, url, cookie }, limits, signal);
+    const answer = await fetchWithoutRedirects({ ...request, url, cookie }, limits, signal);
     if (!isRedirect(answer)) return answer;
     for (const set of answer.headers["set-cookie"] ?? []) {
       const [, name, value = ""] = /^([^=;]+)=([^;]*)/.exec(set) ?? [];
@@ -93,7 +93,7 @@ function assertRedirectAllowed(from: URL, to: URL): void {
 }
 
 /** Sends one request to the checked addresses. A proxy looks the host up again by itself. */
-async function fetchOnce(
+async function fetchWithoutRedirects(
   request: WebRequest & { readonly cookie: string },
   limits: WebLimits,
   signal: AbortSignal,

@@ -43,7 +43,7 @@ export async function readPage(answer: WebResponse, format: PageFormat, signal: 
         `${url.href} is ${what}, ${bytes.length} bytes, not text: it cannot be shown.`,
       );
     }
-    const { notes, ...shaped } = await shapeText({ raw, url: url.href, mimeType, format }, signal);
+    const { notes, ...shaped } = await shapePageAside({ raw, url: url.href, mimeType, format }, signal);
     return { ...base, ...shaped, notes: [...notes, ...base.notes] };
   } catch (error) {
     // For an error response, the status matters more than its content.
@@ -55,7 +55,7 @@ export async function readPage(answer: WebResponse, format: PageFormat, signal: 
 /** Returns notes about missing content. */
 function listNotes({ status, bytes, isCut, isBroken }: WebResponse): string[] {
   if (isBroken) return ["The connection broke off: this is what came before."];
-  if (isCut) return [`Only the first ${formatMb(bytes)} were read.`];
+  if (isCut) return [`Only the first ${formatMegabytes(bytes)} were read.`];
   if (bytes.length === 0) return ["The server sent no content."];
   return status === 206 ? ["The server sent only a part of it."] : [];
 }
@@ -73,7 +73,7 @@ async function readMedia(
   if (isCut && !isBroken)
     throw new WebError(
       "too_large",
-      `${url.href} (${mimeType}) is larger than the limit of ${formatMb(bytes)}.`,
+      `${url.href} (${mimeType}) is larger than the limit of ${formatMegabytes(bytes)}.`,
     );
   const text = mimeType === "application/pdf" ? await tryExtractPdfText(bytes, url.href, signal) : "";
   if (text !== "") return { mimeType, text };
@@ -82,7 +82,7 @@ async function readMedia(
   return { mimeType, text, media: { mimeType, data: bytes.toString("base64") } };
 }
 
-async function shapeText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
+async function shapePageAside(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
   if (page.raw.length > MAX_INLINE_CHARACTERS) {
     if (hasParseWorker()) return parseInWorker("page", page, { what: page.url, signal });
   }
@@ -94,7 +94,7 @@ async function tryExtractPdfText(bytes: Buffer, url: string, signal: AbortSignal
   return hasParseWorker() ? parseInWorker("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
 }
 
-function formatMb(bytes: Buffer): string {
+function formatMegabytes(bytes: Buffer): string {
   return `${Math.round(bytes.length / 1024 / 1024)} MB`;
 }
 

@@ -39,7 +39,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "fork", run: fork },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
-  { name: "redo", run: (desk) => switchBack(desk, { redo: true }) },
+  { name: "redo", run: (desk) => undoOrRedo(desk, { redo: true }) },
   { name: "compact", words: "[words]", run: compact },
   { name: "rename", words: "[name]", isQuiet: true, run: rename },
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
@@ -133,9 +133,9 @@ function changeTheme(desk: CommandDesk, word: string): void {
     void desk.storeSetting(["ui", "theme"], theme);
   };
   const preview = (_theme: string, width: number) => drawThemeSample(width);
-  const none = (): void => previewTheme(before);
+  const restoreTheme = (): void => previewTheme(before);
   const shown = { title: say("theme.title"), choices, current: before };
-  chooseWord(desk, word, { ...shown, chosen: apply, moved: previewTheme, none, preview });
+  chooseWord(desk, word, { ...shown, chosen: apply, moved: previewTheme, none: restoreTheme, preview });
 }
 
 /** Shows a sample of everything that a theme colours. */
@@ -183,9 +183,9 @@ function changeLanguage(desk: CommandDesk, word: string): void {
 }
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
-  const resumeChosen = (chosen: string): void =>
+  const resumeSession = (chosen: string): void =>
     void switchSession(desk, { kind: "resume", id: chosen, isFork: false });
-  if (id !== "") return void resumeChosen(id);
+  if (id !== "") return void resumeSession(id);
   const { home, root } = resolveSessionLocation(desk.options);
   const sessions = (await listSessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
@@ -202,7 +202,7 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
     return [[], ...rows.map(([key, text]) => formatPreviewLine(say(key), text, width)), []];
   };
   if (choices.length === 0) desk.note(say("resume.none"));
-  else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: resumeChosen, preview });
+  else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: resumeSession, preview });
 }
 
 async function fork(desk: CommandDesk): Promise<void> {
@@ -227,13 +227,13 @@ async function clear(desk: CommandDesk): Promise<void> {
 const CHANGE_ID = /^[0-9a-z]{9}00-[0-9a-f]{6}$/;
 
 async function undoLast(desk: CommandDesk, words: string): Promise<void> {
-  if (CHANGE_ID.test(words)) return switchBack(desk, { call: words });
+  if (CHANGE_ID.test(words)) return undoOrRedo(desk, { call: words });
   if (words !== "" && !/^[1-9]\d{0,4}$/.test(words))
     return void desk.note(say("undo.count", { word: words }), true);
-  await switchBack(desk, { count: words === "" ? 1 : Number(words) });
+  await undoOrRedo(desk, { count: words === "" ? 1 : Number(words) });
 }
 
-export async function switchBack(
+export async function undoOrRedo(
   desk: CommandDesk,
   which: Pick<UndoOptions, "call" | "count" | "redo" | "afterTurn">,
 ): Promise<void> {

@@ -20,18 +20,20 @@ const DEFAULT = "";
 export function showSettings(desk: CommandDesk, wanted = ""): void {
   const all = listSettings();
   const choices = all.map((setting): Choice => {
-    return { value: formatName(setting), more: inWords(readCurrentValue(desk, setting)) };
+    return { value: formatName(setting), more: formatValue(readCurrentValue(desk, setting)) };
   });
-  const find = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
+  const findSetting = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
   const preview = (name: string, width: number): Line[] => {
-    const text = [find(name)?.schema.description ?? "", describeDefault(find(name))].join(" ").trim();
+    const text = [findSetting(name)?.schema.description ?? "", describeDefault(findSetting(name))]
+      .join(" ")
+      .trim();
     return [[], ...wrapLine([{ text: formatText(text) }], width), []];
   };
   const openSetting = (name: string): void => {
-    const setting = find(name);
-    if (setting !== undefined) change(desk, setting);
+    const setting = findSetting(name);
+    if (setting !== undefined) changeSetting(desk, setting);
   };
-  const file = ownFile();
+  const file = resolveSettingsFile();
   openChoicePanel(desk, {
     title: say("settings.title", { file }),
     choices,
@@ -59,21 +61,21 @@ function listLeaves({ properties = {} }: JsonSchema, path: readonly string[]): S
   });
 }
 
-function change(desk: CommandDesk, setting: Setting): void {
+function changeSetting(desk: CommandDesk, setting: Setting): void {
   const values = listValues(setting.schema);
   const current = readCurrentValue(desk, setting);
   const title = formatName(setting);
   const showList = (): void => showSettings(desk, title);
   if (values === null) {
-    ask(desk, setting, setting.schema.description ?? "");
+    askValue(desk, setting, setting.schema.description ?? "");
     return;
   }
   const choices = [
-    ...values.map((value): Choice => ({ value: JSON.stringify(value), label: inWords(value) })),
+    ...values.map((value): Choice => ({ value: JSON.stringify(value), label: formatValue(value) })),
     { value: DEFAULT, label: say("settings.default") },
   ];
   const applyText = (text: string): void => {
-    void write(desk, setting, text === DEFAULT ? undefined : JSON.parse(text)).then(showList);
+    void writeSetting(desk, setting, text === DEFAULT ? undefined : JSON.parse(text)).then(showList);
   };
   openChoicePanel(desk, {
     title,
@@ -85,7 +87,7 @@ function change(desk: CommandDesk, setting: Setting): void {
 }
 
 /** Asks for a value: a text, a number, or JSON for a list or an object. An empty answer restores the default. */
-function ask(desk: CommandDesk, setting: Setting, words: string): void {
+function askValue(desk: CommandDesk, setting: Setting, words: string): void {
   const { path, schema } = setting;
   const title = formatName(setting);
   const showList = (): void => showSettings(desk, title);
@@ -99,8 +101,8 @@ function ask(desk: CommandDesk, setting: Setting, words: string): void {
       return;
     }
     const given = typed === "" ? undefined : isText ? typed : parseValue(typed);
-    void write(desk, setting, given).then((fault) =>
-      fault === null ? showList() : ask(desk, setting, formatText(fault)),
+    void writeSetting(desk, setting, given).then((fault) =>
+      fault === null ? showList() : askValue(desk, setting, formatText(fault)),
     );
   };
   desk.show(createInputPanel({ title, hint, text, done: saveTyped }));
@@ -119,24 +121,25 @@ function parseValue(text: string): unknown {
 }
 
 /** Writes the value. Returns why it could not be written, or null. */
-async function write(desk: CommandDesk, setting: Setting, value: unknown): Promise<string | null> {
+async function writeSetting(desk: CommandDesk, setting: Setting, value: unknown): Promise<string | null> {
   const { path } = setting;
   try {
-    await changeSettings(ownFile(), path, value);
+    await changeSettings(resolveSettingsFile(), path, value);
     await desk.applySettings(path);
   } catch (error) {
     return describeError(error);
   }
-  const isOverruled = value !== undefined && inWords(readCurrentValue(desk, setting)) !== inWords(value);
+  const isOverruled =
+    value !== undefined && formatValue(readCurrentValue(desk, setting)) !== formatValue(value);
   const isAtOnce = path[0] === "ui";
   const name = formatName(setting);
   if (isOverruled)
-    desk.note(say("settings.overruled", { name, value: inWords(readCurrentValue(desk, setting)) }));
+    desk.note(say("settings.overruled", { name, value: formatValue(readCurrentValue(desk, setting)) }));
   else
     desk.note(
       say(isAtOnce ? "settings.written" : "settings.later", {
         name,
-        value: value === undefined ? say("settings.default") : inWords(value),
+        value: value === undefined ? say("settings.default") : formatValue(value),
       }),
     );
   return null;
@@ -154,19 +157,19 @@ function listValues({ enum: values, type }: JsonSchema): readonly unknown[] | nu
   return values ?? (type === "boolean" ? [true, false] : null);
 }
 
-function inWords(value: unknown): string {
+function formatValue(value: unknown): string {
   return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function describeDefault(setting: Setting | undefined): string {
   const usual = setting?.schema.default;
-  return usual === undefined ? "" : say("settings.usual", { value: inWords(usual) });
+  return usual === undefined ? "" : say("settings.usual", { value: formatValue(usual) });
 }
 
 function formatName({ path }: Setting): string {
   return path.join(".");
 }
 
-function ownFile(): string {
+function resolveSettingsFile(): string {
   return join(resolveBurinHome(process.env), "settings.json");
 }

@@ -66,7 +66,7 @@ function formatMarkdown(message: Message): string {
 /** Returns what was said, without the texts that Burin itself sent to the model in the user's name. */
 function listTexts({ role, parts }: Message): string[] {
   const texts = parts.flatMap(({ text, thought }) => (text === undefined || thought ? [] : [text]));
-  return role === "user" ? texts.filter((text) => !isForModel(text.trim())) : texts;
+  return role === "user" ? texts.filter((text) => !isBurinNote(text.trim())) : texts;
 }
 
 /** Wraps the text in a fence that is longer than any run of backticks in it. */
@@ -112,7 +112,7 @@ function buildMessageBlocks(message: Message): PageBlock[] {
 }
 
 /** Whether Burin wrote this text itself: such notes are in brackets in a user message. */
-function isForModel(text: string): boolean {
+function isBurinNote(text: string): boolean {
   return text.startsWith("[") && text.endsWith("]");
 }
 

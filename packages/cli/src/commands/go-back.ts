@@ -5,7 +5,7 @@ import { resolveSessionLocation } from "../request/options.ts";
 import { readPromptWords } from "../state/transcript.ts";
 import { cutLine, formatText, type Line } from "../terminal/styled-line.ts";
 import { openChoicePanel } from "../ui/choice-panel.ts";
-import { announceCopy, formatTitle, switchBack, switchSession } from "./change-session.ts";
+import { announceCopy, formatTitle, switchSession, undoOrRedo } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const MAX_NAMED = 3;
@@ -69,7 +69,7 @@ async function goBackTo(desk: CommandDesk, { text, turn }: Prompt, part: Part): 
   const id = desk.session?.id;
   if (id === undefined) return;
   // Do this before the session changes, so that the undo applies to this session's calls.
-  if (part !== "conversation") await switchBack(desk, { afterTurn: turn });
+  if (part !== "conversation") await undoOrRedo(desk, { afterTurn: turn });
   if (part === "files") return;
   if (turn === 0) await switchSession(desk, { kind: "new" });
   else {

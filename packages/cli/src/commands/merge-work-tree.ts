@@ -42,11 +42,11 @@ async function showMerge(desk: CommandDesk, place: WorkTreePlace, tree: WorkTree
   const changes = await workTrees.changes(place, tree);
   if (changes.length === 0) return void desk.note(say("merge.none"));
   const close = () => desk.show(null);
-  const send = (choices: readonly FileChoice[]) => {
+  const applyChoices = (choices: readonly FileChoice[]) => {
     close();
-    void mergeChosen(desk, { place, tree, choices }).catch((error: unknown) => desk.noteFault(error));
+    void takeChosenChanges(desk, { place, tree, choices }).catch((error: unknown) => desk.noteFault(error));
   };
-  desk.show(new MergePanel({ changes, send, close }));
+  desk.show(new MergePanel({ changes, send: applyChoices, close }));
 }
 
 interface Merging {
@@ -55,8 +55,8 @@ interface Merging {
   readonly choices: readonly FileChoice[];
 }
 
-async function mergeChosen(desk: CommandDesk, { place, tree, choices }: Merging): Promise<void> {
-  const taken = choices.flatMap((choice) => chooseTaken(choice) ?? []);
+async function takeChosenChanges(desk: CommandDesk, { place, tree, choices }: Merging): Promise<void> {
+  const taken = choices.flatMap((choice) => buildTakenChange(choice) ?? []);
   if (taken.length > 0)
     await workTrees.take(
       place,
@@ -71,7 +71,11 @@ async function mergeChosen(desk: CommandDesk, { place, tree, choices }: Merging)
   desk.note(say(said, { name: tree.name, folder: tree.mainRoot }));
 }
 
-function chooseTaken({ change, parts, isTaken }: FileChoice): { one: TakenChange; isPart: boolean } | null {
+function buildTakenChange({
+  change,
+  parts,
+  isTaken,
+}: FileChoice): { one: TakenChange; isPart: boolean } | null {
   const hunks = parts.flatMap((part) => (part.isTaken ? part.hunk : []));
   if (parts.length === 0) return isTaken ? { one: { change }, isPart: false } : null;
   if (hunks.length === 0 || change.diff === undefined) return null;

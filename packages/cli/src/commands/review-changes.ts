@@ -12,7 +12,7 @@ import { listUndoEntries, readLog, type ToolCall } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
 import { resolveSessionLocation } from "../request/options.ts";
 import { type Change, type ChangedPart, createReviewPanel, type WholeCall } from "../ui/review-panel.ts";
-import { switchBack } from "./change-session.ts";
+import { undoOrRedo } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -84,20 +84,20 @@ async function listCalls(
 async function undoChosen(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
-    if (change.kind === "place") await undoPlaces(desk, [change]);
+    if (change.kind === "place") await undoHunks(desk, [change]);
     else await undoCall(desk, change);
   }
 }
 
 async function undoCall(desk: CommandDesk, change: WholeCall): Promise<void> {
-  await switchBack(desk, { call: change.id });
+  await undoOrRedo(desk, { call: change.id });
   const entries = await listUndoEntries(resolveSessionLocation(desk.options));
   change.isTakenBack = entries.some(({ id, isInForce }) => id === change.id && !isInForce);
   desk.view.drawSoon();
 }
 
 /** Undoes each hunk with a separate edit. A hunk that has changed since then is not found and is left alone. */
-async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Promise<void> {
+async function undoHunks(desk: CommandDesk, chosen: readonly ChangedPart[]): Promise<void> {
   const place = resolveSessionLocation(desk.options);
   const [last] = await listUndoEntries(place);
   const files = new Set<string>();
@@ -127,9 +127,9 @@ async function undoPlaces(desk: CommandDesk, chosen: readonly ChangedPart[]): Pr
 /** Returns the hunk's text before and after the change. */
 function splitHunkSides(hunk: string): { before: string; after: string } {
   const lines = hunk.split("\n").slice(1);
-  const joinSide = (other: string) =>
+  const joinLinesWithout = (other: string) =>
     lines
       .flatMap((line) => (line.startsWith(other) || line.startsWith("\\") ? [] : [line.slice(1)]))
       .join("\n");
-  return { before: joinSide("+"), after: joinSide("-") };
+  return { before: joinLinesWithout("+"), after: joinLinesWithout("-") };
 }

@@ -7,7 +7,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { backCommands } from "./go-back.ts";
 import { reviewCommands } from "./review-changes.ts";
-import { describe, formatLabel, showCommands } from "./show-session.ts";
+import { describeCommand, formatLabel, showCommands } from "./show-session.ts";
 import { showTasks } from "./show-tasks.ts";
 import { findOwnCommand } from "./slash-commands.ts";
 import { buildAgentPrompt, buildSkillPrompt, INIT_PROMPT, REVIEW_PROMPT } from "./words-for-models.ts";
@@ -40,7 +40,7 @@ export function listScreenChoices(): readonly Choice[] {
   return SCREEN_COMMANDS.map((command) => ({
     value: `/${command.name}`,
     label: formatLabel(command),
-    more: describe(command.name),
+    more: describeCommand(command.name),
   }));
 }
 

@@ -91,13 +91,13 @@ function formatTable(all: readonly TableRow[], width: number): Line[] {
 }
 
 function showHelp(desk: CommandDesk, commands: readonly ScreenCommand[]): void {
-  const rows = commands.map((command): TableRow => [formatLabel(command), describe(command.name)]);
-  const lines = (width: number): Line[] => [
+  const rows = commands.map((command): TableRow => [formatLabel(command), describeCommand(command.name)]);
+  const buildHelpLines = (width: number): Line[] => [
     ...formatSection("help.commands", rows, width),
     [],
     ...formatKeyLines(desk, width, true),
   ];
-  showPage(desk, say("help.title"), lines);
+  showPage(desk, say("help.title"), buildHelpLines);
 }
 
 function showKeys(desk: CommandDesk): void {
@@ -132,7 +132,7 @@ function formatKeyLines({ keys }: CommandDesk, width: number, hasHeading: boolea
 
 function describeKeyUse(use: string): string {
   if (Object.hasOwn(ACTION_TEXTS, use)) return say(ACTION_TEXTS[use as keyof typeof ACTION_TEXTS]);
-  return `${use}  ${describe(/^\/(\S+)/.exec(use)?.[1] ?? "")}`;
+  return `${use}  ${describeCommand(/^\/(\S+)/.exec(use)?.[1] ?? "")}`;
 }
 
 /** Formats a command with the words that may follow it. */
@@ -141,7 +141,7 @@ export function formatLabel({ name, words }: ScreenCommand): string {
 }
 
 /** Returns the command's description in the user's language. */
-export function describe(name: string): string {
+export function describeCommand(name: string): string {
   return say(`command.${name}` as Parameters<typeof say>[0]);
 }
 
@@ -172,11 +172,11 @@ function buildContextRows({ session }: CommandDesk): TableRow[] {
   for (const message of session?.history ?? []) {
     for (const [what, size] of measureParts(message)) sizes.set(what, (sizes.get(what) ?? 0) + size);
   }
-  const tokens = (size: number): string =>
+  const formatTokenCount = (size: number): string =>
     say("context.tokens", { count: formatNumber(Math.ceil(size / CHARACTERS_PER_TOKEN)) });
   const known = [...sizes]
     .sort(([, one], [, other]) => other - one)
-    .map(([what, size]): TableRow => [what, tokens(size)]);
+    .map(([what, size]): TableRow => [what, formatTokenCount(size)]);
   const declared = (session?.registry.getAllTools() ?? []).reduce(
     (sum, { description, parameterSchema }) =>
       sum + description.length + JSON.stringify(parameterSchema).length,
@@ -194,8 +194,8 @@ function buildContextRows({ session }: CommandDesk): TableRow[] {
         ];
   const counted = [declared, ...sizes.values()].reduce((sum, size) => sum + size, 0);
   const rest = next * CHARACTERS_PER_TOKEN - counted;
-  const others: TableRow[] = rest > 0 ? [[say("context.rest"), tokens(rest)]] : [];
-  return [...all, [say("context.tools"), tokens(declared)], ...others, ...known];
+  const others: TableRow[] = rest > 0 ? [[say("context.rest"), formatTokenCount(rest)]] : [];
+  return [...all, [say("context.tools"), formatTokenCount(declared)], ...others, ...known];
 }
 
 function measureParts({ role, parts }: Message): [string, number][] {

@@ -33,7 +33,7 @@ export async function showTasks(desk: CommandDesk): Promise<void> {
 
 async function listRunningTasks({ commands, tasks }: Session): Promise<Task[]> {
   const findState = async (id: string) => (await commands.list()).find((one) => one.id === id)?.state;
-  const subagent = (id: string) => tasks.list().find((one) => one.id === id);
+  const findSubagent = (id: string) => tasks.list().find((one) => one.id === id);
   const running = (await commands.list()).filter(({ state }) => state !== "ended");
   const working = tasks.list().filter(({ status }) => status === "running");
   return [
@@ -47,8 +47,8 @@ async function listRunningTasks({ commands, tasks }: Session): Promise<Task[]> {
     ...working.map(({ id, subagent: name, description }) => ({
       id,
       what: `${name}: ${description}`,
-      read: async () => subagent(id)?.steps.join("\n") ?? "",
-      isRunning: async () => subagent(id)?.status === "running",
+      read: async () => findSubagent(id)?.steps.join("\n") ?? "",
+      isRunning: async () => findSubagent(id)?.status === "running",
       end: () => tasks.stop(id),
     })),
   ];
@@ -83,7 +83,7 @@ class TaskPanel implements Panel {
     const text = this.#text.trim() === "" ? say("tasks.silent") : this.#text.trimEnd();
     const lines = splitLines(text).flatMap((line) => wrapLine(line, width));
     if (this.#isAtEnd) this.#scroll.from = Number.MAX_SAFE_INTEGER;
-    const keys = drawKeyHints(this.#isAsking ? say("tasks.ask", { id }) : this.#hint(), width);
+    const keys = drawKeyHints(this.#isAsking ? say("tasks.ask", { id }) : this.#formatKeyHint(), width);
     const shown = this.#scroll.cutToPage(lines, Math.max(height - keys.length, 1));
     this.#isAtEnd = this.#scroll.place.to === lines.length;
     return { title: formatText(`${id}  ${what.split("\n", 1)[0]}`), lines: [...shown, ...keys] };
@@ -105,7 +105,7 @@ class TaskPanel implements Panel {
     else if (["escape", "enter"].includes(key.name) || command === "q") this.#close();
   }
 
-  #hint(): string {
+  #formatKeyHint(): string {
     if (!this.#isOver) return say("tasks.keys");
     return `${say("tasks.over", { id: this.#task.id })}   ${say("panel.close")}`;
   }

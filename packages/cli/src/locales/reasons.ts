@@ -46,7 +46,7 @@ export function translateReason(reason: string): string {
   if (first !== undefined && added !== undefined)
     return `${translateReason(first)}; ${translateReason(added)}`;
   for (const [written, key] of REASONS) {
-    const values = matchValues(written, reason);
+    const values = matchTemplate(written, reason);
     if (values === null) continue;
     const { why } = values;
     return say(key, why === undefined ? values : { ...values, why: translateReason(why) });
@@ -54,7 +54,7 @@ export function translateReason(reason: string): string {
   return reason;
 }
 
-function matchValues(written: string, reason: string): Record<string, string> | null {
+function matchTemplate(written: string, reason: string): Record<string, string> | null {
   const pattern = written
     .split(/(\{\w+\})/)
     .map((piece) => (piece.startsWith("{") ? `(?<${piece.slice(1, -1)}>[\\s\\S]+)` : escapePattern(piece)))

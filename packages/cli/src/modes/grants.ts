@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { type GrantStore, openGrants, resolveBurinHome, type StoredGrant } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { formatLocalTime, joinLines, report } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, printFindings } from "../terminal/output.ts";
 
 /** Lists the rules that the user allowed with "always", and revokes them. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -16,7 +16,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
     });
     const rows =
       grants.length === 0 ? [NOTHING] : grants.map((grant, index) => formatRow(grant, index, project));
-    report(output, options.outputFormat, { document, rows });
+    printFindings(output, options.outputFormat, { document, rows });
     return EXIT.done;
   }
   if (action === "revoke" && chosen !== undefined && tooMuch === undefined) {
@@ -45,11 +45,11 @@ function describeScope({ project }: StoredGrant): string {
 async function revoke(store: GrantStore, chosen: string): Promise<readonly StoredGrant[]> {
   const all = await store.readItems();
   const named = /^\d+$/.test(chosen) ? all[Number(chosen) - 1] : undefined;
-  const isChosen = (grant: StoredGrant) =>
+  const isGrantToRevoke = (grant: StoredGrant) =>
     named === undefined
       ? grant.rule === chosen
       : grant.rule === named.rule && grant.project === named.project;
-  const gone = await store.revoke(isChosen);
+  const gone = await store.revoke(isGrantToRevoke);
   if (gone.length > 0) return gone;
   const known = all.map(({ rule }) => rule).join(", ");
   throw new UsageError(

@@ -1,7 +1,7 @@
 import { type KeptKey, KeyStore, resolveBurinHome } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { formatLocalTime, joinLines, report } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, printFindings } from "../terminal/output.ts";
 
 /** Lists which services' keys are stored for all starts, without showing the keys, and removes them. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -10,7 +10,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
   const all = await store.list();
   if (action === "list" && chosen === undefined) {
     const rows = all.length === 0 ? [NOTHING] : all.map((key, index) => formatRow(key, index, store.file));
-    report(output, options.outputFormat, { document: all, rows });
+    printFindings(output, options.outputFormat, { document: all, rows });
     return EXIT.done;
   }
   if (action === "remove" && chosen !== undefined && tooMuch === undefined) {

@@ -13,7 +13,14 @@ import { readText, readTexts } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
-import { formatCount, formatNote, joinLines, type Output, report, visible } from "../terminal/output.ts";
+import {
+  formatCount,
+  formatNote,
+  joinLines,
+  type Output,
+  printFindings,
+  visible,
+} from "../terminal/output.ts";
 import { openStdinLines } from "../terminal/stdin-lines.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
@@ -23,7 +30,7 @@ type Server = Settings["mcpServers"][string];
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
 const FORMS = "write burin mcp add, list, remove, test or login. See burin help mcp.";
 
-const ACTIONS: Readonly<Record<string, Mode>> = { add, remove, list, test, login };
+const ACTIONS: Readonly<Record<string, Mode>> = { add: addServer, remove, list, test, login };
 
 export function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [what, ...words] = request.words;
@@ -32,7 +39,10 @@ export function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}"; ${FORMS}`);
 }
 
-async function add({ words, own, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+async function addServer(
+  { words, own, options }: SubcommandRequest,
+  { output, signal }: Io,
+): Promise<ExitCode> {
   const [alias, target, ...args] = words;
   if (alias === undefined || target === undefined)
     throw new UsageError("give an alias, and the command or URL: burin mcp add files npx some-mcp-server .");
@@ -61,7 +71,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     await useServer(server, async (door) => {
       const offered = await door.test(alias, signal);
       output.note(`${added}.`);
-      tellOffer(alias, offered, output);
+      printOffer(alias, offered, output);
     });
     return EXIT.done;
   } catch (error) {
@@ -145,7 +155,7 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
     const trusted = server.trust ? "  (trusted)" : "";
     return `${alias}  ${formatReach(server)}${trusted}  ${state?.error ?? connected}`;
   });
-  report(output, options.outputFormat, { document, rows });
+  printFindings(output, options.outputFormat, { document, rows });
   return EXIT.done;
 }
 
@@ -156,7 +166,9 @@ interface McpLocation {
 
 /** Checks whether servers can be reached now. Programs are started for this and stopped again. */
 export function readServerStates(aliases: readonly string[], place: McpLocation, signal: AbortSignal) {
-  return useDoor(place, (door) => Promise.all(aliases.map((alias) => readServerState(door, alias, signal))));
+  return withMcpDoor(place, (door) =>
+    Promise.all(aliases.map((alias) => readServerState(door, alias, signal))),
+  );
 }
 
 async function readServerState(door: McpDoor, alias: string, signal: AbortSignal) {
@@ -194,13 +206,15 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
 
 async function testServer(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
   return reportResult(output, () =>
-    useServer(server, async (door) => tellOffer(server.alias, await door.test(server.alias, signal), output)),
+    useServer(server, async (door) =>
+      printOffer(server.alias, await door.test(server.alias, signal), output),
+    ),
   );
 }
 
 type Offer = Awaited<ReturnType<McpDoor["test"]>>;
 
-function tellOffer(alias: string, { tools, prompts, resources, faults }: Offer, output: Output): void {
+function printOffer(alias: string, { tools, prompts, resources, faults }: Offer, output: Output): void {
   const offered = [
     formatCount(tools.length, "tool"),
     formatCount(prompts, "prompt"),
@@ -213,11 +227,11 @@ function tellOffer(alias: string, { tools, prompts, resources, faults }: Offer, 
 async function login({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const alias = requireOneWord(words, "login");
   const { settings } = await openSettings(options);
-  const logIn = async (door: McpDoor): Promise<void> => {
+  const loginToServer = async (door: McpDoor): Promise<void> => {
     const final = readFinalUrl(() =>
       output.note("burin: that is not the final URL of this login. Paste all of it."),
     );
-    const onAddress = (url: URL, secretGoesTo?: string) => {
+    const openLoginAddress = (url: URL, secretGoesTo?: string) => {
       final.expect(url.searchParams.get("state"));
       if (secretGoesTo !== undefined)
         output.note(
@@ -229,7 +243,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
       );
     };
     try {
-      const how = await door.login(alias, { onAddress, pasted: final.text }, signal);
+      const how = await door.login(alias, { onAddress: openLoginAddress, pasted: final.text }, signal);
       const said =
         how === "logged_in" ? `you are logged in to ${alias}` : `${alias} does not require a login`;
       output.note(`burin: ${said}.`);
@@ -237,7 +251,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
       final.close();
     }
   };
-  return reportResult(output, () => useServer({ alias, settings, options }, logIn));
+  return reportResult(output, () => useServer({ alias, settings, options }, loginToServer));
 }
 
 /** Waits for the user to paste the final URL of a login. Without input, the promise never resolves. */
@@ -252,14 +266,14 @@ function readFinalUrl(onOther: () => void) {
       else if (given !== "") onOther();
     });
   });
-  const expect = (one: string | null) => {
+  const expectState = (one: string | null) => {
     state = one;
   };
-  const close = () => {
+  const closeStdin = () => {
     lines.close();
     process.stdin.destroy();
   };
-  return { text, expect, close };
+  return { text, expect: expectState, close: closeStdin };
 }
 
 interface NamedServer {
@@ -274,7 +288,7 @@ async function useServer(
   work: (door: McpDoor) => Promise<void>,
 ): Promise<void> {
   const server = findServer(settings, alias);
-  await useDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
+  await withMcpDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
 }
 
 /** Runs `work`, and prints its error if it fails. */
@@ -289,7 +303,7 @@ async function reportResult(output: Output, work: () => Promise<void>): Promise<
   }
 }
 
-async function useDoor<T>(place: McpLocation, work: (door: McpDoor) => Promise<T>): Promise<T> {
+async function withMcpDoor<T>(place: McpLocation, work: (door: McpDoor) => Promise<T>): Promise<T> {
   const toolbox = createToolbox(place);
   try {
     return await work(toolbox.mcp);

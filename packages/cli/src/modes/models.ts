@@ -12,8 +12,8 @@ import type { ModelChoice } from "@burin/core/sessions";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { report, visible } from "../terminal/output.ts";
-import { isListed, removeLogin } from "./doctor/examine.ts";
+import { printFindings, visible } from "../terminal/output.ts";
+import { isModelListed, removeLogin } from "./doctor/examine.ts";
 
 /** A row about a model. With --online, `online` is what its service says about it. */
 type Listed = ReturnType<typeof buildRow> & { readonly online?: string | undefined };
@@ -30,14 +30,14 @@ export async function run({ options, own }: SubcommandRequest, { output, signal 
     const reached = asked.get(baseUrl);
     const row = buildRow(name || choice.name, choice);
     rows.push({ ...row, isMain: name === "", online: reached && describeReached(choice.name, reached) });
-    if (isNew) rows.push(...listOffered(choice, reached));
+    if (isNew) rows.push(...listOtherModels(choice, reached));
   }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(1000)]);
   for (const { baseUrl, models } of await findLocalServers(limit)) {
     rows.push(...models.map((name) => buildRow(name, { provider: "openai", name, baseUrl })));
   }
   const document = { tableDate: TABLE_DATE, models: rows };
-  report(output, options.outputFormat, { document, rows: rows.map(formatLine) });
+  printFindings(output, options.outputFormat, { document, rows: rows.map(formatLine) });
   if (options.outputFormat !== "text") return EXIT.done;
   const missing = chooseModel(settings, process.env) === null ? describeMissing(settings, process.env) : null;
   if (missing !== null) output.note(`burin: the main model cannot be asked: ${visible(missing)}`);
@@ -57,7 +57,7 @@ function listNamedModels(settings: Settings): [string, ModelChoice][] {
 }
 
 /** Returns the other models that a service offers. The configured window and prices are not theirs. */
-function listOffered(
+function listOtherModels(
   { provider, service, baseUrl, name: own }: ModelChoice,
   reached: ReachResult | undefined,
 ): Listed[] {
@@ -80,7 +80,7 @@ function describeReached(model: string, reached: ReachResult): string {
   const { status, models } = reached;
   if (status > 299) return `HTTP ${status}`;
   if (!models || models.length === 0) return "the service lists no models";
-  return isListed(model, models) ? "listed there" : "NOT listed there";
+  return isModelListed(model, models) ? "listed there" : "NOT listed there";
 }
 
 function formatLine({ name, model, service, address, isMain, window, price, online }: Listed): string {

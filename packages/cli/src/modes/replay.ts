@@ -94,23 +94,23 @@ async function replayInCopy(
       io.output.note(`burin: ${visible(`${file} is not as the session found it: ${reason}`)}`);
     }
     const toolbox = createToolbox({ root: copy, settings, approvalMode: "yolo" });
-    const answer: Answer = async (name, args, recordedAnswer) => {
+    const answerCall: Answer = async (name, args, recordedAnswer) => {
       const tool = toolbox.registry.getTool(name);
-      if (!isRun(tool, recordedAnswer)) {
+      if (!shouldRunAgain(tool, recordedAnswer)) {
         report.fromRecord += 1;
         return recordedAnswer;
       }
       const answered = await toolbox.run(name, replacePaths({ ...args }, root, copy), { signal: io.signal });
       return replacePaths(answered, copy, root);
     };
-    await playRecorded(recorded, report, { io, answer }).finally(() => toolbox.close());
+    await playRecorded(recorded, report, { io, answer: answerCall }).finally(() => toolbox.close());
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
 }
 
 /** Whether a replay runs this call again. Calls that did not run or that reach beyond the folder are not. */
-function isRun(tool: Tool | undefined, { status, error }: AnsweredCall): boolean {
+function shouldRunAgain(tool: Tool | undefined, { status, error }: AnsweredCall): boolean {
   if (tool === undefined || tool.kind === "fetch" || tool.kind === "plan" || tool.name === "save_memory")
     return false;
   if (status === "success") return true;
@@ -154,7 +154,8 @@ async function playRecorded(
     });
     for (const prompt of recorded.prompts) {
       replies = scriptedModel(prompt.replies);
-      for await (const event of session.run(prompt.text, io.signal)) compare(event, recorded, report);
+      for await (const event of session.run(prompt.text, io.signal))
+        compareWithRecord(event, recorded, report);
     }
     await session.close();
   } finally {
@@ -178,7 +179,7 @@ function createReplayTool(name: string, { answers }: RecordedSession, answer: An
   }) as Tool;
 }
 
-function compare(event: AgentEvent, recorded: RecordedSession, report: Report): void {
+function compareWithRecord(event: AgentEvent, recorded: RecordedSession, report: Report): void {
   if (event.type !== "tool_call" || !isAnswered(event.call)) return;
   report.calls += 1;
   const { callId, name } = event.call;

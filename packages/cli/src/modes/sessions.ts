@@ -11,7 +11,7 @@ import { findParkedQuestion, type LogRecord, readLog, type SessionSummary } from
 import { type CommonOptions, resolveSessionLocation } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { formatLocalTime, type Output, report, shortenLine, visible } from "../terminal/output.ts";
+import { formatLocalTime, type Output, printFindings, shortenLine, visible } from "../terminal/output.ts";
 import { formatQuestion } from "../terminal/question-text.ts";
 import { createPromptInput } from "./print/prompt-input.ts";
 
@@ -34,7 +34,7 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
       }
       break;
     case "answer":
-      return answer(ids, options, io);
+      return answerParkedQuestion(ids, options, io);
     default:
       throw new UsageError(`there is no burin sessions ${action}; use list, show, answer or rm.`);
   }
@@ -42,7 +42,11 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
 }
 
 /** Answers the question with which a session was parked, then continues the session. */
-async function answer(words: readonly string[], options: CommonOptions, io: Io): Promise<ExitCode> {
+async function answerParkedQuestion(
+  words: readonly string[],
+  options: CommonOptions,
+  io: Io,
+): Promise<ExitCode> {
   const [id, decision, ...rest] = words;
   if (id === undefined || decision === undefined)
     throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
@@ -91,7 +95,7 @@ async function list(options: CommonOptions, isAll: boolean, output: Output): Pro
   const { home, root } = resolveSessionLocation(options);
   const sessions = await listSessionSummaries(home, isAll ? null : root);
   const rows = sessions.map((session) => formatLine(session, isAll));
-  report(output, options.outputFormat, { document: sessions, rows });
+  printFindings(output, options.outputFormat, { document: sessions, rows });
   if (rows.length === 0 && options.outputFormat === "text")
     output.note(`burin: there is no session of ${isAll ? "any folder" : visible(root)}.`);
 }

@@ -3,7 +3,7 @@ import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { listRuleNotices, noteFailures, noteNotices } from "../terminal/notes.ts";
-import { report, visible } from "../terminal/output.ts";
+import { printFindings, visible } from "../terminal/output.ts";
 import { fitRows } from "../terminal/styled-line.ts";
 
 const TOLD_AFTER_MS = 500;
@@ -32,7 +32,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   noteFailures(failures ?? toolbox.discoveryFailures, output);
   if (signal.aborted) return EXIT.interrupted;
   const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => {
-    return { name, description, parameters, source: registry.sourceOf(name) ?? "", missing };
+    return { name, description, parameters, source: registry.getToolSource(name) ?? "", missing };
   });
   // Do not wait for a server that does not start.
   await Promise.race([toolbox.close(), limit]);
@@ -41,6 +41,6 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
     `${name}  (${source}${missing === undefined ? "" : ", not configured"})`,
     `    ${(missing ?? description).replace(/\s+/g, " ")}`,
   ]);
-  report(output, options.outputFormat, { document: tools, rows: fitRows(rows, output.isTerminal) });
+  printFindings(output, options.outputFormat, { document: tools, rows: fitRows(rows, output.isTerminal) });
   return EXIT.done;
 }

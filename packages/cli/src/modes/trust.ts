@@ -10,7 +10,7 @@ import {
 import { readFolder } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { formatLocalTime, joinLines, type Output, report } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, type Output, printFindings } from "../terminal/output.ts";
 
 /** Shows what the folder's own settings would run, and stores whether the user trusts it. Runs nothing. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -25,13 +25,13 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
     case "show": {
       const found = await readFolderTrust({ home, root });
       const document = found ?? { folder: root, effects: [] };
-      report(output, options.outputFormat, { document, rows: formatTrust(found, root) });
+      printFindings(output, options.outputFormat, { document, rows: formatTrust(found, root) });
       return EXIT.done;
     }
     case "list": {
       const all = await (await openTrust(home)).readItems();
       const rows = all.length === 0 ? ["No folders trusted or refused yet."] : all.map(formatRow);
-      report(output, options.outputFormat, { document: all, rows });
+      printFindings(output, options.outputFormat, { document: all, rows });
       return EXIT.done;
     }
     case "yes":
@@ -60,7 +60,7 @@ async function answer(
   const found = await readFolderTrust(place);
   if (trusted && found?.fault !== undefined) throw new UsageError(`nothing was trusted: ${found.fault}`);
   const effects = found?.effects ?? [];
-  await (await openTrust(home)).answer(root, trusted, effects);
+  await (await openTrust(home)).storeAnswer(root, trusted, effects);
   const folder = found?.folder ?? root;
   const rows = trusted
     ? [

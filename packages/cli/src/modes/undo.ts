@@ -13,7 +13,7 @@ import {
 import { resolveSessionLocation } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { formatLocalTime, joinLines, report, visible } from "../terminal/output.ts";
+import { formatLocalTime, joinLines, printFindings, visible } from "../terminal/output.ts";
 
 /** Undoes or redoes what calls did to files. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -28,7 +28,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   }
   if (own.list === true) {
     const entries = await listUndoEntries(place);
-    report(output, options.outputFormat, { document: entries, rows: entries.map(formatLine) });
+    printFindings(output, options.outputFormat, { document: entries, rows: entries.map(formatLine) });
     if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }

@@ -66,7 +66,7 @@ export function readCommonOptions(values: OptionValues) {
     session: readSessionChoice(values),
     /** true if questions are stored, so that they can be answered later. */
     park: values.park === true,
-    ...readInput(values),
+    ...readInputOptions(values),
     /** The schema that the final answer must match. */
     jsonSchemaFile: readText(values["json-schema"]),
     settingsFile: readText(values.settings),
@@ -81,7 +81,7 @@ export function readCommonOptions(values: OptionValues) {
   };
 }
 
-function readInput(values: OptionValues) {
+function readInputOptions(values: OptionValues) {
   const isStreamInput = readChoice(values, "input-format", INPUT_FORMATS) === "stream-json";
   const asksOnStdin = readChoice(values, "confirm", ["stdin"]) !== undefined;
   if (asksOnStdin && (!isStreamInput || readOutputFormat(values) !== "stream-json")) {

@@ -24,7 +24,7 @@ function asked(id: string, from: From): AgentEvent {
 async function askedMeanwhile(isModelAtWork: boolean, ...from: From[]) {
   const answered: string[] = [];
   const questions = new Questions({ answer: (id) => answered.push(id), onChange: () => {} });
-  await questions.asOwn(isModelAtWork, async () => {
+  await questions.runUserCall(isModelAtWork, async () => {
     for (const [index, one] of from.entries()) questions.followEvent(asked(`q${index}`, one));
   });
   return { answered, open: questions.open.map(({ id }) => id) };

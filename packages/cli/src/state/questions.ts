@@ -17,7 +17,7 @@ export class Questions {
   }
 
   /** Runs a call that the user has just typed, without asking. Asks as usual if the model is working too. */
-  async asOwn<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
+  async runUserCall<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
     this.#isOwn = !isModelAtWork;
     try {
       return await work();
@@ -27,21 +27,22 @@ export class Questions {
   }
 
   followEvent(event: AgentEvent): void {
-    if (event.type === "question_answered") this.#set(this.open.filter(({ id }) => id !== event.id));
+    if (event.type === "question_answered")
+      this.#setOpenQuestions(this.open.filter(({ id }) => id !== event.id));
     if (event.type !== "question") return;
     // Check that it is this call's question: a background subagent or an MCP server may ask at the same moment.
     if (this.#isOwn && event.agent === null && event.callId !== null) {
       this.#isOwn = false;
       this.#needs.answer(event.id, { outcome: "once" });
-    } else this.#set([...this.open, event]);
+    } else this.#setOpenQuestions([...this.open, event]);
   }
 
   /** Removes all questions: their session has been closed. */
   clear(): void {
-    this.#set([]);
+    this.#setOpenQuestions([]);
   }
 
-  #set(open: readonly Question[]): void {
+  #setOpenQuestions(open: readonly Question[]): void {
     if (open.length === 0 && this.open.length === 0) return;
     this.open = open;
     this.#needs.onChange();

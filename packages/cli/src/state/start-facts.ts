@@ -86,10 +86,10 @@ function findTestCommand(root: string): string | undefined {
   const script: unknown = withFallback(undefined, () => JSON.parse(text).scripts?.test);
   if (typeof script === "string" && !script.includes("no test specified"))
     return LOCKS.find(([lock]) => existsSync(join(root, lock)))?.[1] ?? "npm test";
-  const has = (...names: readonly string[]) => names.some((name) => existsSync(join(root, name)));
-  if (has("Cargo.toml")) return "cargo test";
-  if (has("go.mod")) return "go test ./...";
-  if (has("pytest.ini", "conftest.py", "tox.ini")) return "pytest";
+  const hasAnyFile = (...names: readonly string[]) => names.some((name) => existsSync(join(root, name)));
+  if (hasAnyFile("Cargo.toml")) return "cargo test";
+  if (hasAnyFile("go.mod")) return "go test ./...";
+  if (hasAnyFile("pytest.ini", "conftest.py", "tox.ini")) return "pytest";
   const makefile = withFallback(null, () => readText(join(root, "Makefile"), MAX_BYTES)) ?? "";
   return /^test:/m.test(makefile) ? "make test" : undefined;
 }

@@ -105,7 +105,7 @@ export class TextBuffer {
   }
 
   move(to: Place): void {
-    this.#caret = this.#place(to);
+    this.#caret = this.#findPosition(to);
     this.#last = "";
   }
 
@@ -115,7 +115,7 @@ export class TextBuffer {
   }
 
   erase(to: Place): void {
-    const range = this.#range(to);
+    const range = this.#findRangeTo(to);
     if (range[0] === range[1]) return;
     if (this.#last !== "type") this.#remember();
     this.#replace(range, "", "type");
@@ -123,8 +123,8 @@ export class TextBuffer {
 
   /** Cuts the text between the caret and that place; `yank` pastes it. */
   kill(to: Place): void {
-    const isAtEnd = to === "lineEnd" && this.#place(to) === this.#caret;
-    const [from, end] = this.#range(isAtEnd ? "right" : to);
+    const isAtEnd = to === "lineEnd" && this.#findPosition(to) === this.#caret;
+    const [from, end] = this.#findRangeTo(isAtEnd ? "right" : to);
     if (from === end) return;
     this.#remember();
     const cut = this.#text.slice(from, end);
@@ -146,17 +146,17 @@ export class TextBuffer {
   yankBefore(): void {
     if (this.#last !== "yank") return;
     const { from, index } = this.#yanked;
-    const next = (index - 1 + this.#killed.length) % this.#killed.length;
-    this.#replace([from, this.#caret], this.#killed[next] ?? "", "yank");
-    this.#yanked = { from, index: next };
+    const peekCharacter = (index - 1 + this.#killed.length) % this.#killed.length;
+    this.#replace([from, this.#caret], this.#killed[peekCharacter] ?? "", "yank");
+    this.#yanked = { from, index: peekCharacter };
   }
 
   undo(): void {
-    this.#swap(this.#undo, this.#redo);
+    this.#restoreSnapshot(this.#undo, this.#redo);
   }
 
   redo(): void {
-    this.#swap(this.#redo, this.#undo);
+    this.#restoreSnapshot(this.#redo, this.#undo);
   }
 
   /** Removes marks that stand for no paste. Drafts and cut text that return keep their pastes. */
@@ -164,7 +164,7 @@ export class TextBuffer {
     return text.replace(MARKS, (mark) => (this.findPaste(mark) === undefined ? "" : mark));
   }
 
-  #swap(from: Snapshot[], to: Snapshot[]): void {
+  #restoreSnapshot(from: Snapshot[], to: Snapshot[]): void {
     const snapshot = from.pop();
     if (snapshot === undefined) return;
     to.push({ text: this.#text, caret: this.#caret });
@@ -185,12 +185,12 @@ export class TextBuffer {
     this.#last = last;
   }
 
-  #range(to: Place): Range {
-    const place = this.#place(to);
+  #findRangeTo(to: Place): Range {
+    const place = this.#findPosition(to);
     return [Math.min(place, this.#caret), Math.max(place, this.#caret)];
   }
 
-  #place(to: Place): number {
+  #findPosition(to: Place): number {
     return PLACES[to](this.#text.slice(0, this.#caret), this.#text.slice(this.#caret));
   }
 }

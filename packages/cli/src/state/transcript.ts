@@ -87,16 +87,16 @@ export class Transcript {
   }
 
   note(text: string, isBad = false): void {
-    this.#add({ kind: "notice", text, isBad });
+    this.#addItem({ kind: "notice", text, isBad });
   }
 
   print(draw: (width: number) => readonly Line[]): void {
-    this.#add({ kind: "lines", draw, isOpen: false });
+    this.#addItem({ kind: "lines", draw, isOpen: false });
   }
 
   /** Prints lines that may change until something follows them. */
   printOpen(draw: LinesItem["draw"]): void {
-    this.#add({ kind: "lines", draw, isOpen: true });
+    this.#addItem({ kind: "lines", draw, isOpen: true });
   }
 
   /** Whether nothing has followed the lines that were printed at the start, so that they may still change. */
@@ -125,7 +125,7 @@ export class Transcript {
       this.model = event.model;
       this.sessionId = event.sessionId;
     } else if (event.type === "text" && event.role === "user")
-      this.#add({ kind: "user", text: readPromptWords(event.text), media: event.media ?? [] });
+      this.#addItem({ kind: "user", text: readPromptWords(event.text), media: event.media ?? [] });
     else if (event.type === "text") this.#applyText(event.text);
     else if (event.type === "thought") this.#applyThought(event.text, now);
     else if (event.type === "tool_call") this.#applyCall(event.call, now);
@@ -146,8 +146,8 @@ export class Transcript {
   }
 
   #applyEnd({ status, error }: RunEnd, receipt: Receipt | null): void {
-    this.#close();
-    if (receipt !== null) this.#add({ kind: "receipt", receipt });
+    this.#completeOpenText();
+    if (receipt !== null) this.#addItem({ kind: "receipt", receipt });
     if (status === "cancelled") this.note(say("end.cancelled"));
     // A refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
@@ -166,14 +166,14 @@ export class Transcript {
   #applyText(text: string): void {
     const last = this.items.at(-1);
     if (last?.kind === "text" && !last.isWhole) last.text += text;
-    else this.#add({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
+    else this.#addItem({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
   }
 
   #applyThought(text: string, now: number): void {
     const last = this.items.at(-1);
     if (text === "") return;
     if (last?.kind === "thought" && !last.isWhole) last.text += text;
-    else this.#add({ kind: "thought", since: now, text, isWhole: false });
+    else this.#addItem({ kind: "thought", since: now, text, isWhole: false });
   }
 
   #applyCall(heard: ToolCall, now: number): void {
@@ -182,7 +182,7 @@ export class Transcript {
     const call: ShownCall = isAsked || known?.call.isPlan ? { ...heard, isPlan: true } : heard;
     if (known === undefined) {
       const item: CallItem = { kind: "call", call, since: now, milliseconds: 0, isLeft: false };
-      this.#add(item);
+      this.#addItem(item);
       this.#open.set(call.callId, item);
     } else {
       // Time spent waiting for the user does not count as the call's.
@@ -207,13 +207,13 @@ export class Transcript {
     this.spent.money += usage.cost ?? 0;
   }
 
-  #add(item: Item): void {
-    this.#close();
+  #addItem(item: Item): void {
+    this.#completeOpenText();
     this.items.push(item);
   }
 
   /** Marks the current text as complete. */
-  #close(): void {
+  #completeOpenText(): void {
     const last = this.items.at(-1);
     if (last?.kind === "thought" && !last.isWhole) {
       this.thoughts.push(last.text);

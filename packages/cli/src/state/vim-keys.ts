@@ -76,9 +76,9 @@ export class VimKeys {
     if (rest === "" || rest === "g" || (operator === "" ? rest === "r" : /^[ia]$/.test(rest))) return null;
     this.#typed = "";
     const count = Math.min(Number(times) * Number(more), MAX_TIMES);
-    if (operator !== "") this.#operate(buffer, operator, { rest, count });
+    if (operator !== "") this.#applyOperator(buffer, operator, { rest, count });
     else if (SHORT[rest] !== undefined)
-      this.#operate(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
+      this.#applyOperator(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
     else if (PASSED[rest] !== undefined) return { name: PASSED[rest], text: "" };
     else if (!this.#insert(buffer, rest)) buffer.moveTo(findPosition(buffer, rest, count) ?? buffer.caret);
     return null;
@@ -90,14 +90,14 @@ export class VimKeys {
       this.isNormal = false;
       BEGIN[key]?.(buffer);
     } else if (key === "u") buffer.undo();
-    else if (key === "p" || key === "P") this.#put(buffer, key === "p");
+    else if (key === "p" || key === "P") this.#pasteRegister(buffer, key === "p");
     else if (key.startsWith("r")) replaceCharacter(buffer, key.slice(1));
     else return false;
     return true;
   }
 
   /** Pastes the last cut; cut lines are pasted as whole lines. */
-  #put(buffer: TextBuffer, isBehind: boolean): void {
+  #pasteRegister(buffer: TextBuffer, isBehind: boolean): void {
     const cut = this.#register;
     if (cut.endsWith("\n")) {
       buffer.move(isBehind ? "lineEnd" : "lineStart");
@@ -108,7 +108,11 @@ export class VimKeys {
     }
   }
 
-  #operate(buffer: TextBuffer, operator: string, { rest, count }: { rest: string; count: number }): void {
+  #applyOperator(
+    buffer: TextBuffer,
+    operator: string,
+    { rest, count }: { rest: string; count: number },
+  ): void {
     const isLine = rest === operator;
     const motion = operator === "c" && rest === "w" ? "e" : rest;
     const range = isLine ? findLines(buffer, count) : findRange(buffer, motion, count);

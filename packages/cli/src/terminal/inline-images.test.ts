@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { findDrawing } from "./inline-images.ts";
+import { chooseImageProtocol } from "./inline-images.ts";
 
 const SPACE = { columns: 100, rows: 40, cell: { width: 10, height: 20 } };
 
 /** Returns the cells for an image that begins with these bytes. */
 function cellsOf(hex: string): string | undefined {
   const data = Buffer.from(hex.replaceAll(" ", ""), "hex").toString("base64");
-  const rows = findDrawing("iTerm2 3.5.4")?.({ data }, SPACE) ?? [];
+  const rows = chooseImageProtocol("iTerm2 3.5.4")?.({ data }, SPACE) ?? [];
   return /width=\d+;height=\d+/.exec(rows.at(-1)?.bytes ?? "")?.[0];
 }
 

@@ -26,7 +26,7 @@ const INDENT = 4;
 const PIECE = 4096;
 
 /** Returns how a terminal with this reported name draws images; null if that is not known. */
-export function findDrawing(name: string): DrawImage | null {
+export function chooseImageProtocol(name: string): DrawImage | null {
   if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => buildRows(image, space, encodeKitty);
   if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name))
     return (image, space) => buildRows(image, space, encodeIterm);
@@ -55,8 +55,8 @@ function buildRows(
   const columns = Math.ceil(found.width / space.cell.width);
   const rows = Math.ceil(found.height / space.cell.height);
   const scale = Math.min(1, most.width / columns, Math.min(most.height, MAX_ROWS) / rows);
-  const fit = (cells: number): number => Math.max(Math.round(cells * scale), 1);
-  const image = { bytes, columns: fit(columns), rows: fit(rows) };
+  const scaleCells = (cells: number): number => Math.max(Math.round(cells * scale), 1);
+  const image = { bytes, columns: scaleCells(columns), rows: scaleCells(rows) };
   const drawn = most.width < 1 ? null : sequence(image);
   if (drawn === null) return [];
   const place = `\u001b7\u001b[${image.rows}A\u001b[${INDENT + 1}G`;
@@ -66,7 +66,7 @@ function buildRows(
 
 /** Returns the kitty sequence, which tells the terminal not to answer. Supports only PNG. */
 function encodeKitty({ bytes, columns, rows }: Drawn): string | null {
-  if (!PNG.test(readHead(bytes))) return null;
+  if (!PNG.test(readMagicBytes(bytes))) return null;
   const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
   return pieces
     .map((piece, index) => {
@@ -83,7 +83,7 @@ function encodeIterm({ bytes, columns, rows }: Drawn): string {
 
 const PNG = /^\x89PNG\r\n/;
 
-function readHead(bytes: Buffer): string {
+function readMagicBytes(bytes: Buffer): string {
   return bytes.toString("latin1", 0, 6);
 }
 
@@ -100,7 +100,7 @@ function measureImage(bytes: Buffer): Size | null {
 }
 
 function readSize(bytes: Buffer): Size | null {
-  const head = readHead(bytes);
+  const head = readMagicBytes(bytes);
   if (PNG.test(head)) return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   if (head.startsWith("GIF8")) return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   return head.startsWith("\xff\xd8\xff") ? readJpegSize(bytes) : null;

@@ -77,7 +77,7 @@ export class KeyReader {
     this.#rest += this.#decoder.write(bytes);
     const keys: Key[] = [];
     for (;;) {
-      const key = this.#pasted === null ? this.#next() : this.#endOfPaste();
+      const key = this.#pasted === null ? this.#readKey() : this.#endOfPaste();
       if (key === null) return keys;
       if (key.name !== "") keys.push(key);
     }
@@ -113,47 +113,47 @@ export class KeyReader {
   }
 
   /** Returns the next key; null if there is no more input, or too little to tell. */
-  #next(): Key | null {
+  #readKey(): Key | null {
     const rest = this.#rest;
     if (rest === "") return null;
     const plain = PLAIN.exec(rest)?.[0];
-    if (plain !== undefined) return this.#took(plain.length, { name: "text", text: plain });
-    if (rest[0] !== "\u001b") return this.#took(1, readControlKey(rest.charCodeAt(0)));
+    if (plain !== undefined) return this.#consumeKey(plain.length, { name: "text", text: plain });
+    if (rest[0] !== "\u001b") return this.#consumeKey(1, readControlKey(rest.charCodeAt(0)));
     return this.#readEscape(rest);
   }
 
   #readEscape(rest: string): Key | null {
     if (rest.length === 1) return null;
-    if (rest[1] === "[") return this.#sequence(rest);
-    if (rest[1] === "]" || rest[1] === "P") return this.#report(rest);
+    if (rest[1] === "[") return this.#readSequence(rest);
+    if (rest[1] === "]" || rest[1] === "P") return this.#readTerminalReport(rest);
     if (rest[1] === "O") {
-      return rest.length === 2 ? null : this.#took(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
+      return rest.length === 2 ? null : this.#consumeKey(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
     }
     // Two escapes in a row are two keys, unless the second one starts a sequence.
-    if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
+    if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#consumeKey(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
     const name = isControl ? readControlKey(character.charCodeAt(0)).name : toEnglishKey(character);
-    return this.#took(1 + character.length, { name: `alt+${name}`, text: "" });
+    return this.#consumeKey(1 + character.length, { name: `alt+${name}`, text: "" });
   }
 
-  #sequence(rest: string): Key | null {
+  #readSequence(rest: string): Key | null {
     const found = CSI.exec(rest);
-    if (found === null) return isCutOff(rest) ? null : this.#took(2, NOTHING);
+    if (found === null) return isCutOff(rest) ? null : this.#consumeKey(2, NOTHING);
     if (found[2] === "200" && found[3] === "~") [this.#pasted, this.#pastedLength] = [[], 0];
-    return this.#took(found[0].length, readSequenceKey(found));
+    return this.#consumeKey(found[0].length, readSequenceKey(found));
   }
 
-  #report(rest: string): Key | null {
+  #readTerminalReport(rest: string): Key | null {
     const found = REPORT.exec(rest);
-    if (found === null) return rest.length > LONGEST_REPORT ? this.#took(2, NOTHING) : null;
+    if (found === null) return rest.length > LONGEST_REPORT ? this.#consumeKey(2, NOTHING) : null;
     const [whole, text = ""] = found;
-    if (text.startsWith("11;")) return this.#took(whole.length, { name: "background", text });
+    if (text.startsWith("11;")) return this.#consumeKey(whole.length, { name: "background", text });
     const name = text.startsWith(">|") ? "terminal" : "";
-    return this.#took(whole.length, { name, text: text.slice(2) });
+    return this.#consumeKey(whole.length, { name, text: text.slice(2) });
   }
 
-  #took(length: number, key: Key): Key {
+  #consumeKey(length: number, key: Key): Key {
     this.#rest = this.#rest.slice(length);
     return key;
   }

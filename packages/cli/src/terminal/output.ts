@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { once, visibleText as visible } from "@burin/core/internal";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createPieceJoiner } from "./joined-text.ts";
-import { exit, interrupt, isInterrupted } from "./signals.ts";
+import { exitWithSignal, interrupt, isInterrupted } from "./signals.ts";
 
 /** Escapes control characters, with which untrusted text could control the terminal. */
 export { visible };
@@ -45,7 +45,7 @@ interface Found {
 }
 
 /** Prints a command's findings, as lines or as the JSON document that a script asked for. */
-export function report(output: Pick<Output, "out">, format: string, { document, rows }: Found): void {
+export function printFindings(output: Pick<Output, "out">, format: string, { document, rows }: Found): void {
   output.out(format === "text" ? joinLines(...rows) : `${JSON.stringify(document, null, 2)}\n`);
 }
 
@@ -71,7 +71,7 @@ export function createTerminalOutput(isPlain: boolean): Output {
     hasResult = true;
     openStdout().write(text);
   };
-  const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
+  const canShowStyles = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
   return {
     out: (text) => write(process.stdout.isTTY ? text.replace(LEFT_BY_JSON, escapeCharacter) : text),
     content: (text) => write(process.stdout.isTTY ? shown(text) : text),
@@ -84,7 +84,7 @@ export function createTerminalOutput(isPlain: boolean): Output {
     note: (text) => {
       openStderr().write(`${text}\n`);
     },
-    styled: (style, text) => (shows() ? styleText(style, text) : text),
+    styled: (style, text) => (canShowStyles() ? styleText(style, text) : text),
   };
 }
 
@@ -96,24 +96,24 @@ function escapeCharacter(character: string): string {
 }
 
 /** Exits after both streams are written. They may be pipes, and exiting earlier would lose the end. */
-export function leave(code: ExitCode): void {
+export function exitAfterWrites(code: ExitCode): void {
   openStdout().write("", (error) => {
-    if (!error) return void openStderr().write("", () => exit(code));
-    leaveLostOutput(error);
-    if (isInterrupted()) exit(code);
+    if (!error) return void openStderr().write("", () => exitWithSignal(code));
+    exitAfterWriteFailure(error);
+    if (isInterrupted()) exitWithSignal(code);
   });
 }
 
 /** Returns stdout, created at the first write, so that a start need not wait for it before asking the model. */
-const openStdout = once((): NodeJS.WriteStream => process.stdout.on("error", leaveLostOutput));
+const openStdout = once((): NodeJS.WriteStream => process.stdout.on("error", exitAfterWriteFailure));
 /** Ignore errors: the work is worth more than its messages, so it continues without them. */
 const openStderr = once((): NodeJS.WriteStream => process.stderr.on("error", () => undefined));
 
 /** Ends the process because stdout's reader is gone or writing failed. Only stderr is left for a message. */
-function leaveLostOutput(error: NodeJS.ErrnoException): void {
+function exitAfterWriteFailure(error: NodeJS.ErrnoException): void {
   if (process.stdout.isTTY && error.code === "EIO") interrupt("SIGHUP");
   if (isInterrupted()) return;
   const isClosed = error.code === "EPIPE";
   const fault = isClosed ? "the output pipe was closed" : `the output failed (${error.message})`;
-  openStderr().write(`burin: ${fault} before everything was written.\n`, () => exit(EXIT.failed));
+  openStderr().write(`burin: ${fault} before everything was written.\n`, () => exitWithSignal(EXIT.failed));
 }

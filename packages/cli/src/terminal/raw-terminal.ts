@@ -90,7 +90,7 @@ export class RawTerminal implements ScreenPort {
   }
 
   /** Notifies a user who is looking elsewhere. The text must have no control characters. */
-  call(text: string, isNoticeWanted: boolean): void {
+  notifyUser(text: string, isNoticeWanted: boolean): void {
     if (this.hasFocus === true) return;
     const notice =
       isNoticeWanted && this.hasFocus === false ? formatNotification(text, this.#environment) : "";
@@ -98,7 +98,7 @@ export class RawTerminal implements ScreenPort {
   }
 
   /** Leaves the terminal to another program until `resume`, even if the shell stops and continues both programs. */
-  lend(): void {
+  lendToProgram(): void {
     this.#isLent = true;
     this.#suspend();
   }
@@ -170,7 +170,7 @@ export class RawTerminal implements ScreenPort {
       const now = performance.now();
       const isBurst = now - this.#lastInput < ENTER_MS;
       this.#lastInput = now;
-      this.#listener.onKeys(this.#asPasted(keys, isBurst));
+      this.#listener.onKeys(this.#joinPastedLines(keys, isBurst));
     }
     if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#passKeys(this.#reader.flush()), ESCAPE_MS);
     else if (this.#heldEnter)
@@ -181,7 +181,7 @@ export class RawTerminal implements ScreenPort {
   };
 
   /** Treats line breaks that arrive in one piece with other text as text. The last one may still be the enter key. */
-  #asPasted(keys: readonly Key[], isBurst: boolean): Key[] {
+  #joinPastedLines(keys: readonly Key[], isBurst: boolean): Key[] {
     const found = this.#heldEnter ? [NEW_LINE, ...keys] : [...keys];
     this.#heldEnter = false;
     const isText = found.every(({ name }) => ["text", "enter", "ctrl+j", "tab"].includes(name));

@@ -84,7 +84,7 @@ export class Screen {
     const { rows } = this.#port.size();
     const most = Math.max(rows - 1, 1);
     const hidden = Math.max(Math.min(live.length - most, caret?.row ?? live.length), 0);
-    const pen = this.#pen();
+    const pen = this.#createPen();
     const shown = live
       .slice(hidden, hidden + most)
       .map((row) => (this.#isJoined && row.width === 0 ? BLANK : row));
@@ -118,12 +118,12 @@ export class Screen {
   }
 
   /** Called when something was written over the live rows; they are drawn again. */
-  touch(): void {
+  markStale(): void {
     this.#isStale = true;
   }
 
   /** Called when the screen was overwritten; the next rows start at the caret. */
-  forget(): void {
+  forgetRows(): void {
     this.#drawn = [];
     this.#caret = { row: 0, column: 0 };
     this.#isHidden = false;
@@ -143,7 +143,7 @@ export class Screen {
   }
 
   /** Returns a pen at the caret. If the window has changed, removes all live rows first. */
-  #pen(): Pen {
+  #createPen(): Pen {
     const { columns } = this.#port.size();
     const { reflows } = this.#port;
     const isJoined = this.#port.sparesCaretLine && columns >= NARROWEST_JOINED;
@@ -154,9 +154,10 @@ export class Screen {
     this.#isJoined = isJoined;
     const { row, column } = this.#caret;
     if (isSame) return new Pen({ row, column }, this.#drawn.length, columns);
-    const height = (width: number): number => (isWrapped ? Math.max(Math.ceil(width / columns), 1) : 1);
-    const above = this.#drawn.slice(0, row).reduce((sum, { width }) => sum + height(width), 0);
-    const pen = new Pen({ row: above + height(column + 1) - 1, column }, 1, columns);
+    const countTerminalRows = (width: number): number =>
+      isWrapped ? Math.max(Math.ceil(width / columns), 1) : 1;
+    const above = this.#drawn.slice(0, row).reduce((sum, { width }) => sum + countTerminalRows(width), 0);
+    const pen = new Pen({ row: above + countTerminalRows(column + 1) - 1, column }, 1, columns);
     this.#drawn = pen.clear();
     return pen;
   }
@@ -183,7 +184,7 @@ class Pen {
 
   write(index: number, row: Row, before: Row | undefined): void {
     if (index < this.#height && before?.bytes === row.bytes) return;
-    if (before !== undefined && index < this.#height && isBeginning(before, row)) {
+    if (before !== undefined && index < this.#height && isContinued(before, row)) {
       this.moveTo(index, before.width);
       this.bytes += row.bytes.slice(before.bytes.length);
     } else {
@@ -204,12 +205,12 @@ class Pen {
     rows: readonly Row[],
     { before, caret }: { before: readonly Row[]; caret: number },
   ): void {
-    const isNew = (row: Row, index: number): boolean =>
+    const isRowChanged = (row: Row, index: number): boolean =>
       first > 0 || index >= this.#height || before[index]?.bytes !== row.bytes;
-    const found = rows.findIndex(isNew);
+    const found = rows.findIndex(isRowChanged);
     const at = Math.max(this.#row - first, 0);
     const from = found < 0 ? at : Math.min(found, at);
-    const end = before.length > rows.length ? rows.length - 1 : rows.findLastIndex(isNew);
+    const end = before.length > rows.length ? rows.length - 1 : rows.findLastIndex(isRowChanged);
     const last = Math.max(end, caret > from ? caret : -1);
     if (from === last) this.write(first + last, rows[last] ?? BLANK, before[first + last]);
     else
@@ -233,7 +234,7 @@ class Pen {
   /** Clears everything except the row that this one continues; what is below it would be in the wrong place. */
   clearUnlessContinued(row: Row | null, before: Row | undefined): void {
     const isKept = row !== null && row.width <= this.#columns && before !== undefined;
-    if (!isKept || !isBeginning(before, row)) this.clear();
+    if (!isKept || !isContinued(before, row)) this.clear();
     else if (before.width >= this.#columns) this.clearBelow(1, this.#height);
     else if (this.#height > 0) {
       this.moveTo(0, before.width);
@@ -270,7 +271,7 @@ class Pen {
 }
 
 /** Whether the row equals `before` or continues it. */
-function isBeginning(before: Row, row: Row): boolean {
+function isContinued(before: Row, row: Row): boolean {
   return (
     row.bytes === before.bytes || (row.bytes.startsWith(before.bytes) && !before.bytes.includes("\u001b"))
   );

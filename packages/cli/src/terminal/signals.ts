@@ -29,7 +29,7 @@ export function delegateKeys(other: boolean): void {
 export function interrupt(name: NodeJS.Signals): void {
   const { controller } = interruption;
   interruption.received ??= name;
-  if (controller.signal.aborted && name !== "SIGHUP") exit(EXIT.interrupted);
+  if (controller.signal.aborted && name !== "SIGHUP") exitWithSignal(EXIT.interrupted);
   controller.abort();
 }
 
@@ -51,7 +51,7 @@ function closeLostTerminals(): void {
 }
 
 /** Exits. After a signal the exit code is 128 plus the signal's number, as in shells. */
-export function exit(code: ExitCode): never {
+export function exitWithSignal(code: ExitCode): never {
   const name = interruption.received;
   // On exit Node waits for host lookups, however long they take. Ending by a signal avoids that.
   if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {

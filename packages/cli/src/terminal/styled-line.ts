@@ -109,21 +109,21 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
     rows.push(first === 0 ? [] : [{ text: hang }]);
     used = first;
   };
-  const put = (spans: readonly Span[], cells: number): void => {
+  const appendSpans = (spans: readonly Span[], cells: number): void => {
     rows.at(-1)?.push(...spans);
     used += cells;
   };
   for (const { spans, width: cells, isBlank } of splitWords(line)) {
-    if (used + cells <= width) put(spans, cells);
+    if (used + cells <= width) appendSpans(spans, cells);
     else if (isBlank) beginRow();
     else if (cells <= width - first) {
       beginRow();
-      put(spans, cells);
+      appendSpans(spans, cells);
     } else {
       for (const one of spans.flatMap(splitSpan)) {
         const cell = measureGrapheme(one.text);
         if (used + cell > width && used > first) beginRow();
-        put([one], cell);
+        appendSpans([one], cell);
       }
     }
   }
@@ -164,7 +164,7 @@ const PIECE = / +|[^ ]+/g;
 
 function splitWords(line: Line): Word[] {
   const words: Word[] = [];
-  const add = (text: string, look: Omit<Span, "text">, isApart: boolean): void => {
+  const addPiece = (text: string, look: Omit<Span, "text">, isApart: boolean): void => {
     const isBlank = text.startsWith(" ");
     const last = words.at(-1);
     const width = measureWidth(text);
@@ -178,8 +178,10 @@ function splitWords(line: Line): Word[] {
   for (const { text, ...look } of line) {
     for (const [piece] of text.matchAll(PIECE)) {
       // Scripts without spaces may be split after any character.
-      if (measureWidth(piece) === piece.length) add(piece, look, false);
-      else for (const grapheme of splitGraphemes(piece)) add(grapheme, look, measureGrapheme(grapheme) === 2);
+      if (measureWidth(piece) === piece.length) addPiece(piece, look, false);
+      else
+        for (const grapheme of splitGraphemes(piece))
+          addPiece(grapheme, look, measureGrapheme(grapheme) === 2);
     }
   }
   return words;

@@ -40,14 +40,14 @@ export class AskPanel extends KeyGuard implements Panel {
   }
 
   view({ width, height }: PanelSpace): PanelView {
-    this.begin();
+    this.startGuard();
     const { questions } = this.#needs;
     const [question, given] = [questions[this.#at], this.#given[this.#at]];
     if (question === undefined || given === undefined) return { title: say("ask.title"), lines: [] };
     const count = questions.length > 1 ? ` ${this.#at + 1}/${questions.length}` : "";
     const head = wrapLine([{ text: formatText(question.question), style: "strong" }], width);
     const choices = question.choices.flatMap((_, index) =>
-      this.#choiceLines({ question, given }, index, width),
+      this.#drawChoice({ question, given }, index, width),
     );
     const isWriting = given.at === question.choices.length;
     const mark: Line = [
@@ -78,12 +78,12 @@ export class AskPanel extends KeyGuard implements Panel {
     else if (name === "up" || name === "down") given.at = (given.at + (name === "up" ? rows - 1 : 1)) % rows;
     else if (name === "enter") this.#confirmChoice(question, given);
     else if (name === "tab" || name === "shift+tab") this.#moveToQuestion(name === "tab" ? 1 : -1);
-    else if (given.at === rows - 1) writeKey(given.words, key);
-    else this.#choiceKey({ question, given }, key);
+    else if (given.at === rows - 1) applyWritingKey(given.words, key);
+    else this.#handleChoiceKey({ question, given }, key);
   }
 
   /** Handles a key while one of the choices is marked. */
-  #choiceKey({ question, given }: Asked, key: Key): void {
+  #handleChoiceKey({ question, given }: Asked, key: Key): void {
     const { name, text } = key;
     if (name === "text" && text.length > 1) {
       // Handle keys that arrived together one by one.
@@ -97,11 +97,11 @@ export class AskPanel extends KeyGuard implements Panel {
     else if (name === "text" || name === "paste") {
       // A user who starts to type wants to answer in their own words.
       given.at = question.choices.length;
-      writeKey(given.words, key);
+      applyWritingKey(given.words, key);
     }
   }
 
-  #choiceLines({ question, given }: Asked, index: number, width: number): Line[] {
+  #drawChoice({ question, given }: Asked, index: number, width: number): Line[] {
     const { label, description = "" } = question.choices[index] ?? { label: "" };
     const isAt = given.at === index;
     const isPicked = given.picked.has(index);
@@ -149,14 +149,14 @@ export class AskPanel extends KeyGuard implements Panel {
       given.picked.add(given.at);
     }
     if (this.#at < this.#needs.questions.length - 1) this.#at += 1;
-    else this.#send();
+    else this.#sendAnswers();
   }
 
   #moveToQuestion(by: number): void {
     this.#at = Math.max(0, Math.min(this.#at + by, this.#needs.questions.length - 1));
   }
 
-  #send(): void {
+  #sendAnswers(): void {
     const values: Record<string, unknown> = {};
     for (const [index, { choices, multiple }] of this.#needs.questions.entries()) {
       const { picked, words } = this.#given[index] ?? { picked: new Set<number>(), words: new TextBuffer() };
@@ -169,7 +169,7 @@ export class AskPanel extends KeyGuard implements Panel {
   }
 }
 
-function writeKey(words: TextBuffer, key: Key): void {
+function applyWritingKey(words: TextBuffer, key: Key): void {
   if (key.name === "paste") words.insert(key.text.trim());
   else applyEditKey(words, key);
 }

@@ -18,11 +18,11 @@ export function askChoice(desk: Desk, needs: ChoiceNeeds): Promise<string | null
 /** Asks for a text. Resolves to it; null when the user goes back. With `until`, whichever comes first counts. */
 export function askText(desk: Desk, needs: TextNeeds, until?: Promise<string>): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const finish = (text: string | null): void => {
+    const closeWithText = (text: string | null): void => {
       desk.show(null);
       resolve(text);
     };
-    until?.then(finish, reject);
-    desk.show(createInputPanel({ ...needs, done: finish }));
+    until?.then(closeWithText, reject);
+    desk.show(createInputPanel({ ...needs, done: closeWithText }));
   });
 }

@@ -51,7 +51,7 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
   } = choosing;
   const words = new TextBuffer();
   let list = new ChoiceList(find(""), current);
-  const close = (then: () => void = () => {}): void => {
+  const closePanel = (then: () => void = () => {}): void => {
     desk.show(null);
     then();
   };
@@ -71,17 +71,17 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
       const { name } = key;
       const { value } = list.chosen ?? {};
       const step = STEPS[name];
-      const tellMove = (): void => {
+      const reportMove = (): void => {
         if (list.chosen !== undefined) moved?.(list.chosen.value);
       };
       if (step !== undefined) {
         list.move(step);
-        tellMove();
-      } else if (name === "escape") close(none);
-      else if (name === "enter" || name === "tab") value !== undefined && close(() => chosen(value));
+        reportMove();
+      } else if (name === "escape") closePanel(none);
+      else if (name === "enter" || name === "tab") value !== undefined && closePanel(() => chosen(value));
       else if (applyEditKey(words, key)) {
         list = new ChoiceList(find(words.content));
-        tellMove();
+        reportMove();
       }
     },
   });

@@ -39,7 +39,7 @@ export class FormPanel extends KeyGuard implements Panel {
   }
 
   view({ width, height }: PanelSpace): PanelView {
-    this.begin();
+    this.startGuard();
     const { server, message } = this.#needs.form;
     const head = [[createSpan(server, "strong")], ...splitLines(message)].flatMap((line) =>
       wrapLine(line, width),
@@ -77,10 +77,10 @@ export class FormPanel extends KeyGuard implements Panel {
     if (field !== undefined) {
       if (field.check()) this.#at += 1;
     } else if (this.#at > this.#fields.length) this.#needs.answer({ outcome: "cancel" });
-    else this.#send();
+    else this.#submitForm();
   }
 
-  #send(): void {
+  #submitForm(): void {
     const wrong = this.#fields.filter((field) => !field.check());
     if (wrong[0] !== undefined) {
       this.#at = this.#fields.indexOf(wrong[0]);
@@ -100,14 +100,14 @@ export class FormPanel extends KeyGuard implements Panel {
   }
 
   #drawAnswers(width: number): Line[] {
-    const answer = (text: string, at: number): Line => {
+    const drawAnswer = (text: string, at: number): Line => {
       const isChosen = this.#at === this.#fields.length + at;
       return [
         { text: isChosen ? "› " : "  ", style: "accent" },
         { text, style: isChosen ? "chosen" : "strong" },
       ];
     };
-    return joinColumns([answer(say("form.send"), 0), answer(say("form.decline"), 1)], width);
+    return joinColumns([drawAnswer(say("form.send"), 0), drawAnswer(say("form.decline"), 1)], width);
   }
 }
 

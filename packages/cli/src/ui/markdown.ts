@@ -70,7 +70,7 @@ export class MarkdownStream {
     }
     const most = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
     while (rest.length > most && !this.#isTableRow(rest)) {
-      const cut = this.#cutPlace(rest.slice(0, most), width);
+      const cut = this.#findCut(rest.slice(0, most), width);
       const piece = this.#fence === null ? rest.slice(0, cut).trimEnd() : rest.slice(0, cut);
       rows.push(...this.#endTable(width), ...this.#drawSource(piece, width));
       this.#isWithin = true;
@@ -91,7 +91,7 @@ export class MarkdownStream {
    * Returns where to cut an unfinished line: at the end of a row, so that no row is short in the middle of a paragraph.
    * Code has no such rows, because the terminal wraps it.
    */
-  #cutPlace(text: string, width: number): number {
+  #findCut(text: string, width: number): number {
     // The last row is incomplete, and more text may move the last word of the row before it.
     const whole = this.#fence === null ? countCells(this.#drawSource(text, width).slice(0, -2)) : 0;
     let [cut, end] = [0, whole === 0 ? 0 : text.length];

@@ -55,7 +55,7 @@ export class MergePanel implements Panel {
       change.conflict === undefined
         ? []
         : wrapLine([{ text: say(`merge.conflict.${change.conflict}`), style: "warning" }], width);
-    const content = picker?.lines(width) ?? [wholeLine(row)];
+    const content = picker?.lines(width) ?? [drawWholeFileChoice(row)];
     const hints = [...(picker?.hintLines(width) ?? []), ...drawKeyHints(say("merge.keys"), width)];
     const room = height - 1 - conflict.length - hints.length;
     return {
@@ -74,7 +74,7 @@ export class MergePanel implements Panel {
       this.#at = Math.max(0, Math.min(this.#at + step, this.#rows.length - 1));
       this.#scroll.from = 0;
     } else if (key.name === "escape") this.#needs.close();
-    else if (key.name === "enter") this.#send();
+    else if (key.name === "enter") this.#sendChoices();
     else if (this.#scroll.key(key.name)) return;
     else if (picker !== null) {
       picker.key(key);
@@ -82,14 +82,14 @@ export class MergePanel implements Panel {
     } else if ([" ", "x"].includes(normalizeCommandKey(key))) row.isTaken = !row.isTaken;
   }
 
-  #send(): void {
+  #sendChoices(): void {
     this.#needs.send(
       this.#rows.map(({ change, picker, isTaken }) => ({ change, parts: picker?.parts ?? [], isTaken })),
     );
   }
 }
 
-function wholeLine({ change, isTaken }: Row): Line {
+function drawWholeFileChoice({ change, isTaken }: Row): Line {
   const what =
     change.merged === null ? "merge.removes" : change.present === null ? "merge.adds" : "merge.replaces";
   return [{ text: `› [${isTaken ? "x" : " "}] `, style: "strong" }, { text: say(what) }];

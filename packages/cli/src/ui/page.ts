@@ -85,9 +85,17 @@ function renderMarkdown(text: string): string {
   const lines = text.replace(/\r\n/g, "\n").split("\n");
   const html: string[] = [];
   for (let at = 0; at < lines.length; ) {
-    const read = (readers: readonly ReadBlock[]): ReturnType<ReadBlock> =>
+    const readBlock = (readers: readonly ReadBlock[]): ReturnType<ReadBlock> =>
       readers.reduce<ReturnType<ReadBlock>>((found, reader) => found ?? reader(lines, at), null);
-    const block = read([readFence, readHeading, readRule, readTable, readList, readQuote, readParagraph]);
+    const block = readBlock([
+      readFence,
+      readHeading,
+      readHorizontalRule,
+      readTable,
+      readList,
+      readQuote,
+      readParagraph,
+    ]);
     if (block !== null) html.push(block.html);
     at = block?.end ?? at + 1;
   }
@@ -116,7 +124,7 @@ const readHeading: ReadBlock = (lines, at) => {
   return { html: `<h${level}>${renderInline(text)}</h${level}>`, end: at + 1 };
 };
 
-const readRule: ReadBlock = (lines, at) =>
+const readHorizontalRule: ReadBlock = (lines, at) =>
   /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/.test(lines[at] ?? "") ? { html: "<hr>", end: at + 1 } : null;
 
 const readTable: ReadBlock = (lines, at) => {

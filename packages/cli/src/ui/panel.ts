@@ -25,7 +25,7 @@ export interface Panel {
   view(space: PanelSpace): PanelView;
   key(key: Key): void;
   /** Whether the panel accepts a key; false while the user may still be typing something else. */
-  hears?(key: Key): boolean;
+  acceptsKey?(key: Key): boolean;
 }
 
 /** How long a question that has just appeared ignores keys, because they were meant for something else. */
@@ -37,7 +37,7 @@ export abstract class KeyGuard {
   #last = "";
 
   /** Called when the question is drawn. */
-  protected begin(): void {
+  protected startGuard(): void {
     this.#since ??= performance.now();
   }
 

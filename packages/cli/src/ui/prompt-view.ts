@@ -13,7 +13,7 @@ interface PromptRow {
 
 /** Draws the text that is being edited: as many rows as fit, around the caret. */
 export function drawPrompt(buffer: TextBuffer, width: number, most: number) {
-  const { rows, caret } = layOut(buffer, width);
+  const { rows, caret } = layOutPrompt(buffer, width);
   const from = Math.max(0, Math.min(caret.row, rows.length - most));
   const isShell = isShellPrompt(buffer.text);
   const mark: Span = isShell ? { text: "$ ", style: "shell" } : { text: "> ", style: "accent" };
@@ -31,7 +31,7 @@ export function isShellPrompt(text: string): boolean {
 
 /** Returns the position in the row above or below, in the caret's column; null if there is no such row. */
 export function findCaretInRow(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
-  const { rows, caret } = layOut(buffer, width);
+  const { rows, caret } = layOutPrompt(buffer, width);
   const row = rows[caret.row + by];
   if (row === undefined) return null;
   let column = 0;
@@ -47,7 +47,7 @@ export function findCaretInRow(buffer: TextBuffer, width: number, by: -1 | 1): n
 /** The rows of each line as laid out last, so that a key in a long text lays out only the line that it changes. */
 const laidOut = new WeakMap<TextBuffer, { ground: string; lines: Map<string, readonly PromptRow[]> }>();
 
-function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
+function layOutPrompt(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
   const room = Math.max(width - 3, 1);
   // The character widths and the language may change while the text is on the screen.
   const ground = JSON.stringify([room, terminalWidths, currentLanguage()]);

@@ -98,12 +98,12 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   view({ width, height }: PanelSpace): PanelView {
-    this.begin();
-    const facts = this.#factLines(width);
+    this.startGuard();
+    const facts = this.#drawFacts(width);
     this.#isLow = false;
     this.#isLow = facts.length + this.#keyLines(width, 0).length + MIN_ROWS > height;
-    const content = [...this.#middle(width), ...(this.#isLow ? facts : [])];
-    const words = this.#writing();
+    const content = [...this.#drawMiddle(width), ...(this.#isLow ? facts : [])];
+    const words = this.#findActiveText();
     const input = words ? drawPrompt(words, width, 4) : null;
     const keys = this.#isFull
       ? wrapLine([{ text: say("question.full"), style: "dim" }], width)
@@ -118,7 +118,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const place: Line[] = shown.length < content.length ? [[{ text: hint, style: "dim" }]] : [];
     const rows = [...shown, ...place, ...below];
     return {
-      title: this.#title(),
+      title: this.#buildTitle(),
       warning: drawWarning(this.#view),
       lines: [...rows, ...(input?.lines ?? [])],
       caret: input?.caret && { row: rows.length + input.caret.row, column: input.caret.column },
@@ -126,27 +126,27 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the text that the user is writing, if any. */
-  #writing(): TextBuffer | null {
+  #findActiveText(): TextBuffer | null {
     if (this.#state === "reason") return this.#words;
     if (this.#state === "command") return this.#command;
     return (this.#state === "hunks" && this.#picker?.words) || null;
   }
 
   key(key: Key): void {
-    if (this.#state === "command") this.#commandKey(key);
+    if (this.#state === "command") this.#handleCommandKey(key);
     else if (key.name === "ctrl+f") this.#isFull = !this.#isFull && this.#state !== "reason";
     else if (this.#scroll.key(key.name, this.#isFull ? { up: -1, down: 1 } : {})) return;
     else if (this.#isFull) this.#isFull = key.name !== "escape" && normalizeCommandKey(key) !== "q";
-    else if (this.#state === "reason") this.#reasonKey(key);
-    else if (this.#state === "hunks") this.#hunkKey(key);
-    else this.#answerKey(key);
+    else if (this.#state === "reason") this.#handleReasonKey(key);
+    else if (this.#state === "hunks") this.#handleHunkKey(key);
+    else this.#handleAnswerKey(key);
   }
 
   get #listsRules(): boolean {
     return this.#state === "scope" && (this.#isLow || this.#view.subjects.length > MAX_RULES);
   }
 
-  #title(): string {
+  #buildTitle(): string {
     const waiting = this.#needs.waiting();
     const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
     const { confirmation } = this.#needs.question;
@@ -154,7 +154,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     return `${say(isCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
   }
 
-  #middle(width: number): Line[] {
+  #drawMiddle(width: number): Line[] {
     if (this.#state === "hunks") return this.#picker?.lines(width) ?? [];
     if (this.#listsRules) {
       const each = this.#view.subjects.map(describeSubject);
@@ -170,7 +170,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the limits of a call, who asks and, if its effects are not known, why it asks. */
-  #factLines(width: number): Line[] {
+  #drawFacts(width: number): Line[] {
     const { question, asker } = this.#needs;
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
@@ -196,12 +196,12 @@ export class QuestionPanel extends KeyGuard implements Panel {
     if (this.#state === "reason" || this.#state === "command")
       return wrapLine([{ text: say(`question.${this.#state}`), style: "dim" }], width);
     if (this.#state === "hunks") return this.#picker?.hintLines(width) ?? [];
-    const above = this.#state === "scope" ? this.#widthLines(width) : [];
-    return [...above, ...this.#answerLines(width, height - above.length)];
+    const above = this.#state === "scope" ? this.#drawGrantWidths(width) : [];
+    return [...above, ...this.#drawAnswers(width, height - above.length)];
   }
 
   /** Returns what "always" covers, and each possible width with its number if the user can choose. */
-  #widthLines(width: number): Line[] {
+  #drawGrantWidths(width: number): Line[] {
     const { widths = [], subjects } = this.#view;
     const last: Line = [{ text: say("question.scope"), style: "dim" }];
     if (this.#listsRules && widths.length < 2) return [last];
@@ -218,8 +218,8 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the answers, one per line below an empty one; side by side if too few rows are left for the content. */
-  #answerLines(width: number, height: number): Line[] {
-    const answers = this.#answers();
+  #drawAnswers(width: number, height: number): Line[] {
+    const answers = this.#listAnswers();
     this.#chosen = Math.min(this.#chosen, answers.length - 1);
     const lines = answers.map(([key, words], index): Line => {
       const isChosen = index === this.#chosen;
@@ -236,17 +236,17 @@ export class QuestionPanel extends KeyGuard implements Panel {
       : [[], ...list];
   }
 
-  #answers(): readonly Answer[] {
-    if (this.#state === "scope") return this.#scopeAnswers();
+  #listAnswers(): readonly Answer[] {
+    if (this.#state === "scope") return this.#listScopeAnswers();
     const { answer, edit, question, stop } = this.#needs;
     const { confirmation } = question;
     const end: Answer = ["esc", say("question.stop"), stop];
-    const go = (to: "scope" | "reason") => () => this.#go(to);
+    const go = (to: "scope" | "reason") => () => this.#changeState(to);
     if (confirmation.kind === "plan") {
-      const approve = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
+      const approvePlan = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
       return [
-        ["y", say("question.planEdits"), approve("auto-edit")],
-        ["a", say("question.planAsk"), approve("default")],
+        ["y", say("question.planEdits"), approvePlan("auto-edit")],
+        ["a", say("question.planAsk"), approvePlan("default")],
         ["n", say("question.planStay"), go("reason")],
         end,
       ];
@@ -259,7 +259,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
       ];
     const rule = describeSubjects(this.#view.subjects, MAX_RULES);
     const answers: readonly (Answer | false)[] = [
-      ...this.#yesAnswers(),
+      ...this.#listYesAnswers(),
       ["n", say("question.no"), go("reason")],
       rule !== "" && ["a", say("question.always", { rule: this.#isLow ? "…" : rule }), go("scope")],
       this.#canPick && ["h", say("question.hunks"), () => this.#pickHunks()],
@@ -276,7 +276,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   /** Returns the ways to say yes. A command that needs the network can run with or without it. */
-  #yesAnswers(): Answer[] {
+  #listYesAnswers(): Answer[] {
     const { answer } = this.#needs;
     const { limits } = this.#view;
     const yes = isBeside(this.#needs.question.confirmation) ? "question.yesFolder" : "question.yes";
@@ -288,25 +288,26 @@ export class QuestionPanel extends KeyGuard implements Panel {
     ];
   }
 
-  #scopeAnswers(): readonly Answer[] {
+  #listScopeAnswers(): readonly Answer[] {
     const width = this.#width === undefined ? {} : { width: this.#width };
-    const always = (scope: GrantScope) => () => this.#needs.answer({ outcome: "always", scope, ...width });
+    const answerAlways = (scope: GrantScope) => () =>
+      this.#needs.answer({ outcome: "always", scope, ...width });
     return [
-      ["s", say("scope.session"), always("session")],
-      ["p", say("scope.project"), always("project")],
-      ["e", say("scope.everywhere"), always("everywhere")],
-      ["esc", say("scope.back"), () => this.#go("choose")],
+      ["s", say("scope.session"), answerAlways("session")],
+      ["p", say("scope.project"), answerAlways("project")],
+      ["e", say("scope.everywhere"), answerAlways("everywhere")],
+      ["esc", say("scope.back"), () => this.#changeState("choose")],
     ];
   }
 
-  #go(state: "choose" | "scope" | "reason"): void {
+  #changeState(state: "choose" | "scope" | "reason"): void {
     this.#state = state;
     this.#chosen = 0;
     if (this.#listsRules) this.#scroll.from = 0;
   }
 
-  #answerKey(key: Key): void {
-    const answers = this.#answers();
+  #handleAnswerKey(key: Key): void {
+    const answers = this.#listAnswers();
     const { widths = [] } = this.#view;
     const width =
       this.#state === "scope" && widths.length > 1 ? widths[Number(key.text) - 1]?.width : undefined;
@@ -341,7 +342,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     if (this.#isExplained) this.#explanation = await this.#needs.explain();
   }
 
-  #reasonKey(key: Key): void {
+  #handleReasonKey(key: Key): void {
     if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(this.#words, key);
     const reason = key.name === "enter" ? this.#words.content.trim() : "";
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
@@ -353,23 +354,23 @@ export class QuestionPanel extends KeyGuard implements Panel {
   }
 
   /** Enter sends the changed command, about which Burin decides again. */
-  #commandKey(key: Key): void {
+  #handleCommandKey(key: Key): void {
     const content = this.#command.content.trim();
-    if (key.name === "escape") this.#go("choose");
+    if (key.name === "escape") this.#changeState("choose");
     else if (key.name !== "enter") applyEditKey(this.#command, key);
-    else if (content === "" || content === this.#view.lines.join("\n")) this.#go("choose");
+    else if (content === "" || content === this.#view.lines.join("\n")) this.#changeState("choose");
     else this.#needs.answer({ outcome: "edited", content });
   }
 
-  #hunkKey(key: Key): void {
+  #handleHunkKey(key: Key): void {
     const picker = this.#picker;
     if (picker === null) return;
     const left = picker.key(key);
-    if (left === "back") this.#go("choose");
+    if (left === "back") this.#changeState("choose");
     else if (left === "send") {
       if (picker.parts.some(({ isTaken, note }) => isTaken || note !== ""))
         this.#needs.takeParts(picker.parts);
-      else this.#go("reason");
+      else this.#changeState("reason");
     } else if (key.name === "up" || key.name === "down") {
       // The selected part's row is known from the last drawing.
       this.#scroll.from = picker.row;

@@ -49,7 +49,7 @@ export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): 
       const count = { at: at + 1, all: changes.length };
       const state = change.isTakenBack ? `  ${say("changes.takenBack")}` : "";
       const head: Line = [
-        { text: formatText(formatName(change)), style: "strong" },
+        { text: formatText(formatChangeTitle(change)), style: "strong" },
         { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
       ];
       const what: Line = [{ text: formatText(change.call), style: "dim" }];
@@ -73,7 +73,7 @@ export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): 
   };
 }
 
-function formatName(change: Change): string {
+function formatChangeTitle(change: Change): string {
   if (change.kind === "place") return change.file;
   const count = change.files.length;
   return `${change.maker}  ${say(count === 1 ? "receipt.changedOne" : "receipt.changed", { count })}`;

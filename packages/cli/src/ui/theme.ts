@@ -142,12 +142,12 @@ function formatColor(word: string, depth: ColorDepth, isBack: boolean): string |
   const whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
   const parts = (whole.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   if (depth === "full") return `${38 + shift};2;${parts.join(";")}`;
-  const [red = 0, green = 0, blue = 0] = parts.map(findStep);
+  const [red = 0, green = 0, blue = 0] = parts.map(findNearestColorStep);
   if (depth === "256") return `${38 + shift};5;${16 + 36 * red + 6 * green + blue}`;
   return String(30 + shift + (red > 2 ? 1 : 0) + (green > 2 ? 2 : 0) + (blue > 2 ? 4 : 0));
 }
 
-function findStep(part: number): number {
+function findNearestColorStep(part: number): number {
   const away = STEPS.map((step) => Math.abs(step - part));
   return away.indexOf(Math.min(...away));
 }
@@ -164,9 +164,9 @@ const TINTS: Readonly<Record<Back, Style>> = {
 };
 
 /** Converts a line that fits to bytes for the terminal. Removes characters that should have been made safe before. */
-export function paint(line: Line, theme: Theme): Row {
+export function renderRow(line: Line, theme: Theme): Row {
   let bytes = "";
-  const seen = removeUntinted(line, theme);
+  const seen = removeInvisiblePadding(line, theme);
   for (const { text: given, style, back } of seen) {
     const text = given.replace(DRIVES, "");
     const tint = back && theme[TINTS[back]];
@@ -178,7 +178,7 @@ export function paint(line: Line, theme: Theme): Row {
 }
 
 /** Removes trailing spaces for a tint that the theme does not have: they would only be copied with the text. */
-function removeUntinted(line: Line, theme: Theme): Line {
+function removeInvisiblePadding(line: Line, theme: Theme): Line {
   const last = line.at(-1);
   const isUnseen = last?.back !== undefined && !theme[TINTS[last.back]] && last.text.trim() === "";
   return isUnseen ? line.slice(0, -1) : line;

@@ -7,7 +7,7 @@ import { cutLine, formatText, type Line, wrapLine } from "../terminal/styled-lin
 import { drawCall, formatDuration } from "./displays/call-lines.ts";
 import { MarkdownStream } from "./markdown.ts";
 import { drawReceipt } from "./receipt-lines.ts";
-import { paint, type Theme } from "./theme.ts";
+import { renderRow, type Theme } from "./theme.ts";
 
 export const BLANK_ROW: Row = { bytes: "", width: 0 };
 /** The most rows of a prompt. The user can find the rest of a longer one in the scrollback. */
@@ -116,7 +116,7 @@ function buildRows(
 ): Row[] {
   const isNext = lines.length > 0 && last !== null && last !== item;
   const isAlike = last?.kind === item.kind && (item.kind === "call" || item.kind === "notice");
-  return [...(isNext && !isAlike ? [BLANK_ROW] : []), ...lines.map((line) => paint(line, theme))];
+  return [...(isNext && !isAlike ? [BLANK_ROW] : []), ...lines.map((line) => renderRow(line, theme))];
 }
 
 function drawItem(item: Item, { width, now }: Frame): Line[] {

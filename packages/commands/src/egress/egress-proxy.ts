@@ -7,7 +7,7 @@ import { forwardRequest } from "./forward-request.ts";
 import { type ApprovedRoute, openApprovedRoute, PrivateHostError } from "./open-onward.ts";
 import {
   buildRefusalHeaders,
-  createPrivateRefusal,
+  createPrivateHostRefusal,
   type EgressRefusal,
   formatRefusal,
   formatStatusText,
@@ -129,12 +129,12 @@ export class EgressProxy {
   }
 
   #readHttp(socket: Duplex): void {
-    this.#waitForHead(socket);
+    this.#limitHeadTime(socket);
     this.#server.emit("connection", socket);
   }
 
   /** Closes a connection whose head does not arrive in full in time. */
-  #waitForHead(socket: Duplex): void {
+  #limitHeadTime(socket: Duplex): void {
     this.#stopWaiting(socket);
     const refuseLate = () =>
       socket.end(formatRefusal(408, "The head of the request took too long."), () => socket.destroy());
@@ -168,7 +168,7 @@ export class EgressProxy {
       const place = parseHostEndpoint(asked);
       if (place === null)
         throw new RefusedConnectionError(400, `"${asked}" is not the name of a host and a port.`);
-      const onward = await this.#open(place, client, gone);
+      const onward = await this.#approveRoute(place, client, gone);
       const target = place.port === 80 ? null : await onward.dial();
       stop();
       if (gone.aborted) return void target?.destroy();
@@ -222,7 +222,7 @@ export class EgressProxy {
     const gone = new AbortController();
     response.once("close", () => {
       gone.abort();
-      if (!socket.destroyed) this.#waitForHead(socket);
+      if (!socket.destroyed) this.#limitHeadTime(socket);
     });
     const bound = this.#bound.get(socket);
     let asked = String(request.url);
@@ -232,7 +232,7 @@ export class EgressProxy {
       const { place, path } =
         bound === undefined ? readTarget(request) : readTunnelTarget(request, bound.place);
       asked = formatHostEndpoint(place);
-      const onward = await this.#open(place, client, gone.signal);
+      const onward = await this.#approveRoute(place, client, gone.signal);
       await forwardRequest({ request, response, place, path, onward }, this.#limits);
     } catch (error) {
       if (gone.signal.aborted || response.headersSent) return void response.destroy();
@@ -257,13 +257,13 @@ export class EgressProxy {
   }
 
   /** Judges the place, and only then looks it up. Throws a RefusedConnectionError. */
-  async #open(place: HostEndpoint, client: string, signal: AbortSignal): Promise<ApprovedRoute> {
+  async #approveRoute(place: HostEndpoint, client: string, signal: AbortSignal): Promise<ApprovedRoute> {
     const named = this.#options.named?.(client) ?? [];
     const text = formatHostEndpoint(place);
     const isNamed = named.includes(text);
-    if (!isNamed && place.isAddress) throw createPrivateRefusal(place, "is an address without a name");
+    if (!isNamed && place.isAddress) throw createPrivateHostRefusal(place, "is an address without a name");
     if (!isNamed && place.port !== 443 && place.port !== 80) {
-      throw createPrivateRefusal(place, "is on another port than 443 and 80");
+      throw createPrivateHostRefusal(place, "is on another port than 443 and 80");
     }
     const fault = await this.#options.judge(place, client, signal);
     if (fault !== null) throw new RefusedConnectionError(403, fault);
@@ -324,13 +324,13 @@ function ensurePort(authority: string, port: number): string {
 function watchSocket(socket: Duplex): { readonly gone: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const abortRequest = () => controller.abort();
-  const readIfEmpty = () => {
+  const triggerRead = () => {
     if (socket.readableLength === 0) socket.read();
   };
-  socket.on("readable", readIfEmpty).once("end", abortRequest).once("close", abortRequest);
+  socket.on("readable", triggerRead).once("end", abortRequest).once("close", abortRequest);
   if (socket.destroyed) abortRequest();
   return {
     gone: controller.signal,
-    stop: () => void socket.off("readable", readIfEmpty).off("end", abortRequest),
+    stop: () => void socket.off("readable", triggerRead).off("end", abortRequest),
   };
 }

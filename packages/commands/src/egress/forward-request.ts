@@ -45,11 +45,11 @@ export async function forwardRequest(forwarded: ForwardedRequest, limits: Forwar
   const sending = open(buildRequestOptions(forwarded));
   response.once("close", () => sending.destroy());
   let bytes = 0;
-  const count = (piece: Buffer) => {
+  const countSentBytes = (piece: Buffer) => {
     bytes += piece.length;
     if (bytes > limits.mostBytes) sending.destroy(new Error("more bytes than one connection may have"));
   };
-  request.on("data", count).pipe(sending);
+  request.on("data", countSentBytes).pipe(sending);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     sending.setTimeout(limits.idleMs, () => sending.destroy(new Error("no data arrived for too long")));
     sending.on("error", (error) =>
@@ -65,7 +65,7 @@ export async function forwardRequest(forwarded: ForwardedRequest, limits: Forwar
   const { statusCode = 502, statusMessage = "" } = answer;
   response.writeHead(statusCode, statusMessage, filterHeaders(answer.rawHeaders, ["content-length"]));
   answer.on("error", () => response.destroy());
-  answer.on("data", count).pipe(response);
+  answer.on("data", countSentBytes).pipe(response);
 }
 
 function buildRequestOptions({ request, place, path, onward }: ForwardedRequest): RequestOptions {
@@ -90,13 +90,13 @@ function buildRequestOptions({ request, place, path, onward }: ForwardedRequest)
   if (route.hostname !== undefined) return { ...base, ...route, path: `http://${host}${path}` };
   if (route.agent !== undefined) return { ...whole, ...route };
   const found = onward.addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-  const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
+  const answerWithApproved: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
     // Answer asynchronously, as a real lookup does: an unreachable address would otherwise fail before the socket has a
     // listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
-  return { ...whole, lookup };
+  return { ...whole, lookup: answerWithApproved };
 }
 
 /** Returns the end-to-end headers in order, without those that `Connection` lists. */

@@ -3,7 +3,7 @@ import { type ResolveHost, resolveAllowedAddresses } from "@burin/net/guard-host
 import { createTunnelDialer, findProxyRoute, type ProxyRoute } from "@burin/net/proxy";
 import { WebError } from "@burin/net/web-error";
 import { formatHostEndpoint, type HostEndpoint } from "@burin/shell-judge";
-import { createPrivateRefusal, RefusedConnectionError } from "./refusal.ts";
+import { createPrivateHostRefusal, RefusedConnectionError } from "./refusal.ts";
 
 /** The route to a place that was judged and allowed. */
 export interface ApprovedRoute {
@@ -29,7 +29,7 @@ export async function openApprovedRoute(place: HostEndpoint, needs: RouteOptions
   const tunnel = createTunnelDialer(url, environment);
   const guard = resolve === undefined ? { named } : { named, resolve };
   const addresses = await resolveAllowedAddresses(url, guard, tunnel !== null).catch((error: unknown) => {
-    throw toRefusal(place, error);
+    throw toConnectionRefusal(place, error);
   });
   return {
     addresses: tunnel === null ? addresses : [],
@@ -41,12 +41,12 @@ export async function openApprovedRoute(place: HostEndpoint, needs: RouteOptions
 /** The error for a place on this machine or in its network: only the user knows whether the command may reach it. */
 export class PrivateHostError extends RefusedConnectionError {
   constructor(place: HostEndpoint) {
-    const { status, message } = createPrivateRefusal(place, "is on this machine or in a private network");
+    const { status, message } = createPrivateHostRefusal(place, "is on this machine or in a private network");
     super(status, message);
   }
 }
 
-function toRefusal(place: HostEndpoint, error: unknown): unknown {
+function toConnectionRefusal(place: HostEndpoint, error: unknown): unknown {
   if (!(error instanceof WebError)) return error;
   switch (error.type) {
     case "private_address":

@@ -22,7 +22,7 @@ export class RefusedConnectionError extends Error {
 }
 
 /** Refuses a place that is reachable only if the user has allowed it together with its port. */
-export function createPrivateRefusal(place: HostEndpoint, what: string): RefusedConnectionError {
+export function createPrivateHostRefusal(place: HostEndpoint, what: string): RefusedConnectionError {
   const text = formatHostEndpoint(place);
   const how = `"sandbox": {"network": ["${text}"]} in the user's settings allows it`;
   return new RefusedConnectionError(

@@ -109,7 +109,7 @@ export class SessionEgress {
       environment,
       ...(resolve && { resolve }),
       ...(limits && { limits }),
-      judge: (place, client) => this.#judge(place, client),
+      judge: (place, client) => this.#findHostRefusal(place, client),
       findClient: (user, password) => (this.#clients.get(user)?.password === password ? user : null),
       judgePrivate: async (place, name) =>
         (await this.#askOnce(formatHostEndpoint(place), name, true)) === "yes",
@@ -165,7 +165,7 @@ export class SessionEgress {
     if (!refusals.some(({ reason }) => reason === refusal.reason)) refusals.push(refusal);
   }
 
-  async #judge(place: HostEndpoint, name: string): Promise<string | null> {
+  async #findHostRefusal(place: HostEndpoint, name: string): Promise<string | null> {
     const client = this.#clients.get(name);
     const host = formatHost(place);
     if (client === undefined) return `The command that asked for ${host} has ended.`;
@@ -191,12 +191,12 @@ export class SessionEgress {
     if (client === undefined) return Promise.resolve("unasked");
     const known = client.answers.get(host);
     if (known !== undefined) return known;
-    const asked = this.#ask({ host, isPrivate, command: client.command }, client);
+    const asked = this.#askUser({ host, isPrivate, command: client.command }, client);
     client.answers.set(host, asked);
     return asked;
   }
 
-  async #ask(wish: HostRequest, client: Client): Promise<HostAnswer> {
+  async #askUser(wish: HostRequest, client: Client): Promise<HostAnswer> {
     const { ask } = this.#options;
     if (ask === undefined || !client.mayAsk) return "unasked";
     const { signal } = client.ended;

@@ -54,13 +54,13 @@ export function joinSockets(
     client.destroy();
     target.destroy();
   };
-  const count = (piece: Buffer) => {
+  const countTunnelBytes = (piece: Buffer) => {
     bytes += piece.length;
     if (bytes > mostBytes) closeBoth();
   };
   target.setTimeout(idleMs, closeBoth);
   for (const side of [client, target]) {
-    side.on("data", count);
+    side.on("data", countTunnelBytes);
     side.on("error", closeBoth);
     side.once("close", closeBoth);
   }

@@ -32,10 +32,10 @@ export async function cloneRepository(url: string, folder: string, options: Clon
         ]
       : [["clone", "--quiet", "--depth=1", ...branch, "--", url, folder]];
   const env = { ...environment, PATH: buildHelperPath(environment.PATH), GIT_TERMINAL_PROMPT: "0" };
-  const { runSync } = await import("../processes/wait-for-output.ts");
+  const { runProgramSync } = await import("../processes/wait-for-output.ts");
   for (const step of steps) {
     const how = { cwd: process.cwd(), env, longestMs: TIMEOUT_MS };
-    const { fault } = runSync(git, [...SAFE_SETTINGS, ...step], how);
+    const { fault } = runProgramSync(git, [...SAFE_SETTINGS, ...step], how);
     if (fault !== null) throw new Error(fault.trim());
   }
 }

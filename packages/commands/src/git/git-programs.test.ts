@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findProgramSetting, namesProgram, PROGRAM_SETTINGS } from "./git-programs.ts";
+import { findProgramSetting, isProgramSetting, PROGRAM_SETTINGS } from "./git-programs.ts";
 
 const find = (key: string, changes: boolean) =>
   findProgramSetting([{ key, value: "./x", origin: "file:.git/config", scope: "local" }], {
@@ -9,15 +9,15 @@ const find = (key: string, changes: boolean) =>
 
 describe("settings of git that name programs", () => {
   it.each(PROGRAM_SETTINGS)("P21 %s is known by its name, as in %s", (_name, example) => {
-    expect(namesProgram(example)).toBe(true);
-    expect(namesProgram(`${example}.x`)).toBe(false);
+    expect(isProgramSetting(example)).toBe(true);
+    expect(isProgramSetting(`${example}.x`)).toBe(false);
     expect(find(example, true)).not.toBeNull();
   });
 
   it.each(["core.filemode", "remote.origin.url", "vcs", "x.myvcs", "x.pager2"])(
     "P21 %s names none",
     (key) => {
-      expect(namesProgram(key)).toBe(false);
+      expect(isProgramSetting(key)).toBe(false);
     },
   );
 

@@ -1,6 +1,6 @@
 import { createWordSet } from "@burin/contract/text/words";
 import type { GitUse } from "@burin/shell-judge";
-import { type ProgramOutput, runSync } from "../processes/wait-for-output.ts";
+import { type ProgramOutput, runProgramSync } from "../processes/wait-for-output.ts";
 
 /** One setting of a repository as git prints it: section and name in lower case. */
 export interface GitSetting {
@@ -61,7 +61,7 @@ export const PROGRAM_SETTINGS: readonly (readonly [name: string, example: string
   ["partialclone", "extensions.partialclone"],
 ];
 
-export function namesProgram(key: string): boolean {
+export function isProgramSetting(key: string): boolean {
   const [, last = ""] = /\.([a-z-]+)$/.exec(key) ?? [];
   return PROGRAM_SETTINGS.some(([name]) =>
     name.startsWith("*") ? last.endsWith(name.slice(1)) : last === name,
@@ -73,7 +73,7 @@ const UNUSED_WHEN_READING = createWordSet(`
   credential sequence interactive difftool mergetool browser man web sendemail gui guitool instaweb rebase
   core.editor core.sshcommand core.askpass core.gitproxy`);
 
-function isUnusedWhenReading(key: string): boolean {
+function isSettingUnusedWhenReading(key: string): boolean {
   return UNUSED_WHEN_READING.has(key) || UNUSED_WHEN_READING.has(/^([a-z]+)\./.exec(key)?.[1] ?? "");
 }
 
@@ -107,15 +107,15 @@ function runsProgram({ key, value }: GitSetting, { changes, subcommand }: Settin
   if (/\.(?:promisor|partialclone|partialclonefilter)$/.test(key)) return value !== "false";
   if (value === undefined || SWITCH_VALUE.test(value)) return false;
   if (PROGRAM_SECTIONS.test(key)) return true;
-  if (!changes && isUnusedWhenReading(key)) return false;
+  if (!changes && isSettingUnusedWhenReading(key)) return false;
   if (changes && (value.startsWith("!") || UNUSED_PATHS.test(key))) return true;
   if (/^filter\.lfs\.[a-z]+$/.test(key) && LFS.test(value)) return false;
   if (/^credential\..*helper$/s.test(key) && CREDENTIAL_HELPER.test(value)) return false;
-  return !HARMLESS_SETTINGS.test(key) && namesProgram(key);
+  return !HARMLESS_SETTINGS.test(key) && isProgramSetting(key);
 }
 
 /** Returns git settings as variables, which override those of every file. */
-function toVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
+function toGitVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(settings);
   const numbered = entries.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -155,11 +155,11 @@ export function runGit(
   const { git, cwd, env, input } = asking;
   if (git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
   const all = { ...env, ...LOCAL_ONLY_ENVIRONMENT, LC_ALL: "C", LANGUAGE: "" };
-  return runSync(git, words, { cwd, env: all, longestMs: TIMEOUT_MS, ...(input && { input }) });
+  return runProgramSync(git, words, { cwd, env: all, longestMs: TIMEOUT_MS, ...(input && { input }) });
 }
 
 /** The environment for git in a command that an allow rule covers: git changes nothing beyond what the rule is for. */
-export const ALLOWED_GIT_ENVIRONMENT = { ...toVariables(NO_BARE_REPOSITORY), GIT_OPTIONAL_LOCKS: "0" };
+export const ALLOWED_GIT_ENVIRONMENT = { ...toGitVariables(NO_BARE_REPOSITORY), GIT_OPTIONAL_LOCKS: "0" };
 
 /**
  * The environment for git that must only read: no hooks, no file watcher, no network, no password prompt, and no
@@ -187,7 +187,7 @@ export function buildReadOnlyEnvironment({
     ...(isSandboxed ? { "lfs.storage": "/tmp/.git-lfs" } : {}),
   };
   return {
-    ...(showsSettings ? {} : toVariables(settings)),
+    ...(showsSettings ? {} : toGitVariables(settings)),
     ...LOCAL_ONLY_ENVIRONMENT,
     GIT_SSH_COMMAND: "false",
     GIT_ASKPASS: "",

@@ -6,7 +6,7 @@ import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { buildChildEnvironment, mapCodePaths } from "../processes/child-environment.ts";
 import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
-import { filterPath } from "../processes/helper-program.ts";
+import { removeProjectFolders } from "../processes/helper-program.ts";
 import { findFirstProgram } from "../processes/shell-program.ts";
 import type { ProgramOutput } from "../processes/wait-for-output.ts";
 import {
@@ -18,7 +18,7 @@ import {
   runGit,
 } from "./git-programs.ts";
 import { AnswerCache } from "./kept-answers.ts";
-import { findOddNames, listPathsInGit } from "./names-in-git.ts";
+import { findMisreadableNames, listPathsInGit } from "./names-in-git.ts";
 
 const MAX_DEPTH = 5;
 const MAX_SUBMODULES = 60;
@@ -54,23 +54,24 @@ interface Repository {
 export function createRepositoryChecks(ground: FactsOptions) {
   const asker = once(() => new GitInspector(ground));
   const known = new Map<string, RepositoryFault | null>();
-  const repositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
+  const findRepositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
     const key = JSON.stringify([folder, use.changes, use.readsFiles, use.subcommand]);
     return getOrCreate(known, key, () => asker().findFault(folder, use, 0));
   };
-  const askIn = (folder: string) => (words: readonly string[]) => asker().ask(folder, words);
+  const createGitRunner = (folder: string) => (words: readonly string[]) => asker().ask(folder, words);
   return {
-    repositoryFault,
+    repositoryFault: findRepositoryFault,
     workTreeOf: (folder: string) => asker().findWorkTree(folder),
-    oddNamesInGit: (folder: string, words: readonly string[]) => findOddNames(askIn(folder), words),
-    pathsInGit: (folder: string, words: readonly string[]) => listPathsInGit(askIn(folder), words),
+    oddNamesInGit: (folder: string, words: readonly string[]) =>
+      findMisreadableNames(createGitRunner(folder), words),
+    pathsInGit: (folder: string, words: readonly string[]) => listPathsInGit(createGitRunner(folder), words),
   };
 }
 
 /** Returns the git that commands would run, and an environment in which it only reads. */
 export function findGit({ roots, environment, passEnvironment: pass }: FactsOptions) {
   const env = buildChildEnvironment(environment, { pass, secret: [], roots });
-  const paths = mapCodePaths(env, (path) => filterPath(path, roots));
+  const paths = mapCodePaths(env, (path) => removeProjectFolders(path, roots));
   const git = findFirstProgram("git", (paths.PATH ?? "").split(delimiter));
   return { git, env: { ...env, ...paths, ...buildReadOnlyEnvironment({ isSandboxed: false }) } };
 }
@@ -106,36 +107,36 @@ class GitInspector {
   }
 
   findWorkTree(folder: string): string | null {
-    const found = this.#repositoryIn(folder);
+    const found = this.#findRepository(folder);
     return found === null || "nature" in found ? null : found.top;
   }
 
   findFault(folder: string, use: GitUse, depth: number): RepositoryFault | null {
-    const found = this.#repositoryIn(folder);
+    const found = this.#findRepository(folder);
     if (found === null || "nature" in found) return found;
     return (
-      this.#misplaced(found) ??
-      createProgramFault(findProgramSetting(found.settings, use)) ??
+      this.#findLocationFault(found) ??
+      createNamedProgramFault(findProgramSetting(found.settings, use)) ??
       findHookFault(found) ??
-      this.#foreignFiles(found) ??
+      this.#findForeignFileFault(found) ??
       (use.subcommand === "remote" && found.showsPassword ? SHOWS_PASSWORD : null) ??
-      (use.readsFiles ? this.#inWorkTree(found, use, depth) : null)
+      (use.readsFiles ? this.#findWorkTreeFault(found, use, depth) : null)
     );
   }
 
-  #repositoryIn(folder: string): Repository | RepositoryFault | null {
+  #findRepository(folder: string): Repository | RepositoryFault | null {
     return getOrCreate(this.#known, folder, () => {
       const place = resolveExisting(folder);
       return cachedAnswers.repositories.answer(`${this.#asking} ${place}`, () => {
-        const answer = this.#repository(place);
+        const answer = this.#askForRepository(place);
         const isFault = answer !== null && "nature" in answer;
-        return { answer, sources: isFault ? null : this.#sourcesOf(place, answer) };
+        return { answer, sources: isFault ? null : this.#listReadFiles(place, answer) };
       });
     });
   }
 
   /** Everything that git reads to find a repository and its settings. */
-  #sourcesOf(place: string, repository: Repository | null): string[] {
+  #listReadFiles(place: string, repository: Repository | null): string[] {
     const { HOME = "", XDG_CONFIG_HOME = join(HOME, ".config") } = this.#looking.env;
     const around = listFoldersAbove(place, repository?.top).flatMap((folder) =>
       [".git", "HEAD", "objects", "refs"].map((name) => join(folder, name)),
@@ -155,7 +156,7 @@ class GitInspector {
   }
 
   /** null when there is none. */
-  #repository(folder: string): Repository | RepositoryFault | null {
+  #askForRepository(folder: string): Repository | RepositoryFault | null {
     const told = this.ask(folder, "rev-parse --absolute-git-dir --git-common-dir --show-toplevel".split(" "));
     if (told.fault?.startsWith("fatal: not a git repository")) return null;
     const [gitDir = "", common = "", top = "", ...rest] = told.output.toString("utf8").split("\n");
@@ -168,8 +169,8 @@ class GitInspector {
     const all = listed.fault === null ? parseSettings(listed.output) : null;
     if (all === null) return createUnansweredFault(listed.fault);
     // The user's own settings, outside the repository, are trusted and not checked.
-    const isOwn = ({ scope }: GitSetting) => !["system", "global", "command"].includes(scope);
-    const settings = all.filter(isOwn);
+    const isRepositorySetting = ({ scope }: GitSetting) => !["system", "global", "command"].includes(scope);
+    const settings = all.filter(isRepositorySetting);
     return {
       folder,
       gitDir,
@@ -177,16 +178,18 @@ class GitInspector {
       top: hasFiles ? top : null,
       settings,
       showsPassword: all.some(
-        (setting) => !isOwn(setting) && ADDRESS_WITH_PASSWORD.test(`${setting.key} ${setting.value}`),
+        (setting) =>
+          !isRepositorySetting(setting) && ADDRESS_WITH_PASSWORD.test(`${setting.key} ${setting.value}`),
       ),
     };
   }
 
   /** Git's folders and the work tree must be inside the roots, or be known not to come with the project. */
-  #misplaced(repository: Repository): RepositoryFault | null {
+  #findLocationFault(repository: Repository): RepositoryFault | null {
     const { folder, gitDir, commonDir, top, settings } = repository;
     if (this.#isOutside(gitDir)) {
-      const isOurs = this.#isAround(repository) || isLinkedWorkTree(repository) || isSubmoduleOf(repository);
+      const isOurs =
+        this.#isAboveRoot(repository) || isLinkedWorkTree(repository) || isSubmoduleOf(repository);
       const isHere = isOurs && isWithin(resolveExisting(folder), top ?? "");
       return isHere ? null : createOutsideFault("the repository here", gitDir);
     }
@@ -202,18 +205,18 @@ class GitInspector {
   }
 
   /** The root is a folder inside the work tree of a repository that begins above it. */
-  #isAround({ gitDir, commonDir, top }: Repository): boolean {
+  #isAboveRoot({ gitDir, commonDir, top }: Repository): boolean {
     if (top === null || !this.#roots.some((root) => root !== top && isWithin(root, top))) return false;
     return commonDir === gitDir && resolveExisting(join(top, ".git")) === gitDir;
   }
 
   /** Checks for links inside git's own folders, and for object stores of other repositories that this one reads. */
-  #foreignFiles({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
+  #findForeignFileFault({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
     if (this.#isOutside(gitDir)) return null;
     const links = [...new Set([gitDir, commonDir])].flatMap((own) => listLinks(own));
     const led = links.find((link) => this.#isOutside(link));
     if (led !== undefined) return createOutsideFault("a link in the repository", led);
-    if (!exists(join(commonDir, "objects/info/alternates"))) return null;
+    if (!pathExists(join(commonDir, "objects/info/alternates"))) return null;
     const told = this.ask(top ?? gitDir, ["count-objects", "-v"]);
     if (told.fault !== null) return createUnansweredFault(told.fault);
     const stores = told.output.toString("utf8").match(/(?<=^alternate: ).*$/gm) ?? [];
@@ -230,7 +233,11 @@ class GitInspector {
   }
 
   /** Git follows a link that replaces a folder, and runs itself in each submodule with that submodule's settings. */
-  #inWorkTree({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
+  #findWorkTreeFault(
+    { folder, gitDir, top }: Repository,
+    use: GitUse,
+    depth: number,
+  ): RepositoryFault | null {
     if (top === null) return null;
     const paths = this.#indexPaths(folder, gitDir);
     if ("nature" in paths) return paths;
@@ -238,14 +245,14 @@ class GitInspector {
     const links = places.filter((path) => tryLstat(path)?.isSymbolicLink() === true);
     const led = links.find((path) => this.#isOutside(path));
     if (led !== undefined) return createOutsideFault("a link in the place of a folder", led);
-    const there = paths.submodules.filter((path) => exists(join(top, path, ".git")));
+    const there = paths.submodules.filter((path) => pathExists(join(top, path, ".git")));
     if (there.length > MAX_SUBMODULES || (there.length > 0 && depth >= MAX_DEPTH)) {
       return { nature: "program", what: "it has too many submodules to check" };
     }
     for (const path of there) {
       const place = join(top, path);
       if (this.#isOutside(place)) return createOutsideFault("a submodule", place);
-      const inner = this.#repositoryIn(place);
+      const inner = this.#findRepository(place);
       const isItself = inner !== null && "gitDir" in inner && inner.gitDir === gitDir;
       const fault = isItself ? null : this.findFault(place, use, depth + 1);
       if (fault !== null)
@@ -304,8 +311,8 @@ function parseIndexPaths(listed: string): IndexPaths {
 function findHookFault({ commonDir, top, settings }: Repository): RepositoryFault | null {
   const own = settings.flatMap(({ key, value }) => (key === "core.hookspath" && value ? [value] : []));
   const folders = [join(commonDir, "hooks"), ...own.map((folder) => resolve(top ?? commonDir, folder))];
-  const hook = folders.map((folder) => join(folder, "post-index-change")).find(exists);
-  return hook === undefined ? null : createProgramFault({ key: "a hook", value: hook });
+  const hook = folders.map((folder) => join(folder, "post-index-change")).find(pathExists);
+  return hook === undefined ? null : createNamedProgramFault({ key: "a hook", value: hook });
 }
 
 /** The key and value of a remote's address, or of a `url.*` rewrite that git shows in its place. */
@@ -316,7 +323,7 @@ const SHOWS_PASSWORD: RepositoryFault = {
   what: "the user's own settings of git put a password into its addresses, which would be shown",
 };
 
-function createProgramFault(program: Pick<GitSetting, "key" | "value"> | null): RepositoryFault | null {
+function createNamedProgramFault(program: Pick<GitSetting, "key" | "value"> | null): RepositoryFault | null {
   if (program === null) return null;
   const value = program.value === undefined ? "" : `, ${formatExcerpt(program.value)}`;
   return {
@@ -355,6 +362,6 @@ function listLinks(gitFolder: string, below = ""): string[] {
   });
 }
 
-function exists(path: string): boolean {
+function pathExists(path: string): boolean {
   return tryLstat(path) !== null;
 }

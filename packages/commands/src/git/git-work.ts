@@ -3,7 +3,7 @@ import { openRegularFile } from "@burin/files/disk/regular-file";
 import type { Repository } from "@burin/files/tree";
 import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { runProgram } from "../processes/supervisor.ts";
-import { runSync } from "../processes/wait-for-output.ts";
+import { runProgramSync } from "../processes/wait-for-output.ts";
 import { LOCAL_ONLY_ENVIRONMENT } from "./git-programs.ts";
 import { createRepositoryChecks, findGit } from "./git-repository.ts";
 
@@ -45,12 +45,12 @@ export class GitWork {
     let group: string[] = [];
     let size = 0;
     const flush = () => {
-      if (group.length > 0) this.#readTogether(group, take);
+      if (group.length > 0) this.#readBlobBatch(group, take);
       [group, size] = [[], 0];
     };
     for (const { id, bytes } of blobs) {
       if (bytes > MAX_PRINTED_BYTES) {
-        this.#toFile(["cat-file", "blob", id], fileFor(id));
+        this.#writeOutputToFile(["cat-file", "blob", id], fileFor(id));
         continue;
       }
       if (size + bytes > MAX_PRINTED_BYTES) flush();
@@ -60,8 +60,8 @@ export class GitWork {
     flush();
   }
 
-  #readTogether(ids: readonly string[], take: (id: string, bytes: Buffer) => void): void {
-    const { output } = this.#ask(["cat-file", "--batch"], { input: `${ids.join("\n")}\n` });
+  #readBlobBatch(ids: readonly string[], take: (id: string, bytes: Buffer) => void): void {
+    const { output } = this.#runGit(["cat-file", "--batch"], { input: `${ids.join("\n")}\n` });
     for (let at = 0; at < output.length; ) {
       const end = output.indexOf(NEWLINE, at);
       if (end === -1) return;
@@ -80,7 +80,7 @@ export class GitWork {
   listConverted(paths: readonly string[]): Set<string> | null {
     const words = ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "eol"];
     const asking = ["--work-tree", this.#repository.top, ...words];
-    const { output, fault } = this.#ask(asking, { input: paths.map((path) => `${path}\0`).join("") });
+    const { output, fault } = this.#runGit(asking, { input: paths.map((path) => `${path}\0`).join("") });
     if (fault !== null) return null;
     const fields = output.toString("utf8").split("\0");
     const found = new Set<string>();
@@ -94,14 +94,14 @@ export class GitWork {
   /** Writes what is reachable from `ids` and from nothing in `others` to a pack. Returns what went wrong, or null. */
   pack(ids: readonly string[], others: readonly string[], file: string): string | null {
     const input = [...ids, "--not", ...others].map((line) => `${line}\n`).join("");
-    return this.#toFile(["pack-objects", "--revs", "--stdout", "-q"], file, input);
+    return this.#writeOutputToFile(["pack-objects", "--revs", "--stdout", "-q"], file, input);
   }
 
   /** Gives the repository the objects of a pack. Returns what went wrong, or null. */
   unpack(file: string): string | null {
     const from = openRegularFile(file);
     try {
-      return this.#ask(["unpack-objects", "-q"], { from }).fault;
+      return this.#runGit(["unpack-objects", "-q"], { from }).fault;
     } finally {
       closeSync(from);
     }
@@ -115,23 +115,26 @@ export class GitWork {
       return before === null ? `create ${name} ${after}` : `update ${name} ${after} ${before}`;
     });
     const input = ["start", ...lines, "prepare", "commit"].map((line) => `${line}\n`).join("");
-    return this.#ask(["update-ref", "--no-deref", "-m", "undo", "--stdin"], { input }).fault;
+    return this.#runGit(["update-ref", "--no-deref", "-m", "undo", "--stdin"], { input }).fault;
   }
 
-  #words(words: readonly string[]): string[] {
+  #buildArguments(words: readonly string[]): string[] {
     return ["--no-replace-objects", "--git-dir", this.#repository.gitDir, ...words];
   }
 
-  #ask(words: readonly string[], how: Pick<Parameters<typeof runSync>[2], "input" | "from" | "to">) {
+  #runGit(
+    words: readonly string[],
+    how: Pick<Parameters<typeof runProgramSync>[2], "input" | "from" | "to">,
+  ) {
     if (this.#git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
     const place = { cwd: this.#repository.top, env: this.#env, longestMs: TIMEOUT_MS };
-    return runSync(this.#git, this.#words(words), { ...place, ...how });
+    return runProgramSync(this.#git, this.#buildArguments(words), { ...place, ...how });
   }
 
-  #toFile(words: readonly string[], file: string, input?: string): string | null {
+  #writeOutputToFile(words: readonly string[], file: string, input?: string): string | null {
     const to = openSync(file, "w", 0o600);
     try {
-      return this.#ask(words, input === undefined ? { to } : { to, input }).fault;
+      return this.#runGit(words, input === undefined ? { to } : { to, input }).fault;
     } finally {
       closeSync(to);
     }
@@ -156,17 +159,17 @@ export function openOwnGit(folder: string, environment: NodeJS.ProcessEnv) {
   // A work tree keeps its state in another folder.
   if (fault?.nature === "program") throw new Error(`git would run what this repository names: ${fault.what}`);
   const ask = (words: readonly string[], cwd = folder): GitAnswer =>
-    runSync(git, words, {
+    runProgramSync(git, words, {
       cwd,
       env: { ...env, LC_ALL: "C", LANGUAGE: "" },
       longestMs: LONGEST_CHECKOUT_MS,
     });
-  const must = (words: readonly string[], cwd = folder): Buffer => {
+  const runOrThrow = (words: readonly string[], cwd = folder): Buffer => {
     const { output, fault: failed } = ask(words, cwd);
     if (failed !== null) throw new Error(`git ${words[0]}: ${failed.trim()}`);
     return output;
   };
-  return { ask, must };
+  return { ask, must: runOrThrow };
 }
 
 export type OwnGit = ReturnType<typeof openOwnGit>;

@@ -37,7 +37,7 @@ export interface GitPlace {
  * Lists the files that a git command would write, according to git itself, limited to those that `isMeant` accepts.
  * Paths are absolute. Runs nothing from the repository.
  */
-export function listWritten(
+export function listFilesGitWrites(
   place: GitPlace,
   words: readonly string[],
   isMeant: (path: string) => boolean,
@@ -55,7 +55,7 @@ export function listWritten(
       ? listOperands(rest).map((file) => listChangedByPatch(place, file))
       : []),
     ...(isOverwriting(subcommand, rest) ? [listModified(top, isWanted)] : []),
-    ...(isForced(subcommand, rest) ? [listTouched(top, isWanted)] : []),
+    ...(overwritesChanges(subcommand, rest) ? [listTouched(top, isWanted)] : []),
     ...(REMOVES_UNTRACKED.test(subcommand) ? [listUntracked(top, rest)] : []),
   ];
   const names = new Set(listed.flatMap((text) => text.split("\0")));
@@ -81,19 +81,19 @@ function findPathWords(place: GitPlace, subcommand: string, rest: readonly strin
   if (mark !== -1) return rest.slice(mark + 1);
   if (ONLY_HERE.test(subcommand)) return ["."];
   if (subcommand === "restore")
-    return listOperands(rest).filter((_, at, all) => at > 0 || isNotCommit(place, all[0]));
+    return listOperands(rest).filter((_, at, all) => at > 0 || namesNoCommit(place, all[0]));
   const isCheckout =
     subcommand === "checkout" && !rest.some((word) => /^-[bBt]|^--(?:orphan|track|detach)/.test(word));
   if (!isCheckout) return [];
-  return listOperands(rest).filter((word, at) => at > 0 || isNotCommit(place, word));
+  return listOperands(rest).filter((word, at) => at > 0 || namesNoCommit(place, word));
 }
 
-function isNotCommit(place: GitPlace, word = ""): boolean {
+function namesNoCommit(place: GitPlace, word = ""): boolean {
   return word !== "-" && listNamedCommits(place, "checkout", [word]).length === 0;
 }
 
 /** Whether only git can know what it would write, because it must first fetch or compute it. */
-export function isUnpredictable([subcommand = "", ...rest]: readonly string[]): boolean {
+export function hasUnpredictableWrites([subcommand = "", ...rest]: readonly string[]): boolean {
   return subcommand === "pull" || (subcommand === "sparse-checkout" && rest[0] !== "list");
 }
 
@@ -116,11 +116,13 @@ export function changesSettings(place: GitPlace, [subcommand = "", ...rest]: rea
   if (rest.some((word) => /^(?:-t|--track.*)$/.test(word))) return true;
   const operands = listOperands(rest);
   const isNew = subcommand === "branch" || rest.some((word) => NEW_BRANCH.test(word));
-  if (isNew) return operands.length > 1 && isOfRemote(place, operands.at(-1) ?? "");
-  return subcommand !== "worktree" && operands.length === 1 && isGuessed(place, operands[0] ?? "");
+  if (isNew) return operands.length > 1 && isRemoteBranch(place, operands.at(-1) ?? "");
+  return (
+    subcommand !== "worktree" && operands.length === 1 && createsTrackingBranch(place, operands[0] ?? "")
+  );
 }
 
-function isOfRemote(place: GitPlace, name: string): boolean {
+function isRemoteBranch(place: GitPlace, name: string): boolean {
   return runReadOnlyGit(place, ["rev-parse", "--symbolic-full-name", "--end-of-options", name])
     .trim()
     .split("\n")
@@ -128,7 +130,7 @@ function isOfRemote(place: GitPlace, name: string): boolean {
 }
 
 /** Git creates a branch with the name of a remote one. */
-function isGuessed(place: GitPlace, name: string): boolean {
+function createsTrackingBranch(place: GitPlace, name: string): boolean {
   if (runReadOnlyGit(place, ["rev-parse", "--verify", "-q", "--end-of-options", name]) !== "") return false;
   return runReadOnlyGit(place, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${name}`]) !== "";
 }
@@ -148,7 +150,7 @@ function isOverwriting(subcommand: string, rest: readonly string[]): boolean {
   return subcommand === "checkout" && rest.some((word) => /^(?:--|-f|--force|-p|.*[./*].*)$/.test(word));
 }
 
-function isForced(subcommand: string, rest: readonly string[]): boolean {
+function overwritesChanges(subcommand: string, rest: readonly string[]): boolean {
   const isWhole = /^(?:reset|read-tree|checkout-index)$/.test(subcommand);
   return isWhole || rest.some((word) => /^(?:-f|--force)$/.test(word));
 }
@@ -214,8 +216,8 @@ function listTouched(top: GitPlace, isWanted: (name: string) => boolean): string
     const stats = tryLstat(join(top.folder, name));
     const noted = lines.slice(index + 1, index + LINES_PER_ENTRY).join(" ");
     const [, changed = "", modified = ""] = /ctime: (\d+):\d+ +mtime: (\d+):/.exec(noted) ?? [];
-    const isNoted = (seconds: string, now?: number) => Math.floor((now ?? 0) / 1000) === Number(seconds);
-    return isNoted(changed, stats?.ctimeMs) && isNoted(modified, stats?.mtimeMs) ? [] : [name];
+    const isSameSecond = (seconds: string, now?: number) => Math.floor((now ?? 0) / 1000) === Number(seconds);
+    return isSameSecond(changed, stats?.ctimeMs) && isSameSecond(modified, stats?.mtimeMs) ? [] : [name];
   });
   return found.join("\0");
 }

@@ -24,21 +24,21 @@ export class AnswerCache<T> {
    */
   answer(question: string, ask: () => AnswerWithSources<T>): T {
     const kept = this.#kept.get(question);
-    if (kept !== undefined && readState(kept.sources).text === kept.state) return kept.answer;
+    if (kept !== undefined && readSourceStamps(kept.sources).text === kept.state) return kept.answer;
     const askedAt = Date.now();
     const { answer, sources } = ask();
     this.#kept.delete(question);
     if (sources === null) return answer;
-    const { text: state, changed } = readState(sources);
+    const { text: state, changed } = readSourceStamps(sources);
     if (changed < askedAt - DOUBTFUL_MS) this.#kept.set(question, { answer, sources, state });
     for (const oldest of [...this.#kept.keys()].slice(0, -MAX_KEPT)) this.#kept.delete(oldest);
     return answer;
   }
 }
 
-function readState(sources: readonly string[]): { readonly text: string; readonly changed: number } {
+function readSourceStamps(sources: readonly string[]): { readonly text: string; readonly changed: number } {
   let changed = 0;
-  const told = (stats: Stats | null): string => {
+  const formatStats = (stats: Stats | null): string => {
     if (stats === null) return "-";
     const { dev, ino, uid, mode, ctimeMs, size } = stats;
     changed = Math.max(changed, ctimeMs);
@@ -47,8 +47,8 @@ function readState(sources: readonly string[]): { readonly text: string; readonl
   const each = sources.map((path) => {
     const stats = tryLstat(path);
     return stats?.isSymbolicLink()
-      ? `${told(stats)}>${told(tryLstat(tryRealPath(path) ?? ""))}`
-      : told(stats);
+      ? `${formatStats(stats)}>${formatStats(tryLstat(tryRealPath(path) ?? ""))}`
+      : formatStats(stats);
   });
   return { text: each.join(" "), changed };
 }

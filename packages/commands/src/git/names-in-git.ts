@@ -7,7 +7,7 @@ type RunGit = (words: readonly string[]) => ProgramOutput;
 /**
  * Returns names in the index, and in commits that the words may name, that a program would misread; null if unknown.
  */
-export function findOddNames(ask: RunGit, words: readonly string[]): string[] | null {
+export function findMisreadableNames(ask: RunGit, words: readonly string[]): string[] | null {
   const trees = findNamedObjects(ask, words);
   if (trees === null) return null;
   const lists = trees.map((tree) => ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree]);
@@ -25,7 +25,7 @@ export function listPathsInGit(ask: RunGit, words: readonly string[]): string[] 
   const top = ask(["rev-parse", "--show-toplevel"]);
   if (top.fault?.startsWith("fatal: not a git repository")) return [];
   const objects = top.fault === null ? findNamedObjects(ask, words) : null;
-  if (objects === null || objects.some((object) => !hasPaths(ask, object))) return null;
+  if (objects === null || objects.some((object) => !isCommitOrTree(ask, object))) return null;
   const { output, fault } = ask([...LIST_ALL_OBJECTS, ...objects]);
   if (fault !== null) return null;
   const folder = top.output.toString("utf8").replace(/\n$/, "");
@@ -37,7 +37,7 @@ export function listPathsInGit(ask: RunGit, words: readonly string[]): string[] 
 const LIST_ALL_OBJECTS = ["rev-list", "--objects", "--all", "--reflog", "--indexed-objects"];
 
 /** A commit or a tree, also behind a tag. */
-function hasPaths(ask: RunGit, object: string): boolean {
+function isCommitOrTree(ask: RunGit, object: string): boolean {
   const { output, fault } = ask(["cat-file", "-t", `${object}^{}`]);
   return fault === null && /^(?:commit|tree)$/m.test(output.toString("utf8"));
 }

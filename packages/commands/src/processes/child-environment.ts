@@ -102,14 +102,14 @@ export function buildChildEnvironment(
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || BURIN_CHANNELS.has(name)) continue;
-    const isKept = !changesMeaning(name) && classifySecret(name, value, rules.secret) === null;
+    const isKept = !isBehaviorVariable(name) && classifySecret(name, value, rules.secret) === null;
     if (isKept || rules.pass.includes(name)) cleaned[name] = value;
   }
   const paths = mapCodePaths(cleaned, (path) => orderSearchPath(path, rules.roots ?? []));
   return { ...cleaned, ...paths, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
 }
 
-function changesMeaning(name: string): boolean {
+function isBehaviorVariable(name: string): boolean {
   if (name.startsWith("GIT_")) return !HARMLESS_GIT_VARIABLES.has(name) && !GIT_TRANSPORT.test(name);
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
 }

@@ -30,15 +30,15 @@ export interface FactsOptions {
 /** The facts about paths that one decision needs. Each is looked up once, so a long command line costs little. */
 export function createPathFacts(roots: readonly string[], path = "") {
   return {
-    leadsOutside: rememberEach((one, isPattern) => leadsOutside(one, isPattern, roots)),
-    realPaths: rememberEach(findRealPaths),
-    filesBelow: rememberEach((folder) => listFiles(folder, roots)),
-    treeBelow: rememberEach((folder) => surveyTree(folder, roots)),
-    projectFolderOf: rememberEach(createProgramLookup(roots, path)),
+    leadsOutside: rememberByPath((one, isPattern) => leadsOutside(one, isPattern, roots)),
+    realPaths: rememberByPath(findRealPaths),
+    filesBelow: rememberByPath((folder) => listFiles(folder, roots)),
+    treeBelow: rememberByPath((folder) => surveyTree(folder, roots)),
+    projectFolderOf: rememberByPath(createProgramLookup(roots, path)),
   };
 }
 
-function rememberEach<T>(look: (path: string, isPattern: boolean) => T) {
+function rememberByPath<T>(look: (path: string, isPattern: boolean) => T) {
   const known = new Map<string, { readonly answer: T }>();
   return (path: string, isPattern = false) =>
     getOrCreate(known, `${isPattern ? "*" : "="}${path}`, () => ({ answer: look(path, isPattern) })).answer;
@@ -75,7 +75,7 @@ function expandPattern(path: string): string[] | null {
   if (folders === null) return null;
   const name = basename(path);
   if (!/[*?[]/.test(name)) return folders.map((each) => join(each, name));
-  const matches = createLooseMatcher(name);
+  const matches = createShellPatternMatcher(name);
   const found: string[] = [];
   for (const each of folders) {
     const names = tryReadEntries(each).map((entry) => entry.name);
@@ -89,7 +89,7 @@ function expandPattern(path: string): string[] | null {
 }
 
 /** Matches everything that a shell would match, and perhaps more, whatever the quoting, locale and shell options. */
-function createLooseMatcher(pattern: string): (name: string) => boolean {
+function createShellPatternMatcher(pattern: string): (name: string) => boolean {
   const [plain = ""] = pattern.split("[");
   const open = plain.replace(/[?*]+/g, "*").replace(/[\\{}()!@+|]/g, "\\$&");
   return createGlobMatcher(`./${open}${plain === pattern || open.endsWith("*") ? "" : "*"}`, {

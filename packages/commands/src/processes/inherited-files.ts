@@ -9,14 +9,16 @@ const CLOSE_ON_EXEC = 0o2_000_000;
  * Finds the inherited descriptors that every child would get besides its own three, for example an open folder that
  * this process was started with. Node closes the ones that it opened. Outside Linux, libuv closes all.
  */
-export function findInherited(): readonly number[] {
+export function findInheritedDescriptors(): readonly number[] {
   if (process.platform !== "linux") return [];
   const descriptors = withFallback([], () => readdirSync("/proc/self/fd")).map(Number);
-  return descriptors.filter((descriptor) => descriptor >= FIRST_DESCRIPTOR && isInherited(descriptor));
+  return descriptors.filter(
+    (descriptor) => descriptor >= FIRST_DESCRIPTOR && isDescriptorInherited(descriptor),
+  );
 }
 
 /** Whether the descriptor is inherited. One that is closed by now was the one for listing the folder. */
-function isInherited(descriptor: number): boolean {
+function isDescriptorInherited(descriptor: number): boolean {
   const text = readProcStart(`/proc/self/fdinfo/${descriptor}`) ?? "";
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
@@ -30,7 +32,7 @@ export function startWithoutInherited<Result>(
   start: (stdio: Stdio[]) => Result,
 ): Result {
   const all = [...stdio];
-  const inherited = findInherited().filter((descriptor) => descriptor >= stdio.length);
+  const inherited = findInheritedDescriptors().filter((descriptor) => descriptor >= stdio.length);
   if (inherited.length === 0) return start(all);
   const empty = openSync("/dev/null", "r+");
   try {

@@ -166,7 +166,7 @@ async function settleLedger(path: string, lookAfter: CheckGuard): Promise<number
   const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
-  if (mayBeRunning(owner) || mayBeRemote(owner, lastBeat)) return 0;
+  if (mayBeRunning(owner) || mayBelongToOtherMachine(owner, lastBeat)) return 0;
   let ended = 0;
   if (owner.boot === identifySystem().boot) {
     const known = lines.flatMap((line) =>
@@ -194,7 +194,7 @@ async function settleLedger(path: string, lookAfter: CheckGuard): Promise<number
  * Whether the ledger may belong to a Burin on another machine that shares the disk: no process from before this
  * machine's start can have written to it since.
  */
-function mayBeRemote({ boot, host }: Owner, lastBeat: number): boolean {
+function mayBelongToOtherMachine({ boot, host }: Owner, lastBeat: number): boolean {
   const here = identifySystem().boot;
   if (here === "") return host !== undefined && host !== hostname();
   return boot !== here && lastBeat >= readBootTime();
@@ -206,10 +206,11 @@ function readBootTime(): number {
 
 /** Removes only regular files whose names contain the crashed Burin's id and that nobody has written since. */
 function removePendingWrites(folder: string, { owner, boot }: Owner): void {
-  const isOurs = (name: string) => name.startsWith(`${WRITE_PREFIX}${owner}-`) && name.endsWith(WRITE_ENDING);
+  const isOwnersWriteFile = (name: string) =>
+    name.startsWith(`${WRITE_PREFIX}${owner}-`) && name.endsWith(WRITE_ENDING);
   const end = boot === identifySystem().boot ? Number.POSITIVE_INFINITY : readBootTime();
   for (const { name } of tryReadEntries(folder)) {
-    if (!isOurs(name)) continue;
+    if (!isOwnersWriteFile(name)) continue;
     withFallback(undefined, () => {
       const stats = lstatSync(join(folder, name));
       if (stats.isFile() && stats.mtimeMs < end) unlinkSync(join(folder, name));
@@ -223,9 +224,10 @@ function removePendingWrites(folder: string, { owner, boot }: Owner): void {
  */
 export function createTemporary(home: string, roots: readonly string[]): string {
   const name = TEMPORARY_PREFIX + randomName();
-  const isApart = (place: string) => dirname(place) === home || !isWithinAny(resolveExisting(place), roots);
+  const isSeparateFromRoots = (place: string) =>
+    dirname(place) === home || !isWithinAny(resolveExisting(place), roots);
   let fault: unknown;
-  for (const place of listTemporaryPlaces(home).filter(isApart)) {
+  for (const place of listTemporaryPlaces(home).filter(isSeparateFromRoots)) {
     const folder = join(place, name);
     try {
       makeFolders(folder);

@@ -30,14 +30,14 @@ export function findMembers(
     members.set(entry.pid, entry);
     leaders.add(entry.pid);
   };
-  for (const [pid, started] of [...marks.known, ...listMoreKnown(marks)]) {
+  for (const [pid, started] of [...marks.known, ...listAdditionalMembers(marks)]) {
     const now = table.find((entry) => entry.pid === pid);
     if (now === undefined) leaders.add(pid);
     else if (now.started === started) addMember(now);
   }
   const others = table.filter(({ pid }) => pid > 1 && pid !== process.pid);
   for (const entry of others) {
-    if (!members.has(entry.pid) && hasMark(markOf(entry.pid), marks.runId)) addMember(entry);
+    if (!members.has(entry.pid) && carriesRunId(markOf(entry.pid), marks.runId)) addMember(entry);
   }
   const isMember = ({ pid, parent, group, session }: ProcessEntry) =>
     !members.has(pid) && [parent, group, session].some((from) => from > 1 && leaders.has(from));
@@ -47,11 +47,11 @@ export function findMembers(
   return [...members.values()].filter((entry) => !entry.isZombie);
 }
 
-function listMoreKnown({ more }: TreeMarks): (readonly [number, string])[] {
+function listAdditionalMembers({ more }: TreeMarks): (readonly [number, string])[] {
   return (more?.() ?? []).map(({ pid, started }) => [pid, started] as const);
 }
 
-function hasMark(mark: string | null, runId: string): boolean {
+function carriesRunId(mark: string | null, runId: string): boolean {
   if (mark === null) return false;
   return mark.split(" ").some((id) => (runId.endsWith(".") ? id.startsWith(runId) : id === runId));
 }

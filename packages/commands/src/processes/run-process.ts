@@ -38,7 +38,7 @@ export interface Child {
   /** The stream to write to if it `hasInput`. */
   readonly input: Writable | null;
   /** Lets Burin's process end while the child runs. */
-  unref(): void;
+  unrefChild(): void;
 }
 
 export interface ChildEnd {
@@ -80,7 +80,7 @@ export function startChild(request: ChildRequest): Promise<Child> {
       child.unref();
       for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
     };
-    resolve({ pid, ended, streams, channels: opened, input: child.stdin, unref });
+    resolve({ pid, ended, streams, channels: opened, input: child.stdin, unrefChild: unref });
   });
 }
 
@@ -96,7 +96,11 @@ export function endWindowsTree(pid: number, systemRoot = "C:\\Windows"): void {
 const MAX_SHORT_MS = 20_000;
 
 /** Runs a short system program, for example to create named pipes. Never rejects; one that hangs has failed. */
-export function tryRun(name: string, args: readonly string[], { PATH }: NodeJS.ProcessEnv): Promise<boolean> {
+export function tryRunProgram(
+  name: string,
+  args: readonly string[],
+  { PATH }: NodeJS.ProcessEnv,
+): Promise<boolean> {
   const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -130,12 +134,12 @@ export function receiveListener(program: string, args: readonly string[]): Promi
   });
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => child.kill("SIGKILL"), MAX_SHORT_MS);
-    const rejectFailed = (why: string) => {
+    const rejectWithReason = (why: string) => {
       clearTimeout(late);
       reject(new Error(`${program} made no listening socket: ${why}`));
     };
-    child.once("error", ({ message }) => rejectFailed(message));
-    void ended.then(() => rejectFailed(said.trim() || "it ended"));
+    child.once("error", ({ message }) => rejectWithReason(message));
+    void ended.then(() => rejectWithReason(said.trim() || "it ended"));
     child.once("message", (message, listener) => {
       clearTimeout(late);
       const endHelper = async () => {

@@ -4,17 +4,17 @@ import { maskPasswords, SECRET_VALUES } from "./child-environment.ts";
 const STARTS = `
   sk AI gh gi gl xo xa AK AS hf r8 gs sg tf sb nt li do sn ru sh pp cs NR fo fi dc ps nv tv PM HR xk np py hv ya AQ AB da rk SG ey
 `;
-const PAIRS = markPairs(STARTS.trim().split(/\s+/));
+const PAIRS = indexFirstTwoBytes(STARTS.trim().split(/\s+/));
 
-function markPairs(starts: readonly string[]): Uint8Array {
+function indexFirstTwoBytes(starts: readonly string[]): Uint8Array {
   const codes = new Set(starts.map((start) => (start.charCodeAt(0) << 8) | start.charCodeAt(1)));
   return Uint8Array.from({ length: 1 << 16 }, (_, code) => (codes.has(code) ? 1 : 0));
 }
 
 const [OTHER, MARK, LETTER] = [0, 1, 2];
-const KINDS = Uint8Array.from({ length: 256 }, (_, code) => classifySign(String.fromCharCode(code)));
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) => classifyCharacter(String.fromCharCode(code)));
 
-function classifySign(sign: string): number {
+function classifyCharacter(sign: string): number {
   if (/\w/.test(sign)) return LETTER;
   return "-.+/=".includes(sign) ? MARK : OTHER;
 }
@@ -35,11 +35,11 @@ export function holdsSecret(bytes: Buffer): boolean {
 }
 
 function holdsToken(bytes: Buffer): boolean {
-  const readKind = (at: number) => KINDS[bytes[at] ?? 0];
+  const readCharacterClass = (at: number) => KINDS[bytes[at] ?? 0];
   for (let at = SHORTEST - 1; at < bytes.length; ) {
     let [start, end] = [at, at];
-    while (end < bytes.length && readKind(end) !== OTHER) end += 1;
-    while (end > at && start > 0 && readKind(start - 1) !== OTHER) start -= 1;
+    while (end < bytes.length && readCharacterClass(end) !== OTHER) end += 1;
+    while (end > at && start > 0 && readCharacterClass(start - 1) !== OTHER) start -= 1;
     if (end - start >= SHORTEST && isToken(bytes, start, end)) return true;
     at = end + SHORTEST;
   }

@@ -3,7 +3,7 @@ import { describeError } from "@burin/contract/text/error-message";
 import type { SandboxedProgram } from "./limited-program.ts";
 import type { ChildEnd } from "./run-process.ts";
 import {
-  collectTail,
+  collectLastOutput,
   pauseForInput,
   type ReadResult,
   readToEnd,
@@ -56,7 +56,7 @@ export async function startServer(supervisor: Supervisor, start: ServerOptions):
   const { streams, input, ended } = run.child;
   const [output, errors] = streams;
   if (output === undefined || input === null) throw new Error("The server was started without its streams.");
-  const errorTail = collectTail(errors, MAX_TAIL_BYTES);
+  const errorTail = collectLastOutput(errors, MAX_TAIL_BYTES);
   const areErrorsRead = new Promise((resolve) => errors?.once("close", resolve));
   const endServer = async () => {
     input.end();

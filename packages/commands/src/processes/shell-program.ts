@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { isInFolders, isWorkTreeTop } from "@burin/files/disk/disk-looks";
+import { isInsideAnyFolder, isWorkTreeTop } from "@burin/files/disk/disk-looks";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {
@@ -56,7 +56,9 @@ export const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/l
 export function splitPathFolders(path: string, roots: readonly string[]) {
   const folders = path.split(delimiter).filter(isAbsolute);
   const places = roots.flatMap((root) => [root, ...listProjectFolders(root)]);
-  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isInFolders(folder, places));
+  const own = folders.filter(
+    (folder) => !SYSTEM_FOLDERS.includes(folder) && isInsideAnyFolder(folder, places),
+  );
   return { own, others: folders.filter((folder) => !own.includes(folder)) };
 }
 
@@ -67,7 +69,7 @@ export function splitPathFolders(path: string, roots: readonly string[]) {
 function listProjectFolders(root: string): string[] {
   const above = dirname(root);
   if (above === root) return [];
-  const isProject = isWorkTreeTop(above) && !isInFolders(homedir(), [above]);
+  const isProject = isWorkTreeTop(above) && !isInsideAnyFolder(homedir(), [above]);
   return [isProject ? above : join(above, "node_modules"), ...listProjectFolders(above)];
 }
 

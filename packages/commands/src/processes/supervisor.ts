@@ -70,12 +70,12 @@ export class Supervisor {
         files: sandbox?.files ?? [],
       });
       sandbox?.onStart?.(child);
-      const onGone = () => this.#running.delete(run);
+      const removeRun = () => this.#running.delete(run);
       const run: SupervisedProcess = new SupervisedProcess(child, {
         runId,
         sandbox,
         systemRoot: this.#systemRoot,
-        onGone,
+        onGone: removeRun,
       });
       this.ledger.note({ pid: child.pid, started: run.started });
       this.#running.add(run);
@@ -231,13 +231,13 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
   const { child } = run;
   const [output, errorOutput] = child.streams;
   let stopped: ReadResult["stopped"] = null;
-  let sendHalt: () => void = () => {};
+  let resolveHalt: () => void = () => {};
   const halted = new Promise<void>((resolve) => {
-    sendHalt = resolve;
+    resolveHalt = resolve;
   });
   const stop = (reason: ReadResult["stopped"]) => {
     stopped ??= reason;
-    sendHalt();
+    resolveHalt();
   };
   const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");
@@ -251,7 +251,7 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
     if (stopped === null) pieces.push(piece);
     if (bytes > mostBytes) stop("size");
   });
-  const errors = collectTail(errorOutput);
+  const errors = collectLastOutput(errorOutput);
   const closed = Promise.all(
     child.streams.map((stream) => new Promise((done) => stream.once("close", done))),
   );
@@ -289,7 +289,7 @@ export async function runProgram({
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-export function collectTail(
+export function collectLastOutput(
   stream: Child["streams"][number] | undefined,
   most = MAX_ERROR_BYTES,
 ): () => string {

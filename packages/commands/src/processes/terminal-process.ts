@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type * as NodePty from "@lydell/node-pty";
 import { findHelper } from "./helper-program.ts";
-import { findInherited } from "./inherited-files.ts";
+import { findInheritedDescriptors } from "./inherited-files.ts";
 import { findSignalName } from "./process-table.ts";
 import type { Child, ChildEnd, ChildRequest } from "./run-process.ts";
 
@@ -15,7 +15,7 @@ const ROWS = 40;
 /** Starts a program in a pseudo-terminal, first in its own group and session. Rejects when it cannot be started. */
 export async function startInTerminal(request: ChildRequest): Promise<Child> {
   const { spawn } = loadPackage();
-  const { program, args } = closeInheritedFirst(request);
+  const { program, args } = wrapToCloseInherited(request);
   const terminal = spawn(program, [...args], {
     name: "xterm-256color",
     cols: COLUMNS,
@@ -30,7 +30,7 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   terminal.onData((bytes: string | Buffer) => {
     if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
-  terminal.on("end", () => pushRemaining(output, terminal.fd));
+  terminal.on("end", () => pushRemainingOutput(output, terminal.fd));
   const ended = new Promise<ChildEnd>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
       hasEnded = true;
@@ -46,12 +46,12 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
       done();
     },
   });
-  return { pid: terminal.pid, ended, streams: [output], channels: [], input, unref: () => {} };
+  return { pid: terminal.pid, ended, streams: [output], channels: [], input, unrefChild: () => {} };
 }
 
 /** The package passes every descriptor on to the child. Of the shells, only bash can close descriptors above 9. */
-function closeInheritedFirst({ program, args, env }: ChildRequest): Pick<ChildRequest, "program" | "args"> {
-  const inherited = findInherited();
+function wrapToCloseInherited({ program, args, env }: ChildRequest): Pick<ChildRequest, "program" | "args"> {
+  const inherited = findInheritedDescriptors();
   if (inherited.length === 0) return { program, args };
   const bash = findHelper("bash", env.PATH);
   if (bash === null) {
@@ -76,7 +76,7 @@ interface Terminal extends NodePty.IPty {
 }
 
 /** Node treats a hang-up as the end after one read of at most 4 kB, so read the rest here. */
-function pushRemaining(output: Readable, descriptor: number): void {
+function pushRemainingOutput(output: Readable, descriptor: number): void {
   try {
     for (;;) {
       const bytes = Buffer.alloc(4096);

@@ -22,7 +22,7 @@ interface WaitOptions {
  * Runs a program and blocks until it has answered, so use it only for short programs; a slow one is killed. This takes
  * a quarter of the time of asynchronous streams.
  */
-export function runSync(
+export function runProgramSync(
   program: string,
   args: readonly string[],
   { longestMs, input, from, to, ...place }: WaitOptions,

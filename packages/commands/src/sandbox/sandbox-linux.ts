@@ -5,7 +5,7 @@ import { tryLstat, tryReadBytes, tryReadEntries, tryRealPath } from "@burin/file
 import { isFolder, makeFolders } from "@burin/files/disk/own-files";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { findChild, readIdMap } from "../processes/process-table.ts";
-import { type Child, tryRun } from "../processes/run-process.ts";
+import { type Child, tryRunProgram } from "../processes/run-process.ts";
 import { writeFilterFile } from "./call-filter.ts";
 import { checkOnMachine } from "./check-on-machine.ts";
 import { buildHookWords, confineHook } from "./confined-hook.ts";
@@ -130,7 +130,7 @@ function createHookProbe(program: string, { space, environment }: SandboxLimits,
     checkOnMachine(`hook ${program}`, async () => {
       const line = (await space?.())?.enter(false, [program, ...buildSpaceProbe(isRoot, inner)]);
       const [first = program, ...rest] = line ?? [program, ...buildProbe(isRoot, inner)];
-      return tryRun(first, rest, environment);
+      return tryRunProgram(first, rest, environment);
     });
 }
 

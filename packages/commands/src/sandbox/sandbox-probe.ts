@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { excludeFolders, findHelper } from "../processes/helper-program.ts";
+import { excludeFromHelperSearch, findHelper } from "../processes/helper-program.ts";
 import { TEMPORARY_PREFIX } from "../processes/process-ledger.ts";
-import { tryRun } from "../processes/run-process.ts";
+import { tryRunProgram } from "../processes/run-process.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import { checkOnMachine } from "./check-on-machine.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
@@ -16,21 +16,21 @@ export async function probeSandbox(
   limits: SandboxLimits,
   environment: NodeJS.ProcessEnv,
 ): Promise<SandboxState> {
-  excludeFolders(limits.roots);
+  excludeFromHelperSearch(limits.roots);
   switch (process.platform) {
     case "linux": {
       const program = findHelper("bwrap", environment.PATH);
       if (program === null)
         return createUnavailable("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
       const sandbox = createLinuxSandbox(program, limits);
-      const probe = () => canLimit(limits, () => tryRun(program, sandbox.probe(), environment));
+      const probe = () => canLimit(limits, () => tryRunProgram(program, sandbox.probe(), environment));
       return (await checkOnMachine(program, probe))
         ? { sandbox }
         : createUnavailable("bwrap is installed, but this system does not let it make namespaces");
     }
     case "darwin": {
       const sandbox = createMacSandbox(limits);
-      return (await tryRun(...sandbox.probe(), environment))
+      return (await tryRunProgram(...sandbox.probe(), environment))
         ? { sandbox }
         : createUnavailable("sandbox-exec does not work here");
     }

@@ -13,7 +13,7 @@ import {
   type ProcessEntry,
   readInnerPid,
 } from "../processes/process-table.ts";
-import { tryRun } from "../processes/run-process.ts";
+import { tryRunProgram } from "../processes/run-process.ts";
 import type { SupervisedProcess, Supervisor } from "../processes/supervisor.ts";
 import { checkOnMachine } from "./check-on-machine.ts";
 import { SpaceVisit } from "./space-visit.ts";
@@ -92,7 +92,7 @@ export class SessionSpace {
     this.#opened = files;
     this.#id = tryReadLink(`/proc/self/fd/${files.get("pid")}`) ?? "";
     for (const { pid, started } of this.#local() ?? []) this.#own.set(pid, started);
-    holder.child.unref();
+    holder.child.unrefChild();
     void holder.child.ended.then(() => this.#checkWaiting());
   }
 
@@ -247,7 +247,7 @@ async function canRunInSpace(
 ): Promise<boolean> {
   return checkOnMachine(`space ${bubblewrap}`, () => {
     const [program, ...args] = space.enter(false, [bubblewrap, ...probe]);
-    return tryRun(program, args, environment);
+    return tryRunProgram(program, args, environment);
   });
 }
 

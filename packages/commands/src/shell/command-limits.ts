@@ -29,11 +29,11 @@ export interface SandboxOptions
 export function createCommandLimits(options: SandboxOptions) {
   const { sandbox: mode, temporary, onGuard } = options;
   const states = new Map<SandboxMode | "reading", Promise<SandboxState>>();
-  const probeOnce = (one: SandboxMode) => getOrCreate(states, one, () => probeMode(one, options));
+  const getModeState = (one: SandboxMode) => getOrCreate(states, one, () => probeMode(one, options));
   const probeReadOnly = () =>
     getOrCreate(states, "reading", () => probeMode("read-only", options, options.environment));
   const probeState = (isReadOnly: boolean) =>
-    isReadOnly && mode !== "off" ? probeReadOnly() : probeOnce(mode);
+    isReadOnly && mode !== "off" ? probeReadOnly() : getModeState(mode);
   const planCommand = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
     const { writes = [] } = command;
@@ -68,7 +68,7 @@ export function createCommandLimits(options: SandboxOptions) {
       planCommand(await probeState(isReadOnly), command),
     /** Plans a program that must be sandboxed, even where commands are not. Throws if the system has no sandbox. */
     async confine(command: SandboxedCommand): Promise<SandboxPlan> {
-      const found = await probeOnce(mode === "off" ? "workspace-write" : mode);
+      const found = await getModeState(mode === "off" ? "workspace-write" : mode);
       const plan = await planCommand(found, command);
       if (plan !== null) return plan;
       const reason = found.sandbox === null ? found.reason : "";

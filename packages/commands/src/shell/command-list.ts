@@ -53,23 +53,23 @@ const MOST_BYTES = 64 * 1024;
 const MAX_CHARACTERS = 10_000;
 
 export function createCommandList(commands: MachineCommands): CommandList {
-  const all = async () => [...(await commands.foreground()), ...(await commands.backgrounds())];
-  const find = async (id: string) => (await all()).find((one) => one.id === id);
+  const listAllCommands = async () => [...(await commands.foreground()), ...(await commands.backgrounds())];
+  const findCommand = async (id: string) => (await listAllCommands()).find((one) => one.id === id);
   return {
-    list: async () => Promise.all((await all()).map(readInfo)),
+    list: async () => Promise.all((await listAllCommands()).map(readInfo)),
     async output(id, mostCharacters = MAX_CHARACTERS) {
-      const found = await find(id);
+      const found = await findCommand(id);
       if (found === undefined) return null;
       const { formatOutputTail } = await import("./output-text.ts");
       await found.run.output.flush();
       return formatOutputTail(await found.run.output.soFar(), mostCharacters);
     },
     async end(id) {
-      const found = await find(id);
+      const found = await findCommand(id);
       await found?.run.end();
       return found !== undefined;
     },
-    type: async (id, text) => (await (await find(id))?.run.type(text)) ?? false,
+    type: async (id, text) => (await (await findCommand(id))?.run.type(text)) ?? false,
     async toBackground(id) {
       const found = (await commands.foreground()).find((one) => one.id === id);
       found?.run.onLetGo();
@@ -79,14 +79,17 @@ export function createCommandList(commands: MachineCommands): CommandList {
       const limits = { limits: { network: false }, milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
       const { signal } = new AbortController();
       const end = await commands.exchange({ command, cwd, input, signal, ...limits });
-      const fault = describeFault(end, seconds);
+      const fault = describeExchangeFault(end, seconds);
       if (fault !== null) throw new Error(fault);
       return end.stdout.toString("utf8");
     },
   };
 }
 
-function describeFault({ startError, stopped, exitCode, signal, stderr }: ExchangeEnd, seconds: number) {
+function describeExchangeFault(
+  { startError, stopped, exitCode, signal, stderr }: ExchangeEnd,
+  seconds: number,
+) {
   if (startError !== null) return startError;
   if (stopped === "time") return `timed out after ${seconds} s`;
   if (stopped !== null) return "printed too much";

@@ -112,14 +112,14 @@ class OutputFile {
   constructor(path: string, { mostFileBytes = MAX_FILE_BYTES, isSecretIn = () => false }: OutputLimits) {
     this.#most = mostFileBytes;
     this.#isSecretIn = isSecretIn;
-    this.#descriptor = this.#create(path);
+    this.#descriptor = this.#createFile(path);
   }
 
   get isMade(): boolean {
     return this.#descriptor !== null;
   }
 
-  #create(path: string): number | null {
+  #createFile(path: string): number | null {
     try {
       makeFolders(dirname(path));
       return openSync(path, "wx", 0o600);

@@ -46,14 +46,14 @@ const NO_EXEC = "This machine runs no commands.";
 export function execCommands(exec: ExecFunction | undefined, { roots }: CommandsOptions): MachineCommands {
   const running = new Map<ExecRun, CommandRequest>();
   const kept: BackgroundCommand[] = [];
-  const start = async (request: CommandRequest) => {
+  const startRun = async (request: CommandRequest) => {
     if (exec === undefined) throw new Error(NO_EXEC);
     const run = new ExecRun(exec, request);
     running.set(run, request);
     void run.shellEnded.then(() => running.delete(run));
     return run;
   };
-  const isKept = (run: RunningCommand) => kept.some((one) => one.run === run);
+  const isInBackground = (run: RunningCommand) => kept.some((one) => one.run === run);
   return {
     shell: { kind: "sh", title: "sh (POSIX, not bash)", path: "sh", args: ["-c"], isVerbatim: false },
     roots,
@@ -62,7 +62,7 @@ export function execCommands(exec: ExecFunction | undefined, { roots }: Commands
     hasNetwork: true,
     hasNetworkFor: () => true,
     sandbox: async () => ({ sandbox: null, reason: "it runs on another machine" }),
-    start,
+    start: startRun,
     keep: async (request, run) => {
       const known = kept.find((one) => one.run === run);
       if (known !== undefined) return known.id;
@@ -72,7 +72,9 @@ export function execCommands(exec: ExecFunction | undefined, { roots }: Commands
     },
     backgrounds: async () => kept,
     foreground: async () =>
-      [...running].filter(([run]) => !isKept(run)).map(([run, request]) => ({ id: "", request, run })),
+      [...running]
+        .filter(([run]) => !isInBackground(run))
+        .map(([run, request]) => ({ id: "", request, run })),
     startServer: async () => {
       throw new Error("Programs that stay connected cannot be started on this machine.");
     },
@@ -92,9 +94,9 @@ async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequ
     pieces.push(Buffer.from(piece as string));
     if (pieces.reduce((sum, { length }) => sum + length, 0) > mostBytes) size.abort();
   };
-  const findStop = (): ExchangeEnd["stopped"] =>
+  const findStopReason = (): ExchangeEnd["stopped"] =>
     given.aborted ? "abort" : time.aborted ? "time" : size.signal.aborted ? "size" : null;
-  const line = input === "" ? command : `printf %s ${quote(input)} | {\n${command}\n}`;
+  const line = input === "" ? command : `printf %s ${quotePosixWord(input)} | {\n${command}\n}`;
   try {
     if (exec === undefined) throw new Error(NO_EXEC);
     const signal = AbortSignal.any([given, time, size.signal]);
@@ -105,13 +107,13 @@ async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequ
     const end = {
       exitCode,
       signal: (by ?? null) as NodeJS.Signals | null,
-      stopped: findStop(),
+      stopped: findStopReason(),
       startError: null,
     };
     return { stdout: output, stderr: errors, ...end };
   } catch (error) {
-    const isStopped = findStop() !== null;
-    const end = { exitCode: null, signal: null, stopped: findStop() } as const;
+    const isStopped = findStopReason() !== null;
+    const end = { exitCode: null, signal: null, stopped: findStopReason() } as const;
     return {
       stdout: Buffer.concat(pieces),
       stderr: "",
@@ -122,7 +124,7 @@ async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequ
 }
 
 /** Quotes one word for a POSIX shell. */
-export function quote(text: string): string {
+export function quotePosixWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -5,7 +5,7 @@ import { tryLstat, tryReadBytes, tryReadEntries } from "@burin/files/disk/disk-l
 import type { NameSource } from "@burin/shell-judge";
 import { buildReadOnlyEnvironment, runGit } from "../git/git-programs.ts";
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
-import { runSync } from "../processes/wait-for-output.ts";
+import { runProgramSync } from "../processes/wait-for-output.ts";
 
 const MOST_LIST_BYTES = 1024 * 1024;
 const LONGEST_MS = 5000;
@@ -19,7 +19,7 @@ interface Place {
 export function findNames(source: NameSource, { folder, environment }: Place): readonly string[] {
   switch (source.kind) {
     case "word":
-      return source.isPattern ? matches(folder, source.value) : [resolve(folder, source.value)];
+      return source.isPattern ? expandShellPattern(folder, source.value) : [resolve(folder, source.value)];
     case "file":
       return readNames(tryReadBytes(resolve(folder, source.path), MOST_LIST_BYTES)?.toString() ?? "", folder);
     case "git": {
@@ -40,11 +40,13 @@ function runFind(
   { folder, environment }: Place,
 ): readonly string[] {
   const find = findHelper("find", environment.PATH);
-  const places = starts.flatMap(({ value, isPattern }) => (isPattern ? matches(folder, value) : [value]));
+  const places = starts.flatMap(({ value, isPattern }) =>
+    isPattern ? expandShellPattern(folder, value) : [value],
+  );
   if (find === null || (places.length === 0 && starts.length > 0)) return [];
   const env = { ...buildHelperEnvironment(environment), LC_ALL: "C.UTF-8" };
   // A folder that find cannot read, the command cannot clear either.
-  const { output } = runSync(find, [...places, ...words], { cwd: folder, env, longestMs: LONGEST_MS });
+  const { output } = runProgramSync(find, [...places, ...words], { cwd: folder, env, longestMs: LONGEST_MS });
   return readNames(output.toString(), folder);
 }
 
@@ -61,20 +63,20 @@ function readNames(text: string, folder: string): readonly string[] {
  * Whether a shell pattern matches, without special shell options: hidden names match only where the pattern begins with
  * a dot.
  */
-function matches(folder: string, pattern: string): readonly string[] {
+function expandShellPattern(folder: string, pattern: string): readonly string[] {
   const path = resolve(folder, pattern);
   const above = dirname(path);
   if (above === path || tryLstat(path) !== null) return [path];
-  const folders = /[*?[]/.test(above) ? matches("/", above) : [above];
+  const folders = /[*?[]/.test(above) ? expandShellPattern("/", above) : [above];
   const name = basename(path);
   if (!/[*?[]/.test(name))
     return folders.map((each) => join(each, name)).filter((one) => tryLstat(one) !== null);
   const plain = `./${name.replace(/[{}()@+|\\]/g, "\\$&")}`;
   const isMatch = withFallback(null, () => createGlobMatcher(plain, { caseSensitive: true })) ?? (() => true);
-  const isShown = (one: string) => !one.startsWith(".") || name.startsWith(".");
+  const canPatternMatch = (one: string) => !one.startsWith(".") || name.startsWith(".");
   return folders.flatMap((each) =>
     tryReadEntries(each).flatMap((entry) =>
-      isShown(entry.name) && isMatch(entry.name) ? [join(each, entry.name)] : [],
+      canPatternMatch(entry.name) && isMatch(entry.name) ? [join(each, entry.name)] : [],
     ),
   );
 }

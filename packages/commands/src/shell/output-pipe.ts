@@ -22,26 +22,26 @@ const PIPES_AT_ONCE = 16;
 export function createOutputPipes(folder: string, make: MakeNamedPipes) {
   const names: string[] = [];
   let making: Promise<boolean> | null = null;
-  const makeSome = async () => {
+  const makePipeBatch = async () => {
     const paths = Array.from({ length: PIPES_AT_ONCE }, () => join(folder, `pipe-${randomName(4)}`));
     const isMade = await make(paths).catch(() => false);
     if (isMade) names.push(...paths);
     making = null;
     return isMade;
   };
-  const makeMore = () => (making ??= makeSome());
+  const makePipesOnce = () => (making ??= makePipeBatch());
   return {
     /** Creates pipes that will be needed soon. */
     prepare(): void {
-      if (names.length === 0 && canReadPipes()) void makeMore();
+      if (names.length === 0 && canReadPipes()) void makePipesOnce();
     },
     /** Takes a pipe. Resolves to null where there are no named pipes, or where they cannot be read. */
     async take(): Promise<OutputPipe | null> {
       if (!canReadPipes()) return null;
-      if (names.length === 0 && !(await makeMore())) return null;
+      if (names.length === 0 && !(await makePipesOnce())) return null;
       const path = names.shift();
       if (path === undefined) return this.take();
-      if (names.length === 2) void makeMore();
+      if (names.length === 2) void makePipesOnce();
       return openPipe(path);
     },
     /** Resolves when no pipe is being created, so that the folder can be removed. */

@@ -96,14 +96,14 @@ export function findStrayPaths(
   { cwd, roots, temporary, since }: PrivatePlace,
 ): readonly string[] {
   const found = PRIVATE_FOLDERS.flatMap((folder) => {
-    const inside = (path: string) => join(temporary, relative(folder, path));
+    const toPrivatePath = (path: string) => join(temporary, relative(folder, path));
     const near = roots.flatMap((root) => listFoldersBetween(root, folder));
     const beside = [...new Set(near)].flatMap((one) =>
-      tryReadEntries(inside(one)).map(({ name }) => join(one, name)),
+      tryReadEntries(toPrivatePath(one)).map(({ name }) => join(one, name)),
     );
     const named = listNamedPaths(command, cwd, "../").filter((path) => dirname(path) === folder);
     return [...beside, ...named].filter((path) => {
-      const stats = tryLstat(inside(path));
+      const stats = tryLstat(toPrivatePath(path));
       return stats !== null && stats.ctimeMs >= since - TIME_STEP_MS && tryLstat(path) === null;
     });
   });

@@ -13,9 +13,9 @@ import {
   changesSettings,
   findSettingsFile,
   type GitPlace,
-  isUnpredictable,
+  hasUnpredictableWrites,
+  listFilesGitWrites,
   listPathLimits,
-  listWritten,
 } from "../git/git-writes.ts";
 import { type EnclosingRepository, findEnclosingRepositories } from "../sandbox/enclosing-repository.ts";
 import { explainShutSettings, mayStartPrograms } from "../sandbox/git-settings.ts";
@@ -154,7 +154,7 @@ async function findNamedOnDisk(
 
 function findGitWrites(place: GitPlace, words: readonly string[], root: string): readonly ProtectedWrite[] {
   const { folder } = place;
-  const written = listWritten(place, words, (one) => explainProtected(one, root) !== null);
+  const written = listFilesGitWrites(place, words, (one) => explainProtected(one, root) !== null);
   return [
     ...written.map((path) => ({ path, why: explainProtected(path, root) ?? "" })),
     ...listRemovedByGit(words).flatMap((path) => findWorkTreeWrites(resolve(folder, path))),
@@ -198,9 +198,9 @@ function findWritesElsewhere(
   if (around === undefined) return [];
   const limits = listPathLimits(git, words);
   const mayReach = limits.length === 0 || !limits.every((path) => isWithinAny(path, roots));
-  const found = mayReach ? listWritten(git, words, (path) => !isWithinAny(path, roots)) : [];
+  const found = mayReach ? listFilesGitWrites(git, words, (path) => !isWithinAny(path, roots)) : [];
   const line = readGitLine(command);
-  if (found.length === 0 && !isUnpredictable(words)) return [];
+  if (found.length === 0 && !hasUnpredictableWrites(words)) return [];
   if (line !== null && !mayStartPrograms({ folder: around.folder, environment }, line))
     return found.length > 0 ? found : [around.top];
   const names = found.slice(0, MAX_NAMED).map((path) => relative(around.top, path));
@@ -225,9 +225,13 @@ export function findAllowedAccess(
   { roots, environment }: Surveyed,
 ): Pick<SandboxedCommand, "writes" | "trees" | "neighbors" | "git" | "gitSettings"> {
   const { writes = [] } = request;
-  const isAround = (path: string) => roots.some((root) => root !== path && isWithin(root, path));
-  const files = writes.filter((path) => !isAround(path));
-  return { writes: files, trees: writes.filter(isAround), ...findGitUse(request, { roots, environment }) };
+  const containsRoot = (path: string) => roots.some((root) => root !== path && isWithin(root, path));
+  const files = writes.filter((path) => !containsRoot(path));
+  return {
+    writes: files,
+    trees: writes.filter(containsRoot),
+    ...findGitUse(request, { roots, environment }),
+  };
 }
 
 function findGitUse(

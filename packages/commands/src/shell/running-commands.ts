@@ -8,10 +8,10 @@ import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
 import { ALLOWED_GIT_ENVIRONMENT, buildReadOnlyEnvironment } from "../git/git-programs.ts";
 import { runAtExit } from "../processes/at-exit.ts";
 import { buildChildEnvironment, mapCodePaths } from "../processes/child-environment.ts";
-import { excludeFolders, filterPath } from "../processes/helper-program.ts";
+import { excludeFromHelperSearch, removeProjectFolders } from "../processes/helper-program.ts";
 import { createTemporary, endLeftovers, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
-import { tryRun } from "../processes/run-process.ts";
+import { tryRunProgram } from "../processes/run-process.ts";
 import {
   type ExchangeEnd,
   type ExchangeRequest,
@@ -64,7 +64,7 @@ export class RunningCommands {
 
   constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
     this.#options = options;
-    excludeFolders(options.roots);
+    excludeFromHelperSearch(options.roots);
     this.#shell = shell;
     this.#outputFolder = outputFolder;
     this.#supervisor = new Supervisor(options);
@@ -143,7 +143,7 @@ export class RunningCommands {
   /** Never rejects. */
   exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
     const { command, cwd, limits } = request;
-    const shell = this.#inShell(command, cwd);
+    const shell = this.#buildShellProgram(command, cwd);
     const argv = [shell.program, ...shell.args] as const;
     return runExchange(async () => {
       const sandbox = limits ? await this.#limits.confine({ argv, cwd, ...limits, isAlone: true }) : null;
@@ -151,7 +151,7 @@ export class RunningCommands {
     }, request);
   }
 
-  #inShell(command: string, cwd: string) {
+  #buildShellProgram(command: string, cwd: string) {
     const { path: program, isVerbatim } = this.#shell;
     const env = { ...this.#buildEnvironment(), PWD: cwd };
     return { program, args: buildShellArguments(this.#shell, command), cwd, env, isVerbatim };
@@ -164,7 +164,7 @@ export class RunningCommands {
     const { pipes, folder } = this.#openSession();
     const number = ++this.#count;
     const { terminal = false } = request;
-    const shell = this.#inShell(request.command, request.directory);
+    const shell = this.#buildShellProgram(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
     const limits = this.#buildLimits(request, [shell.program, ...shell.args]);
     const needs = Promise.all([taking, limits, this.#options.secrets?.()]);
@@ -218,7 +218,9 @@ export class RunningCommands {
    */
   #buildReadingEnvironment(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? ALLOWED_GIT_ENVIRONMENT : {};
-    const paths = mapCodePaths(this.#buildEnvironment(), (path) => filterPath(path, this.#options.roots));
+    const paths = mapCodePaths(this.#buildEnvironment(), (path) =>
+      removeProjectFolders(path, this.#options.roots),
+    );
     const showsSettings = readGitLine(request.command)?.isAboutSettings ?? false;
     return { ...buildReadOnlyEnvironment({ isSandboxed, showsSettings }), ...paths };
   }
@@ -247,11 +249,11 @@ export class RunningCommands {
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };
-      const release = () => {
+      const releaseEgress = () => {
         egress.close();
         return sandbox.release();
       };
-      return { sandbox: { ...sandbox, release }, egress };
+      return { sandbox: { ...sandbox, release: releaseEgress }, egress };
     } catch (error) {
       egress?.close();
       throw error;
@@ -281,7 +283,7 @@ export class RunningCommands {
     });
     const pipes = createOutputPipes(folder, async (paths) => {
       const isPossible = process.platform !== "win32";
-      return isPossible && tryRun("mkfifo", ["-m", "600", ...paths], this.#options.environment);
+      return isPossible && tryRunProgram("mkfifo", ["-m", "600", ...paths], this.#options.environment);
     });
     this.#session = { folder, pipes, forget };
     return this.#session;

@@ -40,12 +40,12 @@ export class EventQueue<T> {
   async *yieldDuring<R>(start: () => Promise<R>, onLeave: () => void = () => {}): AsyncGenerator<T, R> {
     let last: Waiting<T> | undefined;
     let isOver = false;
-    const end = () => {
+    const endWork = () => {
       isOver = true;
       this.#wake?.();
     };
     const work = start();
-    work.then(end, end);
+    work.then(endWork, endWork);
     try {
       for (;;) {
         for (last = this.#waiting.shift(); last; last = this.#waiting.shift()) {

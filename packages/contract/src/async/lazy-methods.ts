@@ -6,13 +6,13 @@ export function createLazyMethods<T extends { [K in Name]: Method }, Name extend
   names: readonly Name[],
 ): Pick<T, Name> {
   let opened: T | undefined;
-  const opening = async () => {
+  const openTarget = async () => {
     opened = await open();
     return opened;
   };
   const wrapMethod =
     (name: Name) =>
     (...given: never[]) =>
-      opened === undefined ? opening().then((made) => made[name](...given)) : opened[name](...given);
+      opened === undefined ? openTarget().then((made) => made[name](...given)) : opened[name](...given);
   return Object.fromEntries(names.map((name) => [name, wrapMethod(name)])) as Pick<T, Name>;
 }

@@ -28,13 +28,13 @@ export async function runWithEitherSignal<T>(
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve) => {
-    const end = (): void => {
+    const endWait = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", end);
+      signal.removeEventListener("abort", endWait);
       resolve();
     };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener("abort", end, { once: true });
+    const timer = setTimeout(endWait, milliseconds);
+    signal.addEventListener("abort", endWait, { once: true });
   });
 }
 

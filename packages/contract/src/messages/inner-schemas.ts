@@ -27,16 +27,16 @@ export function mapInnerSchemas(
   schema: JsonRecord,
   change: (inner: unknown, keyword: string) => unknown,
 ): JsonRecord {
-  const changeValue = (given: unknown, keyword: string): unknown => {
-    const changeInner = (inner: unknown): unknown => change(inner, keyword);
+  const mapKeywordValue = (given: unknown, keyword: string): unknown => {
+    const mapInnerSchema = (inner: unknown): unknown => change(inner, keyword);
     const isItems = keyword === "items";
     if ((isItems || SCHEMA_LIST_KEYWORDS.includes(keyword)) && Array.isArray(given))
-      return given.map(changeInner);
+      return given.map(mapInnerSchema);
     if (!isRecord(given)) return given;
-    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, changeInner);
-    return isItems || SCHEMA_KEYWORDS.includes(keyword) ? changeInner(given) : given;
+    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return mapValues(given, mapInnerSchema);
+    return isItems || SCHEMA_KEYWORDS.includes(keyword) ? mapInnerSchema(given) : given;
   };
-  return mapValues(schema, changeValue);
+  return mapValues(schema, mapKeywordValue);
 }
 
 export function collectSchemas(schema: JsonRecord): JsonRecord[] {

@@ -74,7 +74,7 @@ function checkSameValue(place: SchemaPosition, schema: unknown): Faults {
 }
 
 /** Checks a property or item of the value. */
-function checkChild(place: SchemaPosition, key: string, schema: unknown): Faults {
+function checkMember(place: SchemaPosition, key: string, schema: unknown): Faults {
   const value = (place.value as JsonRecord)[key];
   return checkSameValue({ ...place, value, path: [...place.path, key], references: [] }, schema);
 }
@@ -163,8 +163,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["additionalItems", checkAdditionalItems],
   ["contains", checkContains],
   ["allOf", (place, given) => toList(given).flatMap((schema) => checkSameValue(place, schema))],
-  ["anyOf", (place, given) => checkSomeOf(place, given, Number.POSITIVE_INFINITY)],
-  ["oneOf", (place, given) => checkSomeOf(place, given, 1)],
+  ["anyOf", (place, given) => checkAnyOrOneOf(place, given, Number.POSITIVE_INFINITY)],
+  ["oneOf", (place, given) => checkAnyOrOneOf(place, given, 1)],
   [
     "not",
     (place, given) => (isValid(place, given) ? createFault(place, "has a form that is not allowed") : []),
@@ -179,10 +179,10 @@ function checkType(place: SchemaPosition, given: unknown): Faults {
   const { value } = place;
   const types = [given].flat();
   const actual = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
-  const isAllowed = (name: unknown) =>
+  const isTypeAllowed = (name: unknown) =>
     !TYPES.includes(String(name)) ||
     (name === "integer" ? Number.isInteger(value) : name === actual && !Number.isNaN(value));
-  if (types.length === 0 || types.some(isAllowed)) return [];
+  if (types.length === 0 || types.some(isTypeAllowed)) return [];
   const names = types.join(" or ");
   return createFault(place, `must be ${/^[aeio]/.test(names) ? "an" : "a"} ${names}`);
 }
@@ -264,7 +264,7 @@ function checkProperties(place: SchemaPosition, given: unknown): Faults {
   const schemas = toRecord(given);
   return listKeys(place.value)
     .filter((key) => Object.hasOwn(schemas, key))
-    .flatMap((key) => checkChild(place, key, schemas[key]));
+    .flatMap((key) => checkMember(place, key, schemas[key]));
 }
 
 function checkPatternProperties(place: SchemaPosition, schemas: unknown): Faults {
@@ -272,7 +272,7 @@ function checkPatternProperties(place: SchemaPosition, schemas: unknown): Faults
   return Object.entries(toRecord(schemas)).flatMap(([pattern, schema]) =>
     listKeys(place.value)
       .filter((key) => matchesExpression(pattern, key))
-      .flatMap((key) => checkChild(place, key, schema)),
+      .flatMap((key) => checkMember(place, key, schema)),
   );
 }
 
@@ -287,7 +287,7 @@ function checkAdditionalProperties(place: SchemaPosition, given: unknown): Fault
     .flatMap((key) =>
       given === false
         ? [{ path: [...place.path, key], says: "is not a parameter" }]
-        : checkChild(place, key, given),
+        : checkMember(place, key, given),
     );
 }
 
@@ -309,7 +309,7 @@ function checkDependencies(place: SchemaPosition, given: unknown): Faults {
 function checkLeadingItems(place: SchemaPosition, schemas: unknown): Faults {
   return toList(schemas)
     .slice(0, toList(place.value).length)
-    .flatMap((schema, index) => checkChild(place, String(index), schema));
+    .flatMap((schema, index) => checkMember(place, String(index), schema));
 }
 
 function checkItems(place: SchemaPosition, given: unknown): Faults {
@@ -325,7 +325,7 @@ function checkAdditionalItems(place: SchemaPosition, given: unknown): Faults {
 
 function checkRemainingItems(place: SchemaPosition, given: unknown, from: number): Faults {
   return toList(place.value).flatMap((_, index) =>
-    index < from ? [] : checkChild(place, String(index), given),
+    index < from ? [] : checkMember(place, String(index), given),
   );
 }
 
@@ -339,7 +339,7 @@ function checkContains(place: SchemaPosition, given: unknown): Faults {
   return count > Number(most) ? createFault(place, `must contain at most ${most} matching items`) : [];
 }
 
-function checkSomeOf(place: SchemaPosition, schemas: unknown, most: number): Faults {
+function checkAnyOrOneOf(place: SchemaPosition, schemas: unknown, most: number): Faults {
   const tried = toList(schemas).map((schema) => checkSameValue(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return mergeFaults(place, tried);

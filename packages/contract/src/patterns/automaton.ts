@@ -169,7 +169,7 @@ export class Automaton {
       const places = this.#whole ? [] : [this.#machine.start];
       for (const place of isEnd ? [] : reached) {
         const { set = -1, exits = [] } = this.#machine.places[place] ?? {};
-        if (alphabet.isIn(set, letter)) places.push(...exits);
+        if (alphabet.hasLetter(set, letter)) places.push(...exits);
       }
       const sorted = [...new Set(places)].sort((a, b) => a - b);
       next = this.#findState(sorted, alphabet.isWord(letter) ? AFTER_WORD : AFTER_OTHER);
@@ -231,14 +231,14 @@ class Alphabet {
     this.size = this.end + 1;
     this.#members = sets.map((set) => this.#listMembers(set));
     this.#words = this.#listMembers(WORD);
-    for (let code = 0; code < 128; code += 1) this.#ascii[code] = this.#search(code);
+    for (let code = 0; code < 128; code += 1) this.#ascii[code] = this.#findRange(code);
   }
 
   toLetter(code: number): number {
-    return code < 128 ? (this.#ascii[code] ?? 0) : this.#search(code);
+    return code < 128 ? (this.#ascii[code] ?? 0) : this.#findRange(code);
   }
 
-  isIn(set: number, letter: number): boolean {
+  hasLetter(set: number, letter: number): boolean {
     return this.#members[set]?.[letter] === 1;
   }
 
@@ -249,14 +249,14 @@ class Alphabet {
   #listMembers(set: CharSet): Uint8Array {
     const members = new Uint8Array(this.size);
     for (const [first, last] of listRanges(set)) {
-      for (let letter = this.#search(first); (this.#firsts[letter] ?? last + 1) <= last; letter += 1) {
+      for (let letter = this.#findRange(first); (this.#firsts[letter] ?? last + 1) <= last; letter += 1) {
         members[letter] = 1;
       }
     }
     return members;
   }
 
-  #search(code: number): number {
+  #findRange(code: number): number {
     let low = 0;
     let high = this.#firsts.length - 1;
     while (low < high) {

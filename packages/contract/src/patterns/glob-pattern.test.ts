@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Automaton } from "./automaton.ts";
-import { createGlobCover, createGlobMatcher, parseGlob } from "./glob-pattern.ts";
+import { createGlobExcluder, createGlobMatcher, parseGlob } from "./glob-pattern.ts";
 import { PatternError } from "./pattern.ts";
 
 const MATCHES: readonly [string, string][] = [
@@ -100,7 +100,7 @@ describe("globs", () => {
     ["!a", "a/b", true],
     ["!a", "b/a", false],
   ])("R73 P18 %s covers %s with all folders above it: %s", (pattern, path, isCovered) => {
-    const covers = createGlobCover(pattern, { caseSensitive: true });
+    const covers = createGlobExcluder(pattern, { caseSensitive: true });
     expect(covers(path)).toBe(isCovered);
     // Guards against a slow version that matched each folder of a long path again from its start.
     expect(covers(`${"x/".repeat(100_000)}${path}`)).toBe(isCovered && !/^(?:a|\*\.d)\//.test(pattern));
@@ -142,6 +142,6 @@ describe("globs", () => {
     ["!*.js", "src/a.js", false],
     ["!*.js", "src/a.ts", true],
   ])("R81 leaving out %s takes along %s: %j", (pattern, path, isCovered) => {
-    expect(createGlobCover(pattern, { caseSensitive: true })(path)).toBe(isCovered);
+    expect(createGlobExcluder(pattern, { caseSensitive: true })(path)).toBe(isCovered);
   });
 });

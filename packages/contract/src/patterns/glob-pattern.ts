@@ -26,7 +26,7 @@ export function createGlobMatcher(pattern: string, options: GlobOptions): (path:
 }
 
 /** Like `createGlobMatcher`, for exclusion: a pattern that matches a folder also covers everything in it. */
-export function createGlobCover(pattern: string, options: GlobOptions): (path: string) => boolean {
+export function createGlobExcluder(pattern: string, options: GlobOptions): (path: string) => boolean {
   return createPathTest(pattern, options, !pattern.startsWith("!"));
 }
 

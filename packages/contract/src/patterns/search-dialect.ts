@@ -114,9 +114,9 @@ class Parser extends PatternText {
       case "(":
         return this.#parseGroup();
       case "[":
-        return this.#set(this.#parseBrackets());
+        return this.#createSetPattern(this.#parseBrackets());
       case ".":
-        return this.#set(ANYTHING);
+        return this.#createSetPattern(ANYTHING);
       case "^":
         return { kind: "assert", what: "start" };
       case "$":
@@ -126,14 +126,14 @@ class Parser extends PatternText {
       case "?":
         throw this.#createFault(`"${character}" repeats nothing; write "\\${character}" for the character`);
       case "\\":
-        return this.#escape();
+        return this.#parseEscape();
       default:
-        return this.#set(this.#fold(range(character)));
+        return this.#createSetPattern(this.#fold(range(character)));
     }
   }
 
   #parseGroup(): Pattern {
-    if (this.takeIf("?")) this.#groupKind();
+    if (this.takeIf("?")) this.#parseGroupPrefix();
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw this.#createFault("the groups are nested too deeply");
     const inner = this.#parseChoice();
@@ -142,7 +142,7 @@ class Parser extends PatternText {
     return inner;
   }
 
-  #groupKind(): void {
+  #parseGroupPrefix(): void {
     if (this.takeIf(":")) return;
     if (this.takeMatch(/^P?<[A-Za-z_]\w*>/, 80) !== null) return;
     const rest = this.peekText(80);
@@ -155,13 +155,13 @@ class Parser extends PatternText {
     throw this.#createFault(`"(?${rest[0] ?? ""}" is not supported`);
   }
 
-  #escape(): Pattern {
+  #parseEscape(): Pattern {
     const character = this.peek();
     if (character === "b" || character === "B") {
       this.at += 1;
       return { kind: "assert", what: character === "b" ? "word edge" : "no word edge" };
     }
-    return this.#set(this.#fold(this.#parseEscapedSet(false)));
+    return this.#createSetPattern(this.#fold(this.#parseEscapedSet(false)));
   }
 
   /** Parses what follows a backslash, as a set of characters. */
@@ -223,14 +223,15 @@ class Parser extends PatternText {
     const next = this.next();
     const end = next === "\\" ? this.#parseEscapedSet(true) : range(next);
     // Next to a class the hyphen is a plain character, as in JavaScript.
-    if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, range("-")]));
+    if (!isSingleCharacter(start) || !isSingleCharacter(end))
+      return this.#fold(union([start, end, range("-")]));
     const [from = 0] = start;
     const [to = 0] = end;
     if (to < from) throw this.#createFault(`the range ${first}-${next} in "[...]" is out of order`);
     return this.#fold([from, to]);
   }
 
-  #set(set: CharSet): Pattern {
+  #createSetPattern(set: CharSet): Pattern {
     return one(subtract(set, NEVER));
   }
 
@@ -239,6 +240,6 @@ class Parser extends PatternText {
   }
 }
 
-function isSingle(set: CharSet): boolean {
+function isSingleCharacter(set: CharSet): boolean {
   return set.length === 2 && set[0] === set[1];
 }

@@ -8,6 +8,8 @@ export const QUOTED_NAMES_NOTE =
 /** Formats a path as one unambiguous line: a JSON string, usable in the next call, if it has invisible characters. */
 export function formatPath(path: string): string {
   if (path[0] !== '"' && path.search(HIDDEN) === -1) return path;
-  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(path).replace(HIDDEN, (character) => character.split("").map(escapeUnit).join(""));
+  const escapeCodeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(path).replace(HIDDEN, (character) =>
+    character.split("").map(escapeCodeUnit).join(""),
+  );
 }

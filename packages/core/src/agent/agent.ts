@@ -108,7 +108,7 @@ export class Agent {
     for (const event of past) {
       needs.conversation.replay(event);
       needs.background?.replay(event);
-      if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
+      if (event.type === "tool_call" || event.type === "subagent_call") callIds.reserveId(event.call.callId);
       // true if a turn ends with this event. A session that another program wrote has no such event.
       if (event.type === "context_fill") this.#isBriefed = true;
     }
@@ -121,7 +121,7 @@ export class Agent {
       size: this.#size,
       window,
       record,
-      request: () => this.#request(),
+      request: () => this.#buildRequest(),
       contextTexts: async (signal) => [
         ...(await contextFiles.readAgain()),
         ...((await briefing?.("compaction", signal)) ?? []),
@@ -166,14 +166,14 @@ export class Agent {
     const stop = (): void => stopped.abort();
     const start = (): Promise<void> => {
       const earlier = this.#unfinished;
-      const work = this.#start({ input, events, earlier }, signal, stopped);
+      const work = this.#startRun({ input, events, earlier }, signal, stopped);
       this.#unfinished = work.catch(() => {});
       return work;
     };
     return events.yieldDuring(start, stop);
   }
 
-  async #start(
+  async #startRun(
     { input, events, earlier }: Order,
     signal: AbortSignal,
     stopped: AbortController,
@@ -184,27 +184,27 @@ export class Agent {
     const { background, budget, detectLoops, registry } = this.#needs;
     const guard = detectLoops ? new LoopGuard((tool) => resolveToolKind(registry.getTool(tool))) : null;
     const run = new Run(stopped.signal, guard);
-    budget?.start();
-    const runOut = () => {
+    budget?.startClock();
+    const stopForTimeBudget = () => {
       run.isOutOfTime = true;
       stop();
     };
     // Only the main agent has a clock: a subagent is stopped by its run and must not fail a moment earlier.
     const left = background && budget?.millisecondsLeft;
-    const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
+    const clock = left === undefined ? undefined : setTimeout(stopForTimeBudget, Math.min(left, 2 ** 31 - 1));
     try {
       await earlier;
-      this.#conversation.tellTo(events);
+      this.#conversation.sendEventsTo(events);
       if ("text" in input) await this.#takePrompts(input, stopped.signal);
       else run.refused = findRefusal(await this.#runCalls(input, run));
       await this.#runTurns(run);
     } finally {
       clearTimeout(clock);
-      budget?.stop();
+      budget?.stopClock();
       signal.removeEventListener("abort", stop);
       stop();
       await background?.stopAll();
-      this.#conversation.forgetTold();
+      this.#conversation.resetEventQueue();
     }
   }
 
@@ -220,28 +220,28 @@ export class Agent {
     const texts = isFirst ? await briefing?.("start", signal) : undefined;
     for (const text of texts ?? []) await this.#say({ type: "context", text });
     for (const event of await contextFiles.readInitial()) await told.addAndWait(event);
-    await this.#sayPrompts([...words.takeAll(), prompt]);
+    await this.#announcePrompts([...words.takeAll(), prompt]);
   }
 
-  async #sayPrompts(prompts: readonly Prompt[]): Promise<void> {
+  async #announcePrompts(prompts: readonly Prompt[]): Promise<void> {
     for (const { text, media } of prompts) await this.#say(createPromptEvent(text, media));
   }
 
   async #runTurns(run: Run): Promise<void> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
-      await this.#sayNews();
+      await this.#announceNews();
       const exhausted = this.#needs.budget?.exhausted;
       ending = exhausted ? createBudgetEnd(run, exhausted) : await this.#runTurn(run);
       await this.#say({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
-      await this.#sayNews();
+      await this.#announceNews();
       await this.#conversation.told.addAndWait(ending);
     }
   }
 
   /** Yields news and the results of background tasks. */
-  async #sayNews(): Promise<void> {
+  async #announceNews(): Promise<void> {
     const news = this.#needs.news?.() ?? null;
     if (news !== null) await this.#say({ type: "context", text: news });
     for (const report of this.#needs.background?.takeReports() ?? []) await this.#say(report);
@@ -269,7 +269,7 @@ export class Agent {
     run.refused = findRefusal(answers) ?? run.refused;
     const ending = this.#createInterruption(run) ?? decideEnd(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
-    await this.#sayPrompts(this.#conversation.words.takeSteering());
+    await this.#announcePrompts(this.#conversation.words.takeSteering());
     return null;
   }
 
@@ -292,11 +292,11 @@ export class Agent {
     for (;;) {
       const steering = words.takeSteering();
       const queued = steering.length > 0 ? [] : words.takeQueued();
-      await this.#sayPrompts([...steering, ...queued]);
+      await this.#announcePrompts([...steering, ...queued]);
       if (queued.length > 0) run.turns = 0;
       if (queued.length > 0 || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;
-      await Promise.race([background.next(run.signal), words.waitForPrompt()]);
+      await Promise.race([background.waitForReport(run.signal), words.waitForPrompt()]);
       const interruption = this.#createInterruption(run);
       if (interruption) return interruption;
     }
@@ -311,7 +311,7 @@ export class Agent {
 
   /** Gets the next reply. First shortens the history if the request does not fit the model's window. */
   async #askModel({ signal, unfinished }: Run): Promise<Reply> {
-    const warning = this.#needs.budget?.warning(this.#warned);
+    const warning = this.#needs.budget?.takeWarning(this.#warned);
     if (warning !== undefined) {
       await this.#conversation.told.addAndWait(createNotice(warning));
       const text = `[${warning} When it is used up, the work stops: finish now.]`;
@@ -322,7 +322,7 @@ export class Agent {
     const { end, text, calls } = reply;
     const isTooLong = end.reason === "error" && end.error.type === "context_length";
     if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
-    const fault = (await import("./compaction/shorten.ts")).explainTooSmall(this.#request(), this.#size);
+    const fault = (await import("./compaction/shorten.ts")).explainTooSmall(this.#buildRequest(), this.#size);
     if (fault)
       return { ...reply, end: { ...end, error: { ...end.error, message: `${end.error.message} ${fault}` } } };
     this.#compactor.noteTooLong(end.error);
@@ -335,14 +335,18 @@ export class Agent {
     const model = this.model;
     const { cache } = this.#conversation;
     const onSent = () => this.#needs.onRequestSent?.();
-    const plain = this.#request();
+    const plain = this.#buildRequest();
     const { length } = plain.history;
     // Estimate only after the first byte is sent, if there is time. The reply may already be in the history, so count
     // only its first `length` messages.
     const estimated = once(() =>
       this.#size.estimateRequest({ ...plain, history: plain.history.slice(0, length) }),
     );
-    const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
+    const request = {
+      ...plain,
+      ...(this.#isHourCacheWorthwhile(estimated) && { isPauseLikely: true }),
+      onSent,
+    };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
     const addEvent = (event: AgentEvent): Promise<void> =>
       this.#say(event.type === "usage" ? { ...event, ...cache.compareUsage(event.usage, sent) } : event);
@@ -356,7 +360,7 @@ export class Agent {
   }
 
   /** Whether a user may have to answer after this reply, so that a cache of an hour is worth its price. */
-  #isHourWorth(estimated: () => number): boolean {
+  #isHourCacheWorthwhile(estimated: () => number): boolean {
     const { waitsForUser, background } = this.#needs;
     if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;
     const newTokens = this.history
@@ -378,7 +382,7 @@ export class Agent {
     return answers;
   }
 
-  #request(): ModelRequest {
+  #buildRequest(): ModelRequest {
     const { systemPrompt: system, declarations } = this.#needs;
     return { system, history: this.history, tools: declarations() };
   }

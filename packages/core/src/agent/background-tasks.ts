@@ -74,12 +74,15 @@ export class BackgroundTasks implements TaskList {
     const shown = { id, description, subagent, status: "running" as const, steps: [] };
     const task: Task = { shown, work: new AbortController(), end: Promise.resolve() };
     this.#tasks.set(id, task);
-    this.#tellChange(task.shown, order);
+    this.#announceTaskChange(task.shown, order);
     task.end = this.#runTask(task, order, work);
     return id;
   }
 
-  #tellChange({ id, description, subagent: agent, status }: BackgroundTask, { callId }: StartedTask): void {
+  #announceTaskChange(
+    { id, description, subagent: agent, status }: BackgroundTask,
+    { callId }: StartedTask,
+  ): void {
     this.#needs.tell({ type: "task", id, agent, description, callId, status });
   }
 
@@ -104,7 +107,7 @@ export class BackgroundTasks implements TaskList {
       head: `[Background task ${id} (${name}) ${how}.]`,
       text: String(llmContent),
     });
-    this.#tellChange(task.shown, order);
+    this.#announceTaskChange(task.shown, order);
     this.#needs.tell(createNotice(`The background task ${id} (${name}) ${how}.`));
     const ended = this.list().filter((one) => one.status !== "running");
     for (const oldest of ended.slice(0, -MAX_ENDED)) this.#tasks.delete(oldest.id);
@@ -155,7 +158,7 @@ export class BackgroundTasks implements TaskList {
   }
 
   /** Resolves when there is a report or the signal aborts. */
-  async next(signal: AbortSignal): Promise<void> {
+  async waitForReport(signal: AbortSignal): Promise<void> {
     if (this.hasReports || signal.aborted) return;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;

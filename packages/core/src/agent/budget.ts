@@ -85,12 +85,12 @@ export class Budget {
   }
 
   /** Starts the clock. It runs from the first `start` to the last `stop`, so parallel subagents do not count twice. */
-  start(): void {
+  startClock(): void {
     if (this.#running === 0) this.#runningSince = readClock();
     this.#running += 1;
   }
 
-  stop(): void {
+  stopClock(): void {
     this.#running -= 1;
     if (this.#running === 0) this.#spent.milliseconds += readClock() - this.#runningSince;
   }
@@ -103,7 +103,7 @@ export class Budget {
   }
 
   /** Returns a warning when most of one kind is used up, once for each kind and each `told` set. */
-  warning(told: Set<string>): string | undefined {
+  takeWarning(told: Set<string>): string | undefined {
     const kind = this.#listKinds().find((one) => !told.has(one) && this.#computeShare(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
     told.add(kind);

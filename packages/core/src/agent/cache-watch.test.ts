@@ -10,7 +10,7 @@ function missAfter(minutes: number, cacheWrites: Usage["cacheWrites"], more: Par
   const watch = new CacheWatch();
   const first = { inputTokens: 9000, outputTokens: 1, cachedTokens: 0, ...(cacheWrites && { cacheWrites }) };
   expect(watch.compareUsage(first, { model: "m", tools: TOOLS, at: 0 }, 1000)).toEqual({});
-  watch.apply({ type: "usage", usage: first });
+  watch.applyEvent({ type: "usage", usage: first });
   const usage = { inputTokens: 9500, outputTokens: 1, cachedTokens: 0, ...more };
   return watch.compareUsage(usage, { model: "m", tools: TOOLS.slice(), at: 1000 + minutes * MINUTE })
     .cacheMiss;

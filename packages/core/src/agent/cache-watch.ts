@@ -40,7 +40,7 @@ export class CacheWatch {
   #until = Number.POSITIVE_INFINITY;
   #isShortened = false;
 
-  apply(event: AgentEvent): void {
+  applyEvent(event: AgentEvent): void {
     if (event.type === "session" || event.type === "model") this.#current = event.model;
     if (event.type === "compaction" || event.type === "cleared") this.#isShortened = true;
     if (event.type !== "usage" || event.purpose !== undefined || event.usage.inputTokens === 0) return;

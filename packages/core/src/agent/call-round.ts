@@ -20,19 +20,19 @@ export function startCalls(
   { runCalls, budget, window, conversation: { note, told } }: RoundOptions,
   { signal, guard }: Run,
 ): Promise<AnsweredCall[]> {
-  const noteCall = (call: ToolCall): void =>
+  const logCall = (call: ToolCall): void =>
     told.push(note({ type: "tool_call", call: guard?.correctRepetition(call) ?? call }));
   guard?.beginReply();
   const affordable = calls.slice(0, budget?.callsLeft);
   budget?.spendCalls(affordable.length);
   const refused = calls.slice(affordable.length);
-  if (affordable.length === 0) refuseAll(refused, noteCall);
+  if (affordable.length === 0) refuseAll(refused, logCall);
   let announced = 0;
   const onCall = (call: ToolCall): void => {
-    noteCall(call);
+    logCall(call);
     announced += 1;
     // The scheduler has now announced all its calls and answered none: the rest of the same reply follows.
-    if (announced === affordable.length) refuseAll(refused, noteCall);
+    if (announced === affordable.length) refuseAll(refused, logCall);
   };
   return runCalls(affordable, { signal, onCall, room: computeAnswerRoom(window) });
 }

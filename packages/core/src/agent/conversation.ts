@@ -61,7 +61,7 @@ export class Conversation {
   replay(event: AgentEvent): void {
     this.history.apply(event);
     this.record.apply(event);
-    this.cache.apply(event);
+    this.cache.applyEvent(event);
   }
 
   readonly note = (event: AgentEvent): AgentEvent => {
@@ -76,13 +76,13 @@ export class Conversation {
   };
 
   /** Sends all further events to this queue. It begins with those that nobody has read yet. */
-  tellTo(queue: EventQueue<AgentEvent>): void {
+  sendEventsTo(queue: EventQueue<AgentEvent>): void {
     for (const event of this.told.takeAll()) queue.push(event);
     this.told = queue;
   }
 
   /** Ends a run: what was told after its reader had stopped waits for the next run. */
-  forgetTold(): void {
+  resetEventQueue(): void {
     const late = this.told.hasLostReader ? this.told.takeAll() : [];
     this.told = new EventQueue();
     for (const event of late) this.told.push(event);

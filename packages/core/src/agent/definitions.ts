@@ -64,7 +64,7 @@ const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 export function readDefinitions(places: readonly DefinitionFolder[]): Definitions {
   const problems: string[] = [];
   /** Reads the definitions of one kind. A broken file affects no other; `make` throws what is wrong with it. */
-  const readKind = <Thing extends { readonly name: string }>(
+  const readDefinitionsOfKind = <Thing extends { readonly name: string }>(
     kind: "agents" | "skills" | "commands",
     make: (file: DefinitionFile) => Thing,
   ): Thing[] => {
@@ -81,9 +81,9 @@ export function readDefinitions(places: readonly DefinitionFolder[]): Definition
     }
     return [...found.values()];
   };
-  const subagents = readKind("agents", readSubagent);
-  const skills = readKind("skills", readSkill);
-  const commands = readKind("commands", readCommand);
+  const subagents = readDefinitionsOfKind("agents", readSubagent);
+  const skills = readDefinitionsOfKind("skills", readSkill);
+  const commands = readDefinitionsOfKind("commands", readCommand);
   return { subagents, skills, skillsText: skills.length > 0 ? listSkills(skills) : null, commands, problems };
 }
 

@@ -2,7 +2,7 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
-import { answerOnce, wrapAsUserMessage } from "./reply.ts";
+import { askModelOnce, wrapAsUserMessage } from "./reply.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:
@@ -37,11 +37,11 @@ export function createEditCorrector(model: ChatModel, words: () => EditContext):
   return async (failed, signal) => {
     const around = words();
     const history = wrapAsUserMessage(buildQuestion(failed, around));
-    const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
+    const { text, end } = await askModelOnce(model, { system: INSTRUCTION, history }, signal);
     if (end.reason !== "stop") return null;
     const proposal = parseProposal(text);
     if (proposal === null || failed.places === undefined) return proposal;
-    return isNamed(failed, proposal.oldText, around) ? proposal : null;
+    return identifiesPlace(failed, proposal.oldText, around) ? proposal : null;
   };
 }
 
@@ -49,7 +49,7 @@ export function createEditCorrector(model: ChatModel, words: () => EditContext):
 const LINES_AROUND = 15;
 
 /** Whether the text names something near the chosen place, and nothing near any other place. */
-function isNamed(failed: FailedEdit, chosen: string, { prompt, reply }: EditContext): boolean {
+function identifiesPlace(failed: FailedEdit, chosen: string, { prompt, reply }: EditContext): boolean {
   const { content, newText, places = [] } = failed;
   const lines = content.split("\n");
   const start = content.indexOf(chosen);
@@ -65,8 +65,10 @@ function isNamed(failed: FailedEdit, chosen: string, { prompt, reply }: EditCont
   const named = around.map((own) =>
     [...own].some((name) => said.has(name) && around.every((other) => other === own || !other.has(name))),
   );
-  const isChosen = (place: number) => place >= first && place <= last;
-  return start !== -1 && places.length > 0 && places.every((place, at) => named[at] === isChosen(place));
+  const isInChosenPlace = (place: number) => place >= first && place <= last;
+  return (
+    start !== -1 && places.length > 0 && places.every((place, at) => named[at] === isInChosenPlace(place))
+  );
 }
 
 function listNames(text: string): string[] {

@@ -199,8 +199,8 @@ export class WorkRecord {
 
   /** The unfinished todos of the latest list; empty when all are done. */
   get openTodos(): readonly Todo[] {
-    const isOpen = ({ status }: Todo): boolean => status !== "completed" && status !== "cancelled";
-    return this.#todos.some(isOpen) ? this.#todos : [];
+    const isTodoOpen = ({ status }: Todo): boolean => status !== "completed" && status !== "cancelled";
+    return this.#todos.some(isTodoOpen) ? this.#todos : [];
   }
 
   apply(event: AgentEvent): void {

@@ -121,8 +121,9 @@ export function classifyWarning({ kind, isOutside }: Effect): ReachWarning["kind
 
 function findWarning(reach: readonly CommandPart[]): ReachWarning | null {
   for (const kind of ["leaves", "destroys", "protected"] as const) {
-    const has = ({ effects }: CommandPart) => effects.some((effect) => classifyWarning(effect) === kind);
-    const count = reach.filter(has).length;
+    const hasEffectWithWarning = ({ effects }: CommandPart) =>
+      effects.some((effect) => classifyWarning(effect) === kind);
+    const count = reach.filter(hasEffectWithWarning).length;
     if (count > 0) return { kind, count, all: reach.length };
   }
   return null;

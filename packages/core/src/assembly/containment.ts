@@ -34,7 +34,7 @@ export async function findContainment(needs: ContainmentOptions): Promise<Contai
   const look = await snapshotWork(request, signal);
   const { isTruncated, hasMoreIgnored } = look;
   if (isTruncated) return "this folder is too large for undo";
-  const lost = findUnkept(look);
+  const lost = listUnrestorablePaths(look);
   return {
     canRestore: (path) => !hasMoreIgnored && !lost.some((one) => isWithin(one, path)),
     readOnly: hasMoreIgnored || lost.length > MAX_MOUNTS ? null : lost,
@@ -42,7 +42,7 @@ export async function findContainment(needs: ContainmentOptions): Promise<Contai
 }
 
 /** Returns the files and folders that undo could not restore. */
-export function findUnkept({ stamps, missed }: WorkSnapshot): string[] {
+export function listUnrestorablePaths({ stamps, missed }: WorkSnapshot): string[] {
   const large = [...stamps].flatMap(([path, stamp]) =>
     parseStamp(stamp).bytes > MAX_UNDO_BYTES ? [path] : [],
   );

@@ -31,7 +31,7 @@ export class DeclaredTools {
     const { registry, mostCharacters, isWaiting } = this.#needs;
     const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
-    const measureCost = (tool: Tool) => (this.#isFree(tool) ? 0 : measureDeclaration(tool));
+    const measureCost = (tool: Tool) => (this.#isAlwaysDeclared(tool) ? 0 : measureDeclaration(tool));
     let left = mostCharacters - this.#listDeclared(all).reduce((sum, tool) => sum + measureCost(tool), 0);
     let leavesOut = false;
     const added: string[] = [];
@@ -67,8 +67,8 @@ export class DeclaredTools {
     return [...this.#order].flatMap((name) => all.get(name) ?? []);
   }
 
-  #isFree({ name }: Tool): boolean {
-    return FREE_SOURCES.has(this.#needs.registry.sourceOf(name) ?? "") || this.#found.has(name);
+  #isAlwaysDeclared({ name }: Tool): boolean {
+    return FREE_SOURCES.has(this.#needs.registry.getToolSource(name) ?? "") || this.#found.has(name);
   }
 }
 

@@ -39,7 +39,7 @@ export class GuardedCalls {
     this.#usual = new Scheduler(this.#needs);
   }
 
-  question(args: Params, signal: AbortSignal): Promise<Confirmation | false> {
+  findQuestion(args: Params, signal: AbortSignal): Promise<Confirmation | false> {
     return this.#usual.question({ id: "", name: this.#name, args }, signal);
   }
 
@@ -48,8 +48,8 @@ export class GuardedCalls {
     const scheduler =
       given === null
         ? this.#usual
-        : new Scheduler({ ...this.#needs, questions: answerFromGiven(given, questions) });
-    const call = { id: callId ?? callIds.next(), name: this.#name, args };
+        : new Scheduler({ ...this.#needs, questions: createGivenAnswerQueue(given, questions) });
+    const call = { id: callId ?? callIds.createId(), name: this.#name, args };
     const onCall = wrapListener<ToolCall>((state) => {
       if (state.status === "executing" && state.display !== undefined) onUpdate?.(state.display);
     });
@@ -60,16 +60,16 @@ export class GuardedCalls {
 }
 
 /** Answers the question that the user was shown. If the question has changed since, it is asked as usual. */
-function answerFromGiven(
+function createGivenAnswerQueue(
   { confirmation, approval }: GivenAnswer,
   usual: SchedulerOptions["questions"],
 ): SchedulerOptions["questions"] {
-  const createAsk = (callId: string) => async (question: Question, signal: AbortSignal) => {
+  const createQuestionAnswerer = (callId: string) => async (question: Question, signal: AbortSignal) => {
     const answer = readAnswer(approval, question.confirmation);
     const isSame = isDeepStrictEqual(question.confirmation, confirmation);
     if (isSame && typeof answer !== "string") return answer.decision;
     const queue = await usual?.(callId);
     return queue === undefined ? null : queue.inTurn(() => queue.ask(question, signal), signal);
   };
-  return async (callId) => ({ ask: createAsk(callId), inTurn: (work) => work(false) });
+  return async (callId) => ({ ask: createQuestionAnswerer(callId), inTurn: (work) => work(false) });
 }

@@ -43,7 +43,7 @@ function createGuardedMethods(tool: Tool, needs: GuardOptions) {
   const calls = once(async () => new (await import("./guarded-calls.ts")).GuardedCalls(tool, needs));
   /** Answers given through `approvedByUser`, kept until the call with these params is run. */
   const answers = new WeakMap<Params, GivenAnswer>();
-  const question = async (params: Params, signal = NEVER) => (await calls()).question(params, signal);
+  const question = async (params: Params, signal = NEVER) => (await calls()).findQuestion(params, signal);
   return {
     validateToolParams: (params: Params) => tool.validateToolParams(params),
     getDescription: (params: Params) => tool.getDescription(params),

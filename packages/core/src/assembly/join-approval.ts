@@ -42,8 +42,9 @@ export function createLazyApproval(needs: ApprovalOptions) {
       isPosixShell: shell.kind === "sh",
     };
     const isOpen = home.settings.sandbox.network === true;
-    const find = async () => (isOpen ? "commands have the whole network (sandbox.network)" : containment());
-    const contained = current.mode === "auto" ? await find() : null;
+    const resolveContainment = async () =>
+      isOpen ? "commands have the whole network (sandbox.network)" : containment();
+    const contained = current.mode === "auto" ? await resolveContainment() : null;
     if (typeof contained === "string" && !isTold)
       report(`The mode auto works as auto-edit here: ${contained}.`);
     isTold ||= typeof contained === "string";
@@ -54,25 +55,25 @@ export function createLazyApproval(needs: ApprovalOptions) {
       const verdict = await judgeWithFacts(facts, (known) =>
         judge({ ...request, place: { ...ground, ...known, ...canRestore } }, now, given),
       );
-      return isAuto ? limitContained(verdict, contained.readOnly) : verdict;
+      return isAuto ? protectIgnoredFiles(verdict, contained.readOnly) : verdict;
     };
   };
   const callJudge = once(async () => (await import("../approval/judge-call.ts")).judgeCall);
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const isCommand = request.confirmation !== false && request.confirmation.kind === "exec";
     const judge = await (isCommand ? loadCommandJudge() : callJudge());
-    const judgeGranted = async (granted: readonly Rule[]) =>
+    const judgeWithGrants = async (granted: readonly Rule[]) =>
       judge(request, current.mode, { ...rules, granted: [...grants.session, ...granted] });
-    const verdict = await judgeGranted([]);
+    const verdict = await judgeWithGrants([]);
     if (verdict.verdict !== "ask") return verdict;
     const stored = await grants.readStoredRules();
     if (stored.fault !== undefined) return { ...verdict, reason: `${verdict.reason}; ${stored.fault}` };
-    return stored.rules.length === 0 ? verdict : judgeGranted(stored.rules);
+    return stored.rules.length === 0 ? verdict : judgeWithGrants(stored.rules);
   };
 }
 
 /** Adds the paths that a command without a question must not change in the mode `auto`. Asks if there are too many. */
-function limitContained(verdict: Verdict, readOnly: Containment["readOnly"]): Verdict {
+function protectIgnoredFiles(verdict: Verdict, readOnly: Containment["readOnly"]): Verdict {
   if (verdict.verdict !== "allow" || verdict.isContained !== true) return verdict;
   if (readOnly !== null) return { ...verdict, readOnly };
   const reason = "there are more ignored files here than undo keeps";

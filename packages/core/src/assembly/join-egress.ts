@@ -34,14 +34,14 @@ export function joinEgress({
 }: EgressOptions): Required<Pick<Egress, "rules" | "ask">> {
   notes.push(...listHostWarnings(home));
   const { allow, deny } = readNetworkRules(home.settings.sandbox.network);
-  const rules = async (): Promise<HostRules> => {
+  const readHostRules = async (): Promise<HostRules> => {
     const { session } = grants;
     const stored = await grants.readStoredRules();
     const granted = [...home.rules.allow, ...session, ...stored.rules];
     return { allow: [...allow, ...listHosts(granted)], deny: [...deny, ...listHosts(home.rules.deny)] };
   };
   return {
-    rules,
+    rules: readHostRules,
     ask: async (wish, signal) => {
       // The mode yolo asks nothing, but a name may lead to a private address that nobody meant.
       if (current.mode === "yolo") return wish.isPrivate ? "unasked" : "yes";
@@ -49,7 +49,7 @@ export function joinEgress({
       if (queue === undefined) return "unasked";
       return queue.inTurn(async (isChanged) => {
         const confirmation = buildHostQuestion(wish);
-        if (isChanged && (await rules()).allow.includes(wish.host)) return "yes";
+        if (isChanged && (await readHostRules()).allow.includes(wish.host)) return "yes";
         const id = `q_network_${crypto.randomUUID()}`;
         const nobody = { callId: null, agent: null, parentCallId: null };
         const reason = "no rule names this host";

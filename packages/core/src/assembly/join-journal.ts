@@ -47,7 +47,7 @@ export function joinJournal({
   return {
     ofCalls: async ({ id, args, tool, reads, description }, work) => {
       if (HARMLESS_KINDS.has(tool.kind) || reads === "wholly") return work();
-      const isOwn = registry.sourceOf(tool.name) === BUILT_IN_SOURCE;
+      const isOwn = registry.getToolSource(tool.name) === BUILT_IN_SOURCE;
       if (isOwn && (tool.kind === "edit" || args.command === undefined)) return work();
       const journal = await open();
       return journal

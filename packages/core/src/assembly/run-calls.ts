@@ -41,13 +41,13 @@ export async function callAll(
   requests: readonly CallRequest[],
   { signal, onCall, onUpdate }: CallAllOptions = {},
 ): Promise<AnsweredCall[]> {
-  const calls = requests.map(({ id = callIds.next(), ...call }) => ({ id, ...call }));
-  const update = (state: ToolCall) =>
+  const calls = requests.map(({ id = callIds.createId(), ...call }) => ({ id, ...call }));
+  const reportLiveOutput = (state: ToolCall) =>
     state.status === "executing" && state.display !== undefined && onUpdate?.(state.display, state.callId);
   const isHeard = onCall !== undefined || onUpdate !== undefined;
   const wrap = isHeard ? (await loadToolWrapper()).wrapListener : null;
   // Wrap each listener separately, so that neither its errors nor its rejections affect the other or the call.
-  const listeners = wrap ? [wrap((state: ToolCall) => onCall?.(state)), wrap(update)] : [];
+  const listeners = wrap ? [wrap((state: ToolCall) => onCall?.(state)), wrap(reportLiveOutput)] : [];
   const notifyListeners = (state: ToolCall) => {
     for (const listen of listeners) listen(state);
   };

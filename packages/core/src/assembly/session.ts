@@ -161,7 +161,7 @@ export class Session {
     const words = await this.#prepare(prompt?.text ?? null, signal);
     const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
     const opening = this.#openSession(words === null).map((event) => this.#noteIfNew(event));
-    const gap = words === null && left.length === 0 ? await this.#findGap() : {};
+    const gap = words === null && left.length === 0 ? await this.#findInterruption() : {};
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#buildDemands(signal);
     const end = gap.end ?? null;
@@ -187,7 +187,7 @@ export class Session {
   async #buildDemands(signal: AbortSignal): Promise<Demands | null> {
     const { answerSchema, check: command, home, budget } = this.#parts;
     if (answerSchema === undefined && command === undefined) return null;
-    const { openDemands } = await import("../session/ask-until.ts");
+    const { createDemands } = await import("../session/ask-until.ts");
     const { registry, journal } = this.#tools;
     const check = command && {
       command,
@@ -197,7 +197,7 @@ export class Session {
       budget,
       journal: <T>(work: () => Promise<T>) => journal.ofCommand("check", command, work),
     };
-    return openDemands(answerSchema, check || undefined);
+    return createDemands(answerSchema, check || undefined);
   }
 
   /** Returns the prompt as the model will get it, with commands and references to servers expanded. */
@@ -226,13 +226,13 @@ export class Session {
   }
 
   /** Returns a note when the model's last turn was cut off, or the end of the run when there is nothing to continue. */
-  async #findGap(): Promise<{ readonly event?: AgentEvent; readonly end?: RunEnd }> {
+  async #findInterruption(): Promise<{ readonly event?: AgentEvent; readonly end?: RunEnd }> {
     if (this.history.at(-1)?.role === "user") return {};
-    const { createCutOffNote, createNothingLeftEnd } = await loadRunEndings();
+    const { createCutOffNote, createNothingToContinueEnd } = await loadRunEndings();
     const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : this.#parts.past?.isUnfinished;
     return isUnfinished
       ? { event: this.#conversation.note(createCutOffNote()) }
-      : { end: createNothingLeftEnd() };
+      : { end: createNothingToContinueEnd() };
   }
 
   #finishRun(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {

@@ -70,7 +70,7 @@ export class ToolDiscovery {
   }
 
   #discoverSource(source: ToolSource): void {
-    const work = this.#registry.discoverFrom(source, this.#work.signal).then((failures) => {
+    const work = this.#registry.discoverToolsFromSource(source, this.#work.signal).then((failures) => {
       if (this.#running.get(source) === work) this.#running.delete(source);
       if (!this.#work.signal.aborted) for (const failure of failures) this.#reportFailure(failure);
     });
@@ -140,7 +140,7 @@ export class ToolDiscovery {
   async refreshBeforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.sources) {
-      if (!this.#running.has(source) && (await source.isStale?.())) this.#discoverSource(source);
+      if (!this.#running.has(source) && (await source.hasInputChanged?.())) this.#discoverSource(source);
     }
     await Promise.all([...this.#running].map(([source, work]) => this.#waitFor(source, work, signal)));
   }
@@ -149,13 +149,15 @@ export class ToolDiscovery {
     const { patience = 0 } = source;
     if (patience === 0) return;
     await waitAtMost(work, (this.#asked.get(source) ?? 0) + patience - performance.now(), signal);
-    if (this.#running.get(source) === work && !signal.aborted) source.onLate?.();
+    if (this.#running.get(source) === work && !signal.aborted) source.noteLateStart?.();
   }
 
   /** Waits for the sources of outdated tools with these names to declare the current ones; gives up after a while. */
   async #refreshNamed(names: readonly string[], signal: AbortSignal): Promise<void> {
     const tools = names.map((name) => this.#registry.getTool(name));
-    const outdated = tools.map((tool) => (tool?.isOutdated ? this.#registry.sourceOf(tool.name) : undefined));
+    const outdated = tools.map((tool) =>
+      tool?.isOutdated ? this.#registry.getToolSource(tool.name) : undefined,
+    );
     const sources = this.sources.filter(({ name }) => outdated.includes(name));
     const work = Promise.allSettled(sources.map((source) => source.renew?.()));
     if (sources.length > 0) await waitAtMost(work, SERVER_WAIT_MS, signal);
@@ -169,19 +171,19 @@ export class ToolDiscovery {
 
   /** Resolves when the registry has all the names, when all sources have answered, or when it takes too long. */
   async #waitForNamed(names: readonly string[], signal: AbortSignal): Promise<void> {
-    const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
-    if (this.#open === null || isThere()) return;
-    const isMeant = ({ prefix }: ToolSource) =>
+    const areToolsRegistered = () => names.every((name) => this.#registry.getTool(name) !== undefined);
+    if (this.#open === null || areToolsRegistered()) return;
+    const mayOfferTools = ({ prefix }: ToolSource) =>
       prefix !== undefined && names.some((name) => name.startsWith(prefix));
     const begun = performance.now();
     await this.start();
     for (const source of this.sources) {
       // The source may have failed before the user logged in or fixed the problem.
-      if (!this.#running.has(source) && isMeant(source)) this.#discoverSource(source);
+      if (!this.#running.has(source) && mayOfferTools(source)) this.#discoverSource(source);
       void source.settle?.();
     }
-    for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
-      const isNamed = [...this.#running.keys()].some(isMeant);
+    for (let left = 1; !areToolsRegistered() && this.#running.size > 0 && !signal.aborted; ) {
+      const isNamed = [...this.#running.keys()].some(mayOfferTools);
       left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - performance.now();
       if (left <= 0) return;
       await waitAtMost(Promise.race(this.#running.values()), left, signal);

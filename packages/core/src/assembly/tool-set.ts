@@ -144,7 +144,7 @@ export class ToolSet {
     this.current = new CurrentMode(chooseMode(options, settings), parts.onMode, modes);
     const report = this.#report;
     this.commands = this.#openCommands();
-    this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
+    this.registry = new ToolRegistry((name) => isIncludedTool(name, settings.tools));
     const nobody = parts.awaitsAnswers ? undefined : async () => null;
     this.questions = new LazyQuestions({ ...parts.asking, confirm: park ?? options.confirm ?? nobody });
     const questions = options.confirm || parts.awaitsAnswers ? this.questions.load : undefined;
@@ -167,7 +167,7 @@ export class ToolSet {
     this.#flow = { hooks, onGrant: this.#grants.add, questions, closing, timeouts, ...store };
     this.#toolsIn = this.#createToolMaker(options, parts, parts.subagents?.with(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
-      if (isDeclared(tool.name, settings.tools)) registry.registerOwn(tool);
+      if (isIncludedTool(tool.name, settings.tools)) registry.registerOwn(tool);
       else registry.leftOut.push(tool.name);
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
@@ -175,7 +175,7 @@ export class ToolSet {
     const asking = park ? this.questions.load : (questions ?? this.#findAnsweredQuestions(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
     const guardOwnTool = (tool: Tool) => guardTool(tool, { ...flow, callIds });
-    this.guarded = registry.guarded(guardOwnTool);
+    this.guarded = registry.createGuardedView(guardOwnTool);
     this.mcp = createLazyMcp(this.discovery, guardOwnTool);
     this.runCalls = createLazyCalls({
       ...flow,
@@ -192,18 +192,19 @@ export class ToolSet {
     const { name, tools = ["*"], withoutTools = [], approvalMode } = definition;
     const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
-    const matchAny = (patterns: readonly string[]) => {
+    const createNameMatcher = (patterns: readonly string[]) => {
       const matchers = patterns.map((pattern) => createGlobMatcher(pattern, EXACT));
       return (tool: string) => matchers.some((matches) => matches(tool));
     };
-    const [isWanted, isUnwanted] = [matchAny(tools), matchAny(withoutTools)];
-    const isOffered = (tool: string) => isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
+    const [isWanted, isUnwanted] = [createNameMatcher(tools), createNameMatcher(withoutTools)];
+    const isOfferedToSubagent = (tool: string) =>
+      isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
     const fresh = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
     for (const tool of this.registry.getAllTools()) {
-      if (!isOffered(tool.name)) continue;
+      if (!isOfferedToSubagent(tool.name)) continue;
       const own = this.registry.isOwn(tool.name) ? fresh.get(tool.name) : undefined;
       if (own) registry.registerOwn(own);
-      else registry.registerTool(tool, this.registry.sourceOf(tool.name));
+      else registry.registerTool(tool, this.registry.getToolSource(tool.name));
     }
     const { current, callIds } = this;
     const judge = this.#createJudge({
@@ -217,7 +218,7 @@ export class ToolSet {
         names.filter((name) => registry.getTool(name)),
         signal,
       );
-      registry.takeNewer(this.registry);
+      registry.replaceOutdatedTools(this.registry);
     };
     const runCalls = createLazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
     return { registry, runCalls, callIds, workspace };
@@ -378,7 +379,7 @@ function createSearcher(
   };
 }
 
-function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
+function isIncludedTool(name: string, { include, exclude }: Settings["tools"]): boolean {
   const matchesTool = (pattern: string) => createGlobMatcher(pattern, EXACT)(name);
   return (include.length === 0 || include.some(matchesTool)) && !exclude.some(matchesTool);
 }

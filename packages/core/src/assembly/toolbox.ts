@@ -49,12 +49,12 @@ export class Toolbox {
     const home = resolveHome(options);
     this.#home = home;
     const { awaitsAnswers, onQuestion } = options;
-    const passQuestion = (event: QuestionEvent) => {
+    const forwardQuestion = (event: QuestionEvent) => {
       if (event.type !== "question") return;
       const { type: _, ...question } = event;
       onQuestion?.(question);
     };
-    const asking = onQuestion ? { tell: passQuestion, knows: () => false } : undefined;
+    const asking = onQuestion ? { tell: forwardQuestion, knows: () => false } : undefined;
     this.#tools = new ToolSet(options, home, { undoWriter, awaitsAnswers, ...(asking && { asking }) });
     const { registry, discovery: waiting } = this.#tools;
     this.#declarations = createDeclarationList({ home, registry, waiting });
@@ -76,12 +76,12 @@ export class Toolbox {
    * `tool_search` to find the others. So call this again before each request.
    */
   tools({ only, except = [] }: ToolFilter = {}): FunctionDeclaration[] {
-    const isOneOf = (patterns: readonly string[]) => {
+    const createNameMatcher = (patterns: readonly string[]) => {
       const matchers = patterns.map((pattern) => createGlobMatcher(pattern, { caseSensitive: true }));
       return (name: string) => matchers.some((matches) => matches(name));
     };
-    const isWanted = only === undefined ? () => true : isOneOf(only);
-    const isUnwanted = isOneOf([...except, ...FOR_SESSIONS]);
+    const isWanted = only === undefined ? () => true : createNameMatcher(only);
+    const isUnwanted = createNameMatcher([...except, ...FOR_SESSIONS]);
     return this.#declarations().filter(({ name }) => isWanted(name) && !isUnwanted(name));
   }
 

@@ -26,7 +26,7 @@ export async function findUndoGaps(
   { root, settings, environment }: UndoLocation,
   signal: AbortSignal,
 ): Promise<UndoGaps> {
-  const [{ snapshotWork }, { findUnkept }] = await Promise.all([
+  const [{ snapshotWork }, { listUnrestorablePaths: findUnkept }] = await Promise.all([
     import("@burin/files/tree"),
     import("./containment.ts"),
   ]);

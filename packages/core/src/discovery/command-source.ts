@@ -62,7 +62,7 @@ export class CommandSource implements ToolSource {
     return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
   }
 
-  async isStale(): Promise<boolean> {
+  async hasInputChanged(): Promise<boolean> {
     return this.#files !== (await this.#readFileStates());
   }
 

@@ -68,9 +68,9 @@ export class Hooks {
     const contexts: string[] = [];
     for (const hook of this.#needs.settings) {
       if (call === null) break;
-      if (!isFor(hook, "before_tool", call)) continue;
+      if (!isHookForCall(hook, "before_tool", call)) continue;
       const { tool, kind, args } = call;
-      const answer = await this.#ask(hook, { tool, kind, args }, signal);
+      const answer = await this.#runHook(hook, { tool, kind, args }, signal);
       const said: HookAnswer =
         typeof answer === "string" ? { decision: "ask", reason: `no answer: ${answer}` } : answer;
       if (STRICTNESS.indexOf(said.decision) > STRICTNESS.indexOf(decision)) {
@@ -92,7 +92,7 @@ export class Hooks {
     signal: AbortSignal,
   ) {
     const { tool, kind, args } = call;
-    const hooks = this.#needs.settings.filter((hook) => isFor(hook, "after_tool", call));
+    const hooks = this.#needs.settings.filter((hook) => isHookForCall(hook, "after_tool", call));
     return this.#collectContexts(hooks, { tool, kind, args, ...answer }, signal);
   }
 
@@ -112,7 +112,7 @@ export class Hooks {
   ): Promise<string[]> {
     const contexts: string[] = [];
     for (const hook of hooks) {
-      const answer = await this.#ask(hook, data, signal);
+      const answer = await this.#runHook(hook, data, signal);
       if (typeof answer === "string") continue;
       // A shell also exits with this code if it does not find the script.
       if (answer.decision === "deny")
@@ -122,7 +122,7 @@ export class Hooks {
     return contexts;
   }
 
-  async #ask(hook: HookSettings, data: object, signal: AbortSignal) {
+  async #runHook(hook: HookSettings, data: object, signal: AbortSignal) {
     const { event, command, timeoutSeconds: seconds = DEFAULT_SECONDS } = hook;
     const { run, session } = this.#needs;
     const input = JSON.stringify({ event, ...session, ...data });
@@ -133,7 +133,7 @@ export class Hooks {
   }
 }
 
-function isFor({ event, tools }: HookSettings, when: HookEventName, call: RuleTarget): boolean {
+function isHookForCall({ event, tools }: HookSettings, when: HookEventName, call: RuleTarget): boolean {
   if (event !== when || tools === undefined) return event === when;
   return [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
 }

@@ -3,7 +3,7 @@ export class CallIds {
   readonly #taken = new Set<string>();
 
   /** Adds an id that is in use already, when a session is resumed. */
-  add(id: string): void {
+  reserveId(id: string): void {
     this.#taken.add(id);
   }
 
@@ -14,7 +14,7 @@ export class CallIds {
     return id;
   }
 
-  next(): string {
+  createId(): string {
     return this.assignId(`call_${this.#taken.size + 1}`);
   }
 }

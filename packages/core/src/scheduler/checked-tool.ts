@@ -34,13 +34,13 @@ function copyOwnTool(tool: Tool): SafeTool {
     kind: resolveToolKind(tool),
     ruleSubjects: (params) => tool.ruleSubjects?.(params) ?? [],
     validateToolParams: (params) => tool.validateToolParams(params),
-    getDescription: (params) => checkSentence(tool.getDescription(params)),
+    getDescription: (params) => limitDescription(tool.getDescription(params)),
     prepare: async (params, signal) => {
       const prepared = await prepareCall(tool, params, signal);
       return {
         confirmation: prepared.confirmation,
         ...(prepared.withCommand && { withCommand: prepared.withCommand }),
-        takesEdits: takesEdits(tool, prepared),
+        takesEdits: acceptsEditedCall(tool, prepared),
         run: async (...given) => limitResult(await prepared.run(...given)),
       };
     },
@@ -62,15 +62,15 @@ function wrapTool(tool: Tool): SafeTool {
     ruleSubjects: (params) =>
       checkTexts(assertSynchronous("ruleSubjects", tool.ruleSubjects?.(params) ?? [])),
     validateToolParams: (params) =>
-      checkFault(assertSynchronous("validateToolParams", tool.validateToolParams(params))),
+      checkValidationResult(assertSynchronous("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) =>
-      checkSentence(assertSynchronous("getDescription", tool.getDescription(params))),
+      limitDescription(assertSynchronous("getDescription", tool.getDescription(params))),
     prepare: async (params, signal) => {
       const prepared = await prepareCall(tool, params, signal);
       if (typeof prepared?.run !== "function") throw new Error("prepare returned no work to run.");
       return {
         confirmation: checkQuestion(prepared.confirmation),
-        takesEdits: takesEdits(tool, prepared),
+        takesEdits: acceptsEditedCall(tool, prepared),
         run: async (approval, running, { onUpdate, ...context } = {}) => {
           const passUpdate = (display: ToolDisplay) => {
             if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
@@ -106,7 +106,7 @@ async function prepareCall(tool: Tool, params: Params, signal: AbortSignal): Pro
   return tool.prepare ? tool.prepare(params, signal) : prepareFromSteps(tool, params, signal);
 }
 
-function takesEdits(tool: Tool, prepared: PreparedCall): boolean {
+function acceptsEditedCall(tool: Tool, prepared: PreparedCall): boolean {
   return (tool.prepare ?? tool.approvedByUser) !== undefined && prepared.takesEdits !== false;
 }
 
@@ -135,12 +135,12 @@ function checkTexts(value: unknown): string[] {
   throw new Error("ruleSubjects must return a list of strings.");
 }
 
-function checkFault(value: unknown): string | null {
+function checkValidationResult(value: unknown): string | null {
   if (value === null || value === undefined || typeof value === "string") return value || null;
   throw new Error("validateToolParams must return null or a string.");
 }
 
-function checkSentence(value: unknown): string {
+function limitDescription(value: unknown): string {
   if (typeof value === "string") return keepHeadAndTail(value, MAX_DESCRIPTION, "it is too long");
   throw new Error("getDescription must return a string.");
 }
@@ -199,13 +199,13 @@ function toPlainError(error: unknown): ToolError {
 
 /** Wraps a listener so that its failure does not affect the call. It becomes a process warning instead. */
 export function wrapListener<Heard>(onCall: (heard: Heard) => void): (heard: Heard) => void {
-  const warn = (error: unknown) => process.emitWarning(`onCall failed: ${describeError(error)}`);
+  const warnAboutListener = (error: unknown) => process.emitWarning(`onCall failed: ${describeError(error)}`);
   return (call) => {
     try {
       const heard: unknown = onCall(call);
-      if (heard instanceof Promise) heard.catch(warn);
+      if (heard instanceof Promise) heard.catch(warnAboutListener);
     } catch (error) {
-      warn(error);
+      warnAboutListener(error);
     }
   };
 }

@@ -38,21 +38,21 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
   const { outcome, values, reason } = value;
   const scope = SCOPES.find((one) => one === value.scope);
   const mode = FOLLOWERS.find((one) => one === value.mode);
-  if (outcome === "once") return readYes(value.network, kind);
+  if (outcome === "once") return readApproval(value.network, kind);
   if (outcome === "always" && scope !== undefined) {
     if (value.width === undefined) return { outcome, scope };
     const width = WIDTHS.find((one) => one === value.width && widths[one] !== undefined);
     return width === undefined ? null : { outcome, scope, width };
   }
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
-  if (outcome === "edited") return readEdited(value, kind);
+  if (outcome === "edited") return readEditedDecision(value, kind);
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
   return null;
 }
 
 /** Reads the content that the user wrote in place of the proposed file or command. */
-function readEdited(
+function readEditedDecision(
   { content, reason }: Record<string, unknown>,
   kind: Confirmation["kind"],
 ): Decision | null {
@@ -61,7 +61,7 @@ function readEdited(
 }
 
 /** Reads a yes. For a command, it may say whether the command gets the network. */
-function readYes(network: unknown, kind: Confirmation["kind"]): Decision | null {
+function readApproval(network: unknown, kind: Confirmation["kind"]): Decision | null {
   if (network === undefined) return { outcome: "once" };
   return kind === "exec" && typeof network === "boolean" ? { outcome: "once", network } : null;
 }
@@ -72,7 +72,7 @@ export function describeDecisions(kind: Confirmation["kind"]): string {
 }
 
 /** Removes what the user wrote into a file or a form. */
-export function removeContent(decision: Decision): LoggedDecision {
+export function removeUserContent(decision: Decision): LoggedDecision {
   const { outcome } = decision;
   return outcome === "edited" || outcome === "filled" ? { outcome } : decision;
 }

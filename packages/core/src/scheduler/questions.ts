@@ -2,7 +2,7 @@ import type { QuestionEvent } from "@burin/contract/agent-event";
 import { rejectOnAbort } from "@burin/contract/async/wait";
 import { describeError } from "@burin/contract/text/error-message";
 import type { Confirmation, Decision, Question } from "@burin/contract/tools";
-import { type Answer, describeDecisions, readAnswer, removeContent } from "./decision.ts";
+import { type Answer, describeDecisions, readAnswer, removeUserContent } from "./decision.ts";
 
 /**
  * Asks the user. Resolves to null if no user is there to answer. For front ends that can answer at once; others answer
@@ -107,7 +107,11 @@ export class Questions {
         decision = checkAnswer(question.confirmation, early.decision);
       }
     } finally {
-      tell?.({ type: "question_answered", id: question.id, decision: decision && removeContent(decision) });
+      tell?.({
+        type: "question_answered",
+        id: question.id,
+        decision: decision && removeUserContent(decision),
+      });
     }
     return decision;
   }

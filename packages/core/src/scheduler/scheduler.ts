@@ -126,19 +126,19 @@ export class Scheduler {
   async #run(calls: readonly FunctionCall[], round: Round, signal: AbortSignal): Promise<AnsweredCall[]> {
     const { onCall, room = Number.POSITIVE_INFINITY } = round;
     allowListeners(signal);
-    const awaited = calls.map((call) => call.name).filter((name) => !this.#hasCurrent(name));
+    const awaited = calls.map((call) => call.name).filter((name) => !this.#hasCurrentTool(name));
     if (awaited.length > 0) await this.#needs.awaitTools?.(awaited, signal);
     const work = calls.map((call) => this.#prepare(call, { onCall, signal, given: round.signal }));
     for (const item of work) item.report({ status: "validating" });
     const bound = createAnswerLimiter(room, calls.length);
     const answers: AnsweredCall[] = [];
     for (const group of groupWork(work)) {
-      answers.push(...(await Promise.all(group.map((item) => this.#answer(item, bound)))));
+      answers.push(...(await Promise.all(group.map((item) => this.#answerCall(item, bound)))));
     }
     return answers;
   }
 
-  #hasCurrent(name: string): boolean {
+  #hasCurrentTool(name: string): boolean {
     const tool = this.#needs.registry.getTool(name);
     return tool !== undefined && withFallback(true, () => tool.isOutdated !== true);
   }
@@ -190,7 +190,7 @@ export class Scheduler {
     }
   }
 
-  async #answer(work: Work, bound: ReturnType<typeof createAnswerLimiter>): Promise<AnsweredCall> {
+  async #answerCall(work: Work, bound: ReturnType<typeof createAnswerLimiter>): Promise<AnsweredCall> {
     const state = await this.#runToFinalState(work);
     const answer = work.report({ ...state, llmContent: bound(state.llmContent) }) as AnsweredCall;
     // The effect has happened. If it cannot be recorded, the next effect will be refused.
@@ -266,14 +266,14 @@ export class Scheduler {
       return askQuestion(asked, asking).finally(() => report({ status: "executing" }));
     };
     const limit = this.#needs.timeouts?.[tool.name];
-    const doIt = (running: AbortSignal) =>
+    const runPrepared = (running: AbortSignal) =>
       prepared.run(approval, running, { ...how, callId: call.id, onUpdate, ask }).then(createResult);
-    const run = () => runWithTimeout({ call, signal, limit }, doIt);
+    const run = () => runWithTimeout({ call, signal, limit }, runPrepared);
     const { journal } = this.#needs;
     const { id, args } = call;
-    const describe = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
+    const describeCall = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
     try {
-      return addUserWords(await (journal ? journal(describe(), run) : run()), approval);
+      return addUserWords(await (journal ? journal(describeCall(), run) : run()), approval);
     } finally {
       isOver = true;
     }
@@ -286,8 +286,8 @@ export class Scheduler {
     const { work, tool } = prepared;
     const { confirmation } = prepared.prepared;
     const request = buildApprovalRequest(tool, work.call, confirmation);
-    const judge = async () => applyHook(await this.#needs.judge(request), hooked);
-    const judged = await judge();
+    const judgeWithHook = async () => applyHook(await this.#needs.judge(request), hooked);
+    const judged = await judgeWithHook();
     const { verdict, reason } = judged;
     if (verdict === "allow") return createAllowed(judged);
     if (verdict === "deny") return createDenied(tool, reason);
@@ -299,7 +299,7 @@ export class Scheduler {
     if (questions === undefined)
       return isFolder ? createAllowed(judged) : createNeedsApproval(tool, question, reason);
     return questions.inTurn(async (isChanged) => {
-      const again = isChanged ? await judge() : judged;
+      const again = isChanged ? await judgeWithHook() : judged;
       if (again.verdict === "allow") return createAllowed(again);
       // An earlier answer may have opened the folder.
       if (isFolder && !(await tool.prepare(work.call.args, work.signal)).confirmation)

@@ -34,7 +34,7 @@ export class Demands {
   }
 
   writePrompt(prompt: string | null): string | null {
-    return tellAll(this.#all, prompt);
+    return addInstructions(this.#all, prompt);
   }
 
   noteEvent(event: AgentEvent): void {
@@ -53,7 +53,7 @@ export class Demands {
         const inner = this.#all.slice(0, place);
         for (const again of inner) again.count = 0;
         for (const again of [...inner, one]) again.hasWorked = false;
-        return { ...verdict, again: tellAll(inner, verdict.again) ?? verdict.again };
+        return { ...verdict, again: addInstructions(inner, verdict.again) ?? verdict.again };
       }
       end = verdict.end;
     }
@@ -61,14 +61,14 @@ export class Demands {
   }
 }
 
-export function openDemands(answerSchema: JsonSchema | undefined, check: Check | undefined): Demands {
+export function createDemands(answerSchema: JsonSchema | undefined, check: Check | undefined): Demands {
   return new Demands([
-    ...(answerSchema ? [demandAnswer(answerSchema)] : []),
-    ...(check ? [demandCheck(check)] : []),
+    ...(answerSchema ? [createAnswerDemand(answerSchema)] : []),
+    ...(check ? [createCheckDemand(check)] : []),
   ]);
 }
 
-function tellAll(all: readonly { readonly demand: Demand }[], prompt: string | null): string | null {
+function addInstructions(all: readonly { readonly demand: Demand }[], prompt: string | null): string | null {
   return all.reduce((words, { demand }) => demand.tell(words), prompt);
 }
 
@@ -78,7 +78,7 @@ const LONGEST_FAULT = 2000;
 /**
  * Demands an answer in JSON that matches the schema. The schema follows the prompt, so that requests start the same.
  */
-function demandAnswer(schema: JsonSchema): Demand {
+function createAnswerDemand(schema: JsonSchema): Demand {
   const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
   let isTold = false;
   return {
@@ -140,7 +140,7 @@ export interface Check {
 }
 
 /** Demands that the user's check passes. The model gets its failures until it does or a limit ends the run. */
-function demandCheck(check: Check): Demand {
+function createCheckDemand(check: Check): Demand {
   const { command, signal, budget } = check;
   const judge: Demand["judge"] = async (end, { count: attempts, hasWorked }) => {
     const changed = await check.fault();
@@ -173,11 +173,11 @@ const NOT_RUN = { passed: false, exitCode: null, said: "" };
 async function runCheck({ command, shell, signal, budget }: Check) {
   const tool = shell();
   if (!tool) return { ...NOT_RUN, said: "There is no tool here that runs commands." };
-  budget?.start();
+  budget?.startClock();
   const timeout = Math.max(1, Math.min(MAX_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MAX_CHECK_MS)));
   const { llmContent, error } = await tool
     .execute({ command, timeout }, signal)
-    .finally(() => budget?.stop());
+    .finally(() => budget?.stopClock());
   const exitCode = error ? null : readExitCode(llmContent);
   return { passed: exitCode === 0, exitCode, said: joinText(llmContent) };
 }

@@ -28,7 +28,7 @@ function createGivenUpEnd(): RunEnd {
   return createInterruptedEnd(NOTHING);
 }
 
-export function createNothingLeftEnd(): RunEnd {
+export function createNothingToContinueEnd(): RunEnd {
   const message = "There is nothing to continue: the session waits for a prompt.";
   return createRunEnd("error", NOTHING, { type: "nothing_left", message });
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, QuestionEvent } from "@burin/contract/agent-event";
 import type { Decision, Question } from "@burin/contract/tools";
-import { readAnswer, removeContent } from "../scheduler/decision.ts";
+import { readAnswer, removeUserContent } from "../scheduler/decision.ts";
 import type { EarlyAnswer } from "../scheduler/questions.ts";
 import type { UnsettledCalls } from "./unsettled-calls.ts";
 
@@ -42,12 +42,12 @@ export class ParkedQuestions {
     const answer = readAnswer(decision, parked.question.confirmation);
     if (typeof answer === "string") return answer;
     parked.given = { ...answer, isTold: true };
-    const told = answer.decision && removeContent(answer.decision);
+    const told = answer.decision && removeUserContent(answer.decision);
     return { type: "question_answered", id, decision: told };
   }
 
   /** Passes a question on to the queue, which asks it now. */
-  passOn(id: string): ParkedQuestion | undefined {
+  takeQuestion(id: string): ParkedQuestion | undefined {
     const parked = this.#all.get(id);
     this.#all.delete(id);
     return parked;

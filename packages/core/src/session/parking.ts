@@ -46,7 +46,7 @@ export class Parking {
    * exactly this question. Returns null synchronously if there is none.
    */
   readonly recall = (question: Question): Promise<EarlyAnswer | null> | null => {
-    const parked = this.#needs.parked?.passOn(question.id);
+    const parked = this.#needs.parked?.takeQuestion(question.id);
     if (parked === undefined || parked.given === null) return null;
     return this.#keepIfSameQuestion(parked.question, question, parked.given);
   };

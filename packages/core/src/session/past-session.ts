@@ -54,7 +54,7 @@ export class PastSession {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
       this.#hear(event);
-      if (this.calls.showsLostAnswers(event)) yield* this.calls.createAnswers(kindOf, "all");
+      if (this.calls.provesAnswersLost(event)) yield* this.calls.createAnswers(kindOf, "all");
       if (!hasBegun && IN_HISTORY.has(event.type)) {
         hasBegun = true;
         if (findSpeaker(event) !== "user" && event.type !== "context")

@@ -42,7 +42,7 @@ export class Recording {
       // Written together with the answer that shows it to the model: without that, the model has seen nothing.
       note: (seen) => void this.#seen.push(seen),
     };
-    this.#telemetry = isObserved(place) ? this.#openTelemetry(place) : null;
+    this.#telemetry = isTelemetryEnabled(place) ? this.#openTelemetry(place) : null;
   }
 
   note(event: AgentEvent): void {
@@ -61,7 +61,7 @@ export class Recording {
       this.note(this.#announcement);
     }
     this.#observeEvent(event);
-    const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
+    const seen = completesStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
     const noted = [event, new Date().toISOString(), seen] as const;
     if (this.#log !== null) this.#log.note(...noted);
     else {
@@ -162,14 +162,14 @@ export class Recording {
 }
 
 /** Whether OpenTelemetry's usual variables or the user's settings turn telemetry on. */
-function isObserved({ settings, secrets: { environment } }: RecordedPlace): boolean {
+function isTelemetryEnabled({ settings, secrets: { environment } }: RecordedPlace): boolean {
   const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
   const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
   return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";
 }
 
 /** Whether the model knows, after this event, what was read or written before it. */
-function isStep(event: AgentEvent): boolean {
+function completesStep(event: AgentEvent): boolean {
   if (event.type === "tool_call") return isAnswered(event.call);
   return event.type === "session" || (event.type === "text" && event.role === "user");
 }

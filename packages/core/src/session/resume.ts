@@ -40,7 +40,7 @@ export async function resumeSession(options: ResumeOptions): Promise<ResumedSess
   const { home, root, id, fork, hear } = options;
   const place = await findSession(home, root, id);
   try {
-    if (hasMoved(place, root) || fork) return await copySession(place, options);
+    if (hasFolderMoved(place, root) || fork) return await copySession(place, options);
     return { id: place.id, session: new PastSession(place.path, hear), lock: await takeLock(place.path) };
   } catch (error) {
     throw toSessionError(error, `The session ${place.id} cannot be continued`);
@@ -48,7 +48,7 @@ export async function resumeSession(options: ResumeOptions): Promise<ResumedSess
 }
 
 /** Whether the session's folder was renamed or moved to this one. Throws SessionError if it is another one. */
-function hasMoved(place: SessionFile, root: string): boolean {
+function hasFolderMoved(place: SessionFile, root: string): boolean {
   const itsRoot = readSessionRoot(place.path);
   if (itsRoot === null || itsRoot === root) return false;
   if (!existsSync(itsRoot)) return true;
@@ -64,7 +64,7 @@ async function copySession(place: SessionFile, { home, root, hear }: ResumeOptio
   const lock = await takeLock(path);
   await writeNewLog(path, async () => {
     await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    if (hasMoved(place, root)) await movePaths(path, root);
+    if (hasFolderMoved(place, root)) await movePaths(path, root);
   }).catch((error: unknown) => {
     lock.release();
     throw error;

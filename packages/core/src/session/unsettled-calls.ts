@@ -33,7 +33,7 @@ export class UnsettledCalls {
 
   /** The calls that certainly had no effect and can still be run, in the order of the reply. */
   get notBegun(): readonly FunctionCall[] {
-    const calls = [...this.#open.values()].filter(canBegin);
+    const calls = [...this.#open.values()].filter(canStartAgain);
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
@@ -50,7 +50,7 @@ export class UnsettledCalls {
   }
 
   /** Whether the event shows that the calls before it will never be answered: their answers were lost. */
-  showsLostAnswers(event: AgentEvent): boolean {
+  provesAnswersLost(event: AgentEvent): boolean {
     if (this.#open.size === 0) return false;
     if (event.type === "tool_call") {
       return this.#isUnderWay && event.call.status === "validating" && !this.#open.has(event.call.callId);
@@ -88,7 +88,7 @@ export class UnsettledCalls {
 
   /** Answers these calls with what is known about them. They then count as settled. */
   createAnswers(kindOf: ResolveKind, which: "all" | "unusable"): AgentEvent[] {
-    const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
+    const chosen = [...this.#open.values()].filter((open) => which === "all" || !canStartAgain(open));
     return chosen.map((open) => {
       const { callId, name, args, description } = open.last;
       const error = describeUnsettled(open, kindOf(name));
@@ -107,7 +107,7 @@ function followQuestion(open: OpenCall, asked: CallQuestion): void {
   open.asked = asked;
 }
 
-function canBegin({ first, hasBegun }: OpenCall): boolean {
+function canStartAgain({ first, hasBegun }: OpenCall): boolean {
   return !hasBegun && !isRedacted(first.args);
 }
 

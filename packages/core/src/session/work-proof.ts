@@ -77,7 +77,7 @@ export class ProofOfWork {
     if (name === "run_shell_command") this.#noteCommand(call);
     else if (status === "success" && this.#needs.kindOf(name) === "edit") {
       this.#changed.add(String(args.file_path ?? args.path ?? name));
-      for (const command of this.#after.keys()) this.#toBefore(command);
+      for (const command of this.#after.keys()) this.#markAsBeforeWork(command);
     }
   }
 
@@ -111,11 +111,11 @@ export class ProofOfWork {
       const changed = then === null ? null : findChangedPaths(then, end);
       // If not all files could be listed, assume that a later command changed something.
       const isOld = changed === null ? commands < this.#commands : changed.length > 0;
-      if (isOld) this.#toBefore(command);
+      if (isOld) this.#markAsBeforeWork(command);
     }
   }
 
-  #toBefore(command: string): void {
+  #markAsBeforeWork(command: string): void {
     this.#after.delete(command);
     this.#before.add(command);
   }
@@ -128,7 +128,7 @@ export class ProofOfWork {
     const exitCode = checking.isOwnCode && status === "success" ? readExitCode(llmContent) : null;
     this.#after.set(command, { exitCode, look: this.#readSnapshot(), commands: this.#commands });
     const [oldest] = this.#after.keys();
-    if (oldest !== undefined && this.#after.size > MAX_CURRENT) this.#toBefore(oldest);
+    if (oldest !== undefined && this.#after.size > MAX_CURRENT) this.#markAsBeforeWork(oldest);
   }
 }
 

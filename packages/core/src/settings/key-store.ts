@@ -3,7 +3,7 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { changeHomeFile, readHomeFile } from "@burin/files/disk/home-file";
 import { hashText } from "@burin/mcp/definition";
-import { keychainRemove, readSecret, storeSecret } from "@burin/mcp/keychain";
+import { readSecret, removeKeychainSecret, storeSecret } from "@burin/mcp/keychain";
 
 const SERVICE = "burin-keys";
 /** The only variables that are set from the file. */
@@ -72,7 +72,7 @@ export class KeyStore {
   async remove(variable: string): Promise<boolean> {
     const known = (await this.list()).find((one) => one.variable === variable);
     if (known === undefined) return false;
-    if (known.place === "keychain") await keychainRemove(this.#hashName(variable), SERVICE);
+    if (known.place === "keychain") await removeKeychainSecret(this.#hashName(variable), SERVICE);
     await this.#changeEntries(({ [variable]: _gone, ...others }) => others);
     return true;
   }

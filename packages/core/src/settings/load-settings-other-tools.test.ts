@@ -19,7 +19,7 @@ const load = (environment: NodeJS.ProcessEnv = {}) => loadSettings({ home: home(
 const look = () => readFolderTrust({ home: home(), root });
 
 async function trust(): Promise<void> {
-  await (await openTrust(home())).answer(root, true, (await look())?.effects ?? []);
+  await (await openTrust(home())).storeAnswer(root, true, (await look())?.effects ?? []);
 }
 
 describe("P24 .mcp.json of a project", () => {

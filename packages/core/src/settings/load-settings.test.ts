@@ -26,7 +26,7 @@ const project = () => join(root, ".burin", "settings.json");
 /** Trusts the project, like a user who has read what the folder's settings would run. */
 async function trustProject(): Promise<void> {
   const found = await readFolderTrust({ home, root });
-  await (await openTrust(home)).answer(root, true, found?.effects ?? []);
+  await (await openTrust(home)).storeAnswer(root, true, found?.effects ?? []);
 }
 
 describe("loadSettings", () => {

@@ -65,7 +65,7 @@ export async function loadSettings(places: SettingsLocations): Promise<LoadedSet
   let variables: LoadedSettings["variables"] = {};
   const user = await readUserLayer(places.home, notices);
   layers.push(user);
-  const hasModel = await isModelNamed(places);
+  const hasModel = await mayNameModel(places);
   const project = await findProject(places, user, hasModel ? BRINGERS : WITH_VARIABLES);
   if (project !== null) {
     const { listTrustNotices } = await import("./folder-trust.ts");
@@ -139,7 +139,7 @@ function resolveManagedFile({ ProgramData }: NodeJS.ProcessEnv): string {
 }
 
 /** Whether the environment names a model. Also true if there is no `.env` that could name one. */
-async function isModelNamed({ root, environment = process.env }: SettingsLocations): Promise<boolean> {
+async function mayNameModel({ root, environment = process.env }: SettingsLocations): Promise<boolean> {
   if (!existsSync(join(root, ".env"))) return true;
   return (await import("@burin/models/choice/choose-model")).hasModelVariable(environment);
 }
@@ -180,7 +180,7 @@ export function assertRules(layer: object, file?: string): void {
     tools = {},
     hooks = [],
   } = layer as { [Key in keyof Settings]?: Partial<Settings[Key]> };
-  const check = (place: string, texts: readonly string[] = [], parse: (text: string) => unknown) => {
+  const checkTexts = (place: string, texts: readonly string[] = [], parse: (text: string) => unknown) => {
     try {
       texts.forEach(parse);
     } catch (error) {
@@ -188,9 +188,9 @@ export function assertRules(layer: object, file?: string): void {
     }
   };
   for (const list of ["allow", "ask", "deny"] as const)
-    check(`permissions.${list}`, permissions[list], parseRule);
-  for (const hook of hooks) check("hooks.tools", [hook?.tools ?? []].flat(), parseRule);
-  for (const list of ["include", "exclude"] as const) check(`tools.${list}`, tools[list], parseGlob);
+    checkTexts(`permissions.${list}`, permissions[list], parseRule);
+  for (const hook of hooks) checkTexts("hooks.tools", [hook?.tools ?? []].flat(), parseRule);
+  for (const list of ["include", "exclude"] as const) checkTexts(`tools.${list}`, tools[list], parseGlob);
 }
 
 function parseGlob(text: string): void {

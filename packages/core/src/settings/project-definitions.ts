@@ -54,7 +54,8 @@ function findUsedFiles(root: string, effect: string, left: LookBudget): Map<stri
     const name = JSON.stringify(file);
     uses.set(`use ${name} for it (${computeFingerprint(join(real, file), left)})`, name);
   }
-  if (left.places <= 0) uses.set(`use files for it that ${createUncheckable()}`, "a file that it names");
+  if (left.places <= 0)
+    uses.set(`use files for it that ${createUniqueFingerprint()}`, "a file that it names");
   return uses;
 }
 
@@ -117,12 +118,12 @@ function computeFingerprint(path: string, left: LookBudget): string {
     addToHash(hash, { path, depth: 0 }, left);
     return `text ${hash.digest("hex").slice(0, SHOWN_DIGITS)}`;
   } catch {
-    return createUncheckable();
+    return createUniqueFingerprint();
   }
 }
 
 /** Returns a text that is never the same again, so that the user is asked each time. */
-function createUncheckable(): string {
+function createUniqueFingerprint(): string {
   return `cannot be checked, so this is asked about each time: ${randomBytes(8).toString("hex")}`;
 }
 

@@ -75,10 +75,10 @@ export function readProjectSettings(
   const sorted = new SortedSettings(scriptsOf);
   const { mcpServers = {}, mcpServerCommand, trustedScripts: _own, ...rest } = normalizeToolSources(layer);
   for (const [key, value] of Object.entries(rest)) {
-    if (!SECTIONS.has(key)) sorted.addSetting([key], value, classifyKey(key, value, user));
+    if (!SECTIONS.has(key)) sorted.addSetting([key], value, classifySetting(key, value, user));
     else {
       for (const [name, one] of Object.entries(value as Fields)) {
-        sorted.addSetting([key, name], one, classifyKey(`${key}.${name}`, one, user));
+        sorted.addSetting([key, name], one, classifySetting(`${key}.${name}`, one, user));
       }
     }
   }
@@ -150,7 +150,7 @@ const RUN: Readonly<Record<string, string>> = {
   check: "when the model is done",
 };
 
-function classifyKey(key: string, value: unknown, user: Settings): SettingScope {
+function classifySetting(key: string, value: unknown, user: Settings): SettingScope {
   const { sandbox, tools } = user;
   switch (key) {
     case "sandbox.mode":
@@ -158,7 +158,9 @@ function classifyKey(key: string, value: unknown, user: Settings): SettingScope 
         ? "tightens"
         : "loosens";
     case "sandbox.network":
-      return value === false || isOnlyDenying(value) || sandbox.network === true ? "tightens" : "loosens";
+      return value === false || hasOnlyDeniedDomains(value) || sandbox.network === true
+        ? "tightens"
+        : "loosens";
     case "sandbox.discovered":
       return value === true || !sandbox.discovered ? "tightens" : "loosens";
     case "tools.include":
@@ -169,7 +171,7 @@ function classifyKey(key: string, value: unknown, user: Settings): SettingScope 
   }
 }
 
-function isOnlyDenying(network: unknown): boolean {
+function hasOnlyDeniedDomains(network: unknown): boolean {
   return isRecord(network) && Object.keys(network).every((key) => key === "deniedDomains");
 }
 

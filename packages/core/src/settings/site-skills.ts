@@ -47,7 +47,7 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
     count += files.length;
     if (count > MAX_FILES) throw new Error(`${site.host} offers more than ${MAX_FILES} files.`);
     let held = new Map<string, Buffer>();
-    for (const { path, url, digest } of files) held.set(path, await fetchChecked(url, digest, index));
+    for (const { path, url, digest } of files) held.set(path, await fetchWithDigest(url, digest, index));
     if (offer.type === "archive") held = await unpackArchive(held.get(ARCHIVE) ?? Buffer.alloc(0));
     if (held.has("SKILL.md")) found.push({ name: String(offer.name), files: held });
     else left.push(`skill ${String(offer.name)}: it has no SKILL.md`);
@@ -77,11 +77,15 @@ async function unpackArchive(packed: Buffer): Promise<Map<string, Buffer>> {
   const bytes = gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
   const files = new Map<string, Buffer>();
   for (let at = 0; at + BLOCK <= bytes.length; ) {
-    const readSlice = (from: number, length: number) =>
+    const readHeaderField = (from: number, length: number) =>
       bytes.toString("utf8", at + from, at + from + length).split("\0", 1)[0] ?? "";
-    const [name, kind, size] = [readSlice(0, 100), readSlice(156, 1), Number.parseInt(readSlice(124, 12), 8)];
+    const [name, kind, size] = [
+      readHeaderField(0, 100),
+      readHeaderField(156, 1),
+      Number.parseInt(readHeaderField(124, 12), 8),
+    ];
     if (name === "") break;
-    const prefix = readSlice(257, 6) === "ustar" ? readSlice(345, 155) : "";
+    const prefix = readHeaderField(257, 6) === "ustar" ? readHeaderField(345, 155) : "";
     const path = (prefix === "" ? name : `${prefix}/${name}`).replace(/^\.\//, "");
     const content = bytes.subarray(at + BLOCK, at + BLOCK + size);
     const isNote = /^[xg]$/.test(kind) && !content.includes("path=");
@@ -96,7 +100,7 @@ async function unpackArchive(packed: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-async function fetchChecked(url: URL, digest: string, index: URL): Promise<Buffer> {
+async function fetchWithDigest(url: URL, digest: string, index: URL): Promise<Buffer> {
   // Loaded here, because it is not needed when the library is only imported.
   const { createHash } = await import("node:crypto");
   const bytes = await fetchBytes(url, index);

@@ -31,7 +31,7 @@ const notices = async () => (await loadSettings({ home, root })).notices;
 /** Stores the user's yes to the effects that they were shown. */
 async function trust(folder = root): Promise<void> {
   const effects = (await readFolderTrust({ home, root: folder }))?.effects ?? [];
-  await (await openTrust(home)).answer(folder, true, effects);
+  await (await openTrust(home)).storeAnswer(folder, true, effects);
 }
 
 describe("trust of a folder", () => {
@@ -103,7 +103,7 @@ describe("trust of a folder", () => {
   });
 
   it("no is remembered and said no more; forget asks again", async () => {
-    await (await openTrust(home)).answer(root, false, []);
+    await (await openTrust(home)).storeAnswer(root, false, []);
     expect(await state()).toBe("refused");
     expect(await notices()).toEqual([]);
     expect(await (await openTrust(home)).forget(root)).toBe(true);
@@ -250,7 +250,7 @@ describe("trust.json", () => {
   it("answers given at the same time are all kept", async () => {
     const folders = Array.from({ length: 8 }, (_, index) => join(top, `p${index}`));
     await Promise.all(folders.map((folder) => mkdir(folder)));
-    await Promise.all(folders.map(async (folder) => (await openTrust(home)).answer(folder, true, [])));
+    await Promise.all(folders.map(async (folder) => (await openTrust(home)).storeAnswer(folder, true, [])));
     const kept = (await (await openTrust(home)).readItems()).map(({ folder }) => folder);
     expect(kept.sort()).toEqual(folders);
   });
@@ -261,7 +261,7 @@ describe("a project's settings file that is no settings file", () => {
     await writeProject(root, "{ broken");
     expect(await servers()).toEqual([]);
     expect((await notices())[0]).toContain("this folder is not trusted");
-    await (await openTrust(home)).answer(root, true, []);
+    await (await openTrust(home)).storeAnswer(root, true, []);
     await expect(servers()).rejects.toThrow(":1:3: not valid JSON");
   });
 

@@ -32,7 +32,7 @@ export class TrustStore extends HomeList<TrustAnswer> {
   }
 
   /** Stores an answer for exactly these effects. Throws a SettingsError, and stores nothing, if it cannot. */
-  async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
+  async storeAnswer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
     const answer = { folder, trusted, effects, hash: hashEffects(effects), when: new Date().toISOString() };
     await this.changeItems((answers) => [...answers.filter((one) => one.folder !== folder), answer]);

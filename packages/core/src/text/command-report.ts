@@ -31,7 +31,7 @@ export async function waitForEndOrStop(
   const stopped = new Promise<StopReason>((resolve) => {
     stop = resolve;
   });
-  const cancel = () => stop("cancelled");
+  const cancelRun = () => stop("cancelled");
   let stopTimer = () => {};
   // Waits for the time limit. Time in which the user was asked about a host does not count.
   const waitUntil = (most: number, before: number) => {
@@ -43,14 +43,14 @@ export async function waitForEndOrStop(
   };
   waitUntil(limit, 0);
   run.onLetGo = () => stop("let go");
-  signal?.addEventListener("abort", cancel, { once: true });
-  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancelRun, { once: true });
+  if (signal?.aborted) cancelRun();
   try {
     return await Promise.race([run.shellEnded, stopped]);
   } finally {
     run.onLetGo = () => {};
     stopTimer();
-    signal?.removeEventListener("abort", cancel);
+    signal?.removeEventListener("abort", cancelRun);
   }
 }
 

@@ -53,8 +53,12 @@ export function splitHunk(hunk: string): string[] {
   }
   let [oldStart, newStart] = [Number(before), Number(after)];
   return groups.map((group) => {
-    const count = (sign: string) => group.filter((line) => line.startsWith(sign)).length;
-    const [same, removed, added] = [count(" "), count("-"), count("+")];
+    const countLinesWithSign = (sign: string) => group.filter((line) => line.startsWith(sign)).length;
+    const [same, removed, added] = [
+      countLinesWithSign(" "),
+      countLinesWithSign("-"),
+      countLinesWithSign("+"),
+    ];
     const text = [`@@ -${oldStart},${same + removed} +${newStart},${same + added} @@`, ...group].join("\n");
     oldStart += same + removed;
     newStart += same + added;

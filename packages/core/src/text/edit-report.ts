@@ -208,13 +208,13 @@ export function isSameEdit(
   { byOthers }: { readonly byOthers: boolean },
 ): boolean {
   if (planned.replacements.length !== now.replacements.length) return false;
-  const listReplaced = ({ content, replacements }: PlacedEdit) =>
+  const listReplacedAndNewTexts = ({ content, replacements }: PlacedEdit) =>
     replacements.flatMap(({ start, end, text }) => [
       byOthers ? sliceLines(content, start, end) : content.slice(start, end),
       text,
     ]);
-  const before = listReplaced(planned);
-  return listReplaced(now).every((text, index) => text === before[index]);
+  const before = listReplacedAndNewTexts(planned);
+  return listReplacedAndNewTexts(now).every((text, index) => text === before[index]);
 }
 
 function sliceLines(content: string, start: number, end: number): string {

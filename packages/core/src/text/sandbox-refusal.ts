@@ -172,12 +172,12 @@ export async function findRefusal(
 export function explainSandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
   const { hidden = [] } = refusalCase;
   if (hidden.length > 0) return describeHidden(hidden);
-  const fitting = REFUSALS.find(([kind, words]) => isPossible(kind, refusalCase) && words.test(text));
+  const fitting = REFUSALS.find(([kind, words]) => canBeRefusal(kind, refusalCase) && words.test(text));
   return fitting === undefined ? null : describeRefusal(fitting[0], text, refusalCase);
 }
 
 /** Whether the sandbox could have caused this kind of message. A refused write matters even if the command went on. */
-function isPossible(kind: Kind, { hasFailed, hasNetwork }: RefusalCase): boolean {
+function canBeRefusal(kind: Kind, { hasFailed, hasNetwork }: RefusalCase): boolean {
   if (kind === "write" || kind === "cache") return true;
   return hasFailed && (kind === "right" || !hasNetwork);
 }

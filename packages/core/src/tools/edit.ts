@@ -175,22 +175,22 @@ export class Edit extends PreparingTool<EditParams> {
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     const message = `Failed to edit, ${file} is not a text file, so it cannot be edited.`;
     if (before.text === null) return { type: "not_text", message };
-    const placed = await this.#placeAll(params, (edit) => this.#locateEdit(edit, before, signal));
+    const placed = await this.#placeEdits(params, (edit) => this.#locateEdit(edit, before, signal));
     return "message" in placed ? placed : this.#buildPlan(params, before, placed);
   }
 
   /** Places all edits in the current file, or none. */
-  async #placeAll(
+  async #placeEdits(
     params: EditParams,
     locate: (edit: WantedEdit) => WithFailure<Matched>,
   ): WithFailure<Placed> {
     const matches: Matched[] = [];
     for (const [index, edit] of listEdits(params).entries()) {
       const match = await locate(edit);
-      if ("message" in match) return nameFailedEdit(match, params, index);
+      if ("message" in match) return addFailedEditIndex(match, params, index);
       matches.push(match);
     }
-    return joinMatches(matches);
+    return combineMatches(matches);
   }
 
   async #planCreation(params: EditParams, before: FileSnapshot): WithFailure<Plan> {
@@ -248,7 +248,7 @@ export class Edit extends PreparingTool<EditParams> {
     const before = await this.#workspace.snapshot(params.file_path, listEdits(params));
     const content = before.text;
     if (content === null) throw conflict;
-    const placed = await this.#placeAll(params, async (edit) => {
+    const placed = await this.#placeEdits(params, async (edit) => {
       const match = await findPlaceInPart(before, { content, ...edit, isOutdated: true });
       if (match.status !== "matched") throw conflict;
       return match;
@@ -326,13 +326,13 @@ function isCreation({ edits, old_string }: EditParams): boolean {
 }
 
 /** Adds to the failure which of several edits failed. */
-function nameFailedEdit(failure: ToolError, { edits }: EditParams, index: number): ToolError {
+function addFailedEditIndex(failure: ToolError, { edits }: EditParams, index: number): ToolError {
   if (edits === undefined || edits.length === 1) return failure;
   const message = `${failure.message}\nThis is about edits[${index}]; none of the ${edits.length} edits was made.`;
   return { ...failure, message };
 }
 
-function joinMatches(matches: readonly Matched[]): Placed | ToolError {
+function combineMatches(matches: readonly Matched[]): Placed | ToolError {
   const all = matches.flatMap(({ replacements, lines }, edit) =>
     replacements.map((replacement, at) => ({ replacement, edit, line: lines[at] ?? 1 })),
   );

@@ -74,15 +74,17 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
       run: (approval, signal) =>
         approval?.outcome === "edited"
           ? this.#saveEdited(params, { ...change, edited: approval.content }, signal)
-          : this.#save(params, change, signal),
+          : this.#saveFact(params, change, signal),
     };
   }
 
-  async #save(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
+  async #saveFact(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
     const { file } = this.#chooseFile(params);
     const { done } = await writeMerging<Change | null>(first, {
       write: async (change) =>
-        change === null ? { isNew: false, wasBasis: true, notes: [] } : this.#write(params, change, signal),
+        change === null
+          ? { isNew: false, wasBasis: true, notes: [] }
+          : this.#writeMemoryFile(params, change, signal),
       merge: () => this.#computeChange(params),
     });
     if (done === null) return createKnownResult(file);
@@ -100,7 +102,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const { file } = this.#chooseFile(params);
-    const written = await this.#write(params, { ...change, content }, signal);
+    const written = await this.#writeMemoryFile(params, { ...change, content }, signal);
     const [{ buildFileDiff }, { formatUsersVersion }] = await Promise.all([
       import("@burin/files/workspace/diff"),
       import("../text/edit-report.ts"),
@@ -112,7 +114,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     return { llmContent, returnDisplay, data: buildChangeData(file, returnDisplay) };
   }
 
-  async #write(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {
+  async #writeMemoryFile(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {
     const { file, open } = this.#chooseFile(params);
     const change = { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true };
     return (await open()).write(change, signal);

@@ -10,7 +10,7 @@ import {
   option,
   text,
 } from "@burin/contract/messages/option";
-import { createGlobCover, parseGlob } from "@burin/contract/patterns/glob-pattern";
+import { createGlobExcluder, parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { findPatternFault } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { formatPath } from "@burin/contract/text/shown-path";
@@ -91,10 +91,10 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
 
   async execute(params: ReadManyFilesParams, signal: AbortSignal): Promise<ToolResult> {
     const reading: Reading = { params, signal, parts: [], skipped: [], characters: 0, files: 0, media: 0 };
-    const chosen = await this.#choose(reading);
+    const chosen = await this.#listPathsToRead(reading);
     for (const path of sortByCodePoints([...chosen.keys()])) {
       signal.throwIfAborted();
-      await this.#add(path, chosen.get(path) ?? false, reading);
+      await this.#addFile(path, chosen.get(path) ?? false, reading);
     }
     return buildResult(reading);
   }
@@ -107,11 +107,13 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
   }
 
   /** Returns the absolute paths to read. The value says whether the request was specific enough to show media. */
-  async #choose(reading: Reading): Promise<Map<string, boolean>> {
+  async #listPathsToRead(reading: Reading): Promise<Map<string, boolean>> {
     const { params, signal, skipped } = reading;
     const defaults = params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES;
     const excludes = [...(params.exclude ?? []), ...defaults];
-    const isLeftOut = excludes.map((glob) => createGlobCover(this.#fromRoot(glob), { caseSensitive: false }));
+    const isLeftOut = excludes.map((glob) =>
+      createGlobExcluder(this.#toRelativeGlob(glob), { caseSensitive: false }),
+    );
     const chosen = new Map<string, boolean>();
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
       try {
@@ -119,10 +121,10 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
         if (kind === "file") chosen.set(resolve(this.#workspace.root, entry), true);
         else {
           const found = await this.#listEntryFiles(entry, kind, reading);
-          const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
+          const namesMediaType = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
           for (const path of found) {
             if (isLeftOut.some((covers) => covers(this.#workspace.relative(path)))) continue;
-            chosen.set(path, chosen.get(path) === true || (kind === "glob" && wantsMedia(path)));
+            chosen.set(path, chosen.get(path) === true || (kind === "glob" && namesMediaType(path)));
           }
         }
       } catch (error) {
@@ -133,7 +135,7 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
     return chosen;
   }
 
-  #fromRoot(glob: string): string {
+  #toRelativeGlob(glob: string): string {
     const above = `${this.#workspace.root}/`;
     return glob.startsWith(above) ? glob.slice(above.length) : glob;
   }
@@ -156,7 +158,7 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
     { params, signal, skipped }: Reading,
   ): Promise<readonly string[]> {
     const { folder, pattern } =
-      kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(this.#fromRoot(entry));
+      kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(this.#toRelativeGlob(entry));
     const request = {
       pattern,
       caseSensitive: false,
@@ -171,17 +173,18 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
     return found.files;
   }
 
-  async #add(path: string, wantsMedia: boolean, reading: Reading): Promise<void> {
-    const skip = (reason: string) => reading.skipped.push({ path, reason });
+  async #addFile(path: string, wantsMedia: boolean, reading: Reading): Promise<void> {
+    const skipFile = (reason: string) => reading.skipped.push({ path, reason });
     const room = MAX_CHARACTERS - reading.characters;
-    if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
+    if (room <= 0)
+      return void skipFile("the limit for all files together was reached; read it with read_file");
     const noMedia = explainSkippedMedia(wantsMedia, reading);
-    if (MEDIA.test(path) && noMedia !== null) return void skip(noMedia);
+    if (MEDIA.test(path) && noMedia !== null) return void skipFile(noMedia);
     try {
       const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, reading.signal);
-      if (content.kind === "binary") return void skip("binary");
+      if (content.kind === "binary") return void skipFile("binary");
       if (content.kind === "media") {
-        if (noMedia !== null) return void skip(noMedia);
+        if (noMedia !== null) return void skipFile(noMedia);
         reading.media += 1;
         reading.parts.push(`--- ${formatPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
@@ -194,7 +197,7 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
       reading.files += 1;
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
-      skip(error.message);
+      skipFile(error.message);
     }
   }
 }

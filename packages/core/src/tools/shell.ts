@@ -139,7 +139,7 @@ export class Shell extends PreparingTool<ShellParams> {
       run: (approval, signal, context = {}) => {
         const network = approval?.outcome === "once" ? approval.network : undefined;
         const named = { writes: paths, hosts: approval ? hosts : undefined, network };
-        return this.#run(params, named, { ...context, signal });
+        return this.#runCommand(params, named, { ...context, signal });
       },
     };
   }
@@ -176,16 +176,16 @@ export class Shell extends PreparingTool<ShellParams> {
     return null;
   }
 
-  async #run(
+  async #runCommand(
     params: ShellParams,
     { writes, hosts, network }: Named,
     { signal, onUpdate, ask, ...limits }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
-    if (params.command === undefined) return this.#onBackground(params, ask);
+    if (params.command === undefined) return this.#runBackgroundAction(params, ask);
     signal.throwIfAborted();
     const request = await this.#request(params.command, params, { writes, hosts, network, ...limits });
-    let run = await this.#start(request, onUpdate);
-    if (params.is_background) return this.#inBackground(run, request, params.timeout);
+    let run = await this.#startCommand(request, onUpdate);
+    if (params.is_background) return this.#moveToBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
     const { waitForEndOrStop, showLive } = await loadReport();
     let end: ShellEnd | StopReason;
@@ -195,10 +195,10 @@ export class Shell extends PreparingTool<ShellParams> {
       stopShowing();
       if (typeof end === "string" || !end.wasNotStarted || tries === MAX_TRIES) break;
       // The command itself has not run yet, so it can be started again.
-      run = await this.#start(request, onUpdate);
+      run = await this.#startCommand(request, onUpdate);
     }
     if (typeof end !== "string") {
-      const refused = await settleCreated(run, ask);
+      const refused = await askAboutCreated(run, ask);
       const ended = await this.#reportEnd(run, request, end);
       return refused === null ? ended : { ...ended, error: refused };
     }
@@ -235,7 +235,7 @@ export class Shell extends PreparingTool<ShellParams> {
   }
 
   /** Starts a command. Tells the user if it is delayed: checking very many folders around each takes time. */
-  async #start(request: CommandRequest, onUpdate?: OnUpdate): Promise<RunningCommand> {
+  async #startCommand(request: CommandRequest, onUpdate?: OnUpdate): Promise<RunningCommand> {
     const timer = setTimeout(() => onUpdate?.(STILL_CHECKING), PATIENCE_MS);
     try {
       return await this.#commands.start(request);
@@ -250,7 +250,7 @@ export class Shell extends PreparingTool<ShellParams> {
     return buildNetworkRequest(command, allowed);
   }
 
-  async #inBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {
+  async #moveToBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {
     const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
     const { waitForEndOrStop } = await loadReport();
@@ -288,7 +288,7 @@ export class Shell extends PreparingTool<ShellParams> {
     const refusal = await findRefusal(this.#commands, { run, request }, end.exitCode !== 0);
     if (refusal !== null) refusals.push(refusal);
     const shown = [lines.join(" "), ...refusals].join("\n");
-    const told = await report(run, [...lines, ...refusals, ...describeRun(run, request)], shown);
+    const told = await reportRun(run, [...lines, ...refusals, ...describeRun(run, request)], shown);
     const how = end.exitCode === null ? { signal: end.signal ?? "unknown" } : { exitCode: end.exitCode };
     return { ...told, data: { ...how, ...(id && { background: id }) } };
   }
@@ -303,11 +303,11 @@ export class Shell extends PreparingTool<ShellParams> {
         'Give a longer "timeout", "on_timeout": "background" to let it go on then, or "is_background": true for what does not end by itself.',
       );
     }
-    const told = await report(run, [...lines, ...describeRun(run, request)], error.message);
+    const told = await reportRun(run, [...lines, ...describeRun(run, request)], error.message);
     return { ...told, error };
   }
 
-  async #onBackground(params: ShellParams, ask: RunContext["ask"]): Promise<ToolResult> {
+  async #runBackgroundAction(params: ShellParams, ask: RunContext["ask"]): Promise<ToolResult> {
     const { action, background_id: id = "", input = "" } = params;
     const all = await this.#commands.backgrounds();
     const { describeAddresses, describeCommand, describeProcesses, describeState } = await loadReport();
@@ -321,22 +321,22 @@ export class Shell extends PreparingTool<ShellParams> {
       const message = `There is no background command "${id}"; known: ${known}.`;
       return createFailedResult({ type: "not_found", message });
     }
-    await settleCreated(found.run, ask);
+    await askAboutCreated(found.run, ask);
     if (action === "input") {
       if (!(await found.run.type(input))) {
         const message = `${id} has no terminal or has ended, so nothing was typed.`;
         return createFailedResult({ type: "no_terminal", message });
       }
       await found.run.quiet();
-      return report(found.run, [`Typed. ${describeState(found.run)}`], describeCommand(found));
+      return reportRun(found.run, [`Typed. ${describeState(found.run)}`], describeCommand(found));
     }
     if (action === "output") {
       const state = [describeState(found.run), (await describeAddresses(found.run)) ?? []].flat();
-      return report(found.run, state, describeCommand(found));
+      return reportRun(found.run, state, describeCommand(found));
     }
     const left = await found.run.end();
     const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${describeProcesses(left)}.`;
-    return report(found.run, [text], text);
+    return reportRun(found.run, [text], text);
   }
 }
 
@@ -344,7 +344,7 @@ export class Shell extends PreparingTool<ShellParams> {
  * Asks the user about protected files that a command created unexpectedly. If nobody could be asked, the files stay
  * outside the project and the call's error is returned.
  */
-async function settleCreated(run: RunningCommand, ask: RunContext["ask"]): Promise<ToolError | null> {
+async function askAboutCreated(run: RunningCommand, ask: RunContext["ask"]): Promise<ToolError | null> {
   const taken = (await run.takenBack()).filter(({ kept }) => kept !== null);
   if (taken.length === 0 || run.settleTaken === undefined) return null;
   const created = taken.map(({ path, why }) => ({ path, why }));
@@ -366,7 +366,7 @@ async function settleCreated(run: RunningCommand, ask: RunContext["ask"]): Promi
   return { type: "needs_approval", message };
 }
 
-async function report(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {
+async function reportRun(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {
   const { MAX_LIVE_CHARACTERS, formatOutputTail, formatOutput, describeTakenBack } = await loadReport();
   await run.output.flush();
   const taken = describeTakenBack(await run.takenBack());
@@ -385,7 +385,7 @@ async function formatLive(
   ...[id, notes]: [id: string, notes: readonly string[]]
 ): Promise<ToolResult> {
   const state = [what, ...notes, explainAccess(id), "Output so far follows."];
-  return { ...(await report(run, state, [what, ...notes].join(" "))), data: { background: id } };
+  return { ...(await reportRun(run, state, [what, ...notes].join(" "))), data: { background: id } };
 }
 
 function explainAccess(id: string): string {

@@ -82,7 +82,7 @@ describe("ToolRegistry", () => {
       discover: () => Promise.resolve([new Named("found"), new Named("bad name")]),
     });
     const failures = await registry.discoverTools(new AbortController().signal);
-    expect(registry.sourceOf("found")).toBe("good");
+    expect(registry.getToolSource("found")).toBe("good");
     expect(failures.map((failure) => failure.source)).toEqual(["broken", "good"]);
     expect(failures[0]?.message).toBe("exit code 3");
   });

@@ -26,7 +26,7 @@ interface Registered {
 }
 
 /** Whether the tool can be declared. A tool whose properties throw must not hide the others from the model. */
-function isUsable(tool: Tool): boolean {
+function canBeDeclared(tool: Tool): boolean {
   return withFallback(
     false,
     () => tool.missing === undefined && typeof buildDeclaration(tool).description === "string",
@@ -60,7 +60,7 @@ export class ToolRegistry {
   }
 
   /** Returns a view of this registry for others. Each tool that they get is wrapped by `guard`. */
-  guarded(guard: (tool: Tool) => Tool): ToolRegistry {
+  createGuardedView(guard: (tool: Tool) => Tool): ToolRegistry {
     const made = new WeakMap<Tool, Tool>();
     const originals = new WeakMap<Tool, Tool>();
     const view = new ToolRegistry(this.#isWanted);
@@ -108,10 +108,10 @@ export class ToolRegistry {
   }
 
   /** Replaces each outdated tool with the tool of the same name in the other registry. */
-  takeNewer(other: ToolRegistry): void {
+  replaceOutdatedTools(other: ToolRegistry): void {
     for (const [name, known] of this.#tools) {
       const newer = known.tool.isOutdated ? other.getTool(name) : undefined;
-      if (newer !== undefined && other.sourceOf(name) === known.source)
+      if (newer !== undefined && other.getToolSource(name) === known.source)
         this.#tools.set(name, { ...known, tool: newer });
     }
   }
@@ -134,7 +134,7 @@ export class ToolRegistry {
     return plain.length === 1 ? plain[0]?.tool : undefined;
   }
 
-  sourceOf(name: string): string | undefined {
+  getToolSource(name: string): string | undefined {
     return this.#tools.get(name)?.source;
   }
 
@@ -145,7 +145,7 @@ export class ToolRegistry {
   }
 
   getUsableTools(): Tool[] {
-    return this.getAllTools().filter(isUsable);
+    return this.getAllTools().filter(canBeDeclared);
   }
 
   getFunctionDeclarations(): FunctionDeclaration[] {
@@ -159,12 +159,17 @@ export class ToolRegistry {
 
   /** Asks all sources in parallel and registers their tools as they arrive. A failure affects no other source. */
   async discoverTools(signal: AbortSignal): Promise<DiscoveryFailure[]> {
-    const failures = await Promise.all(this.#sources.map((source) => this.discoverFrom(source, signal)));
+    const failures = await Promise.all(
+      this.#sources.map((source) => this.discoverToolsFromSource(source, signal)),
+    );
     return failures.flat();
   }
 
   /** Asks one source and registers its tools. If it fails, its earlier tools stay. */
-  async discoverFrom(source: ToolSource, signal: AbortSignal): Promise<readonly DiscoveryFailure[]> {
+  async discoverToolsFromSource(
+    source: ToolSource,
+    signal: AbortSignal,
+  ): Promise<readonly DiscoveryFailure[]> {
     try {
       return this.replaceTools(source.name, await source.discover(signal));
     } catch (error) {

@@ -53,7 +53,7 @@ export class ToolSearch extends BaseTool<Params> {
       return { llmContent: message, returnDisplay: message };
     }
     return {
-      llmContent: `${describe(found)}${late}`,
+      llmContent: `${describeTools(found)}${late}`,
       returnDisplay: `Found ${found.map(({ name }) => name).join(", ")}.${late}`,
     };
   }
@@ -80,7 +80,7 @@ function scoreTool({ name, plainName, description }: Tool, words: readonly strin
   );
 }
 
-function describe(found: readonly Tool[]): string {
+function describeTools(found: readonly Tool[]): string {
   const texts: string[] = [];
   let left = MAX_CHARACTERS;
   for (const { name, description, parameterSchema } of found) {

@@ -61,7 +61,11 @@ export class WebSearch extends BaseTool<WebSearchParams> {
     try {
       const most = maxResults ?? DEFAULT_RESULTS;
       const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
-      return formatFoundPages(pages.slice(0, most).map(cleanPage), query.trim(), this.#searcher.name);
+      return formatFoundPages(
+        pages.slice(0, most).map(removeInvisibleFromPage),
+        query.trim(),
+        this.#searcher.name,
+      );
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
       return createFailedResult({ type: error.type, message: error.message });
@@ -69,7 +73,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   }
 }
 
-function cleanPage({ title, snippet, ...page }: FoundPage): FoundPage {
+function removeInvisibleFromPage({ title, snippet, ...page }: FoundPage): FoundPage {
   return { ...page, title: removeInvisible(title), snippet: removeInvisible(snippet) };
 }
 

@@ -25,7 +25,7 @@ describe("a server of the project", () => {
     writeFileSync(join(root, ".burin", "settings.json"), JSON.stringify({ mcpServers }));
     writeFileSync(program, `import ${JSON.stringify(args[0])};\n`);
     const effects = (await readFolderTrust({ home, root }))?.effects ?? [];
-    await (await openTrust(home)).answer(root, true, effects);
+    await (await openTrust(home)).storeAnswer(root, true, effects);
     const { settings } = await loadSettings({ home, root });
     expect(await project.open({}, { settings }).ready()).toEqual([]);
     writeFileSync(program, `import fs from "node:fs"; fs.writeFileSync("canary", "");\n`);
@@ -50,7 +50,7 @@ describe("what a hostile server says of its tools", () => {
     expect(new Set(names).size).toBe(names.length);
     for (const name of its) expect((await toolbox.call(name, {})).error).toBeUndefined();
     expect(textOf(await toolbox.call("evil__read_file", {}))).toContain("read_file was called");
-    expect(toolbox.registry.sourceOf("read_file")).toBe("built-in");
+    expect(toolbox.registry.getToolSource("read_file")).toBe("built-in");
     expect(toolbox.registry.getTool("read_file")?.displayName).toBe("ReadFile");
     expect(JSON.stringify(failures)).toContain("listed twice");
     const again = openOne("names");
@@ -67,10 +67,10 @@ describe("what a hostile server says of its tools", () => {
     const echoes = names.filter((name) => name.endsWith("__echo"));
     expect(echoes).toHaveLength(3);
     for (const name of echoes) expect(textOf(await toolbox.call(name, { text: "it" }))).toContain("it");
-    expect(toolbox.registry.sourceOf("my_server__echo")).toBe("mcp:my_server");
+    expect(toolbox.registry.getToolSource("my_server__echo")).toBe("mcp:my_server");
     const alone = project.open({ "my server": fixture() }, { approvalMode: "yolo" });
     await alone.ready();
-    expect(alone.registry.sourceOf("my_server__echo")).toBe("mcp:my server");
+    expect(alone.registry.getToolSource("my_server__echo")).toBe("mcp:my server");
   });
 
   it("P16 R25 X11 an alias that looks like another server's tool: other names, and a rule for one covers no other", async () => {
@@ -88,7 +88,7 @@ describe("what a hostile server says of its tools", () => {
     const toolbox = project.open({}, { settings: { mcpServers: servers, permissions } });
     expect(await toolbox.ready()).toEqual([]);
     const { registry } = toolbox;
-    const tools = registry.getAllTools().map(({ name }) => [registry.sourceOf(name), name] as const);
+    const tools = registry.getAllTools().map(({ name }) => [registry.getToolSource(name), name] as const);
     const found = tools.filter(([source]) => source?.startsWith("mcp:"));
     expect(found).toHaveLength(aliases.length * 3);
     const sources = new Map<string, Set<string>>();

@@ -50,7 +50,7 @@ describe("MCP servers that others wrote", () => {
     const command = `'${process.execPath}' '${published("everything")}' stdio`;
     const toolbox = project.open({}, { ...yolo, settings: { mcp: { mcpServerCommand: command } } });
     expect(await toolbox.ready()).toEqual(LEFT_OUT);
-    expect(toolbox.registry.sourceOf("mcp__echo")).toBe("mcp:mcp");
+    expect(toolbox.registry.getToolSource("mcp__echo")).toBe("mcp:mcp");
     expect(textOf(await toolbox.call("mcp__echo", { message: "hello" }))).toContain("Echo: hello");
     expect(textOf(await toolbox.call("mcp__get-tiny-image", {}))).toContain('"mimeType":"image/png"');
     const weather = await toolbox.call("mcp__get-structured-content", { location: "New York" });

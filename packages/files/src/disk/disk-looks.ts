@@ -44,7 +44,7 @@ export function resolveExisting(path: string): string {
 }
 
 /** Whether a path, as spelled or resolved, is in one of the folders. */
-export function isInFolders(path: string, folders: readonly string[]): boolean {
+export function isInsideAnyFolder(path: string, folders: readonly string[]): boolean {
   const places = [path, resolveExisting(path)].map((place) => place + sep);
   return folders.some((folder) => places.some((place) => place.startsWith(folder.replace(/\/$/, "") + sep)));
 }

@@ -137,7 +137,7 @@ function encodeLegacy(text: string, encoding: string): Buffer | UnencodableChara
       length += 1;
       continue;
     }
-    const value = map.get(code) ?? lookUpAstral(code, encoding);
+    const value = map.get(code) ?? encodeAstralCode(code, encoding);
     if (value === undefined) return { character: String.fromCodePoint(code), position };
     length = writeBytes(bytes, length, value);
     if (code > 0xffff) position += 1;
@@ -152,7 +152,7 @@ function writeBytes(bytes: Buffer, at: number, value: number): number {
 }
 
 /** In GB18030, all planes above the first form one contiguous range. */
-function lookUpAstral(code: number, encoding: string): number | undefined {
+function encodeAstralCode(code: number, encoding: string): number | undefined {
   return encoding === "gb18030" && code > 0xffff ? encodeFourBytes(code - 0x10000, 0x90) : undefined;
 }
 
@@ -166,23 +166,23 @@ function encodeFourBytes(index: number, firstLead: number): number {
 
 function invertDecoder(encoding: string): ByteMap {
   const map = new Map<number, number>();
-  learnCharacters(map, listRange(0x80, 0xff), encoding);
+  addDecodedCharacters(map, listRange(0x80, 0xff), encoding);
   if (!/^(gb|shift_jis|euc|big5)/.test(encoding)) return map;
   for (const lead of listRange(0x81, 0xfe)) {
     // These rows duplicate characters of other rows; Windows encodes them with the other rows.
     if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
     const pairs = listRange(0x40, 0xfe).map((trail) => lead * 0x100 + trail);
-    learnCharacters(map, pairs, encoding);
+    addDecodedCharacters(map, pairs, encoding);
   }
   if (encoding === "euc-jp") {
     for (const second of listRange(0xa1, 0xfe)) {
       const triples = listRange(0xa1, 0xfe).map((third) => 0x8f0000 + second * 0x100 + third);
-      learnCharacters(map, triples, encoding);
+      addDecodedCharacters(map, triples, encoding);
     }
   }
   if (encoding === "gb18030") {
     const rows = Array.from({ length: 39420 }, (_, index) => encodeFourBytes(index, 0x81));
-    learnCharacters(map, rows, encoding);
+    addDecodedCharacters(map, rows, encoding);
   }
   return map;
 }
@@ -192,7 +192,7 @@ function listRange(from: number, to: number): number[] {
 }
 
 /** Decodes many sequences at once, separated by newlines, which are never part of a character. */
-function learnCharacters(map: Map<number, number>, values: readonly number[], encoding: string): void {
+function addDecodedCharacters(map: Map<number, number>, values: readonly number[], encoding: string): void {
   const bytes = Buffer.alloc(values.length * 5);
   let length = 0;
   for (const value of values) {

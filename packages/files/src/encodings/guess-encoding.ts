@@ -118,11 +118,11 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
 export function guessEncoding(bytes: Uint8Array): string {
   const sample = removeRepeats(extractNonAsciiLines(bytes));
   let best = { encoding: "windows-1252", likelihood: Number.NEGATIVE_INFINITY };
-  const keepIfBetter = (encoding: string, likelihood: number) => {
+  const keepMoreLikely = (encoding: string, likelihood: number) => {
     if (likelihood > best.likelihood) best = { encoding, likelihood };
   };
-  for (const script of SCRIPTS) keepIfBetter(script.encoding, scoreSingleByte(sample, script));
-  for (const model of DOUBLE_BYTES) keepIfBetter(model.encoding, scoreDoubleByte(sample, model));
+  for (const script of SCRIPTS) keepMoreLikely(script.encoding, scoreSingleByte(sample, script));
+  for (const model of DOUBLE_BYTES) keepMoreLikely(model.encoding, scoreDoubleByte(sample, model));
   if (best.encoding !== "gbk") return best.encoding;
   return hasFourByteCharacters(bytes) ? "gb18030" : "gbk";
 }
@@ -212,16 +212,16 @@ function scoreDoubleByte(sample: Uint8Array, model: DoubleByte): number {
       at += 3;
       continue;
     }
-    const pair = scorePair(byte, sample[at + 1] ?? 0, model);
+    const pair = scoreTwoByteCharacter(byte, sample[at + 1] ?? 0, model);
     if (pair !== null) {
       sum += pair;
       at += 1;
-    } else sum += scoreSingle(byte, model);
+    } else sum += scoreSingleByteCharacter(byte, model);
   }
   return sum;
 }
 
-function scorePair(lead: number, trail: number, { ranges, single }: DoubleByte): number | null {
+function scoreTwoByteCharacter(lead: number, trail: number, { ranges, single }: DoubleByte): number | null {
   if (single && lead >= single[0] && lead <= single[1]) return null;
   for (const [leadFrom, leadTo, trailFrom, trailTo, share] of ranges) {
     if (lead < leadFrom || lead > leadTo || trail < trailFrom || trail > trailTo) continue;
@@ -230,7 +230,7 @@ function scorePair(lead: number, trail: number, { ranges, single }: DoubleByte):
   return null;
 }
 
-function scoreSingle(byte: number, { single }: DoubleByte): number {
+function scoreSingleByteCharacter(byte: number, { single }: DoubleByte): number {
   if (single === undefined || byte < single[0] || byte > single[1]) return FAULT_COST;
   return Math.log(single[2] / (single[1] - single[0] + 1));
 }

@@ -28,11 +28,11 @@ export function detectHeadFormat(bytes: Uint8Array): TextFormat | "narrow" | nul
   for (const { encoding, mark } of MARKS) {
     if (!mark.every((byte, index) => head[index] === byte)) continue;
     const format = { encoding, markBytes: mark.length };
-    if (encoding === "utf-8" || isWideText(head.subarray(mark.length), encoding)) return format;
+    if (encoding === "utf-8" || looksLikeWideText(head.subarray(mark.length), encoding)) return format;
   }
   if (!head.includes(0)) return isMostlyText(head) ? "narrow" : null;
   for (const encoding of ["utf-16le", "utf-16be"]) {
-    if (isObviouslyUtf16(head, encoding === "utf-16le" ? 1 : 0) && isWideText(head, encoding)) {
+    if (isObviouslyUtf16(head, encoding === "utf-16le" ? 1 : 0) && looksLikeWideText(head, encoding)) {
       return { encoding, markBytes: 0 };
     }
   }
@@ -56,10 +56,10 @@ export function decodeFile(bytes: Buffer): string | null {
  * counts as UTF-8 despite a few invalid bytes.
  */
 export function guessNarrowEncoding(bytes: Uint8Array): string {
-  return isUtf8(bytes) || isUtf8WithFaults(bytes) ? "utf-8" : guessEncoding(bytes);
+  return isUtf8(bytes) || isMostlyValidUtf8(bytes) ? "utf-8" : guessEncoding(bytes);
 }
 
-function isWideText(bytes: Uint8Array, encoding: string): boolean {
+function looksLikeWideText(bytes: Uint8Array, encoding: string): boolean {
   const whole = bytes.subarray(0, bytes.length & ~3);
   const text = decodeBytes(whole, encoding).slice(0, -1);
   let strange = 0;
@@ -97,7 +97,7 @@ function isControl(unit: number): boolean {
   return unit < 0x08 || (unit > 0x0d && unit < 0x20 && unit !== 0x1b) || unit === 0x7f;
 }
 
-function isUtf8WithFaults(bytes: Uint8Array): boolean {
+function isMostlyValidUtf8(bytes: Uint8Array): boolean {
   let good = 0;
   let bad = 0;
   for (let at = 0; at < bytes.length; at += 1) {

@@ -28,7 +28,7 @@ export class IgnoreFile {
   /** Throws WorkspaceError when its globs cannot be matched in bounded time. */
   constructor(text: string, place = "The ignore file", ignoresCase = false) {
     this.#ignoresCase = ignoresCase;
-    for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#add(line.replace(/\r$/, ""));
+    for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#addRule(line.replace(/\r$/, ""));
     this.#globs.assertBounded(place);
   }
 
@@ -61,7 +61,7 @@ export class IgnoreFile {
     return Math.max(last ?? -1, best);
   }
 
-  #add(line: string): void {
+  #addRule(line: string): void {
     if (line.startsWith("#")) return;
     let glob = trimTrailingSpaces(this.#ignoresCase ? line.toLowerCase() : line);
     const keeps = glob.startsWith("!");
@@ -74,9 +74,10 @@ export class IgnoreFile {
     const onPath = glob.includes("/");
     if (glob.startsWith("/")) glob = glob.slice(1);
     if (!SPECIAL.test(glob)) {
-      this.#push(onPath ? this.#paths : this.#names, glob, number);
+      this.#indexRule(onPath ? this.#paths : this.#names, glob, number);
       if (onPath) this.#pathFolders.add(glob.slice(0, glob.lastIndexOf("/") + 1));
-    } else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) this.#push(this.#endings, glob.slice(1), number);
+    } else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob))
+      this.#indexRule(this.#endings, glob.slice(1), number);
     else this.#globs.add({ number, onPath, foldersOnly, glob });
   }
 
@@ -84,7 +85,7 @@ export class IgnoreFile {
    * Adds a rule. Of several rules for the same name, keeps only the last one, and the last one that is not for folders
    * only.
    */
-  #push(map: Map<string, number[]>, key: string, number: number): void {
+  #indexRule(map: Map<string, number[]>, key: string, number: number): void {
     const before = this.#rules[number]?.foldersOnly ? (map.get(key) ?? []) : [];
     const forAll = before.find((one) => !this.#rules[one]?.foldersOnly);
     map.set(key, forAll === undefined ? [number] : [forAll, number]);

@@ -48,7 +48,7 @@ export class IgnoreRules {
   /** Returns the rules for what is directly in a folder of one of the roots. */
   readFolderRules(path: string): FolderRules {
     return getOrCreate(this.#folders, path, () =>
-      this.#isTop(path)
+      this.#isOutermostRoot(path)
         ? this.#readTopRules(path)
         : this.readFolderRules(dirname(path)).readChildRules(basename(path), () => true),
     );
@@ -64,7 +64,8 @@ export class IgnoreRules {
   }
 
   judgePath(path: string, isFolder: boolean): Visibility {
-    if (this.#isTop(path) || (this.#environment === null && !this.#hasOwnRules(path))) return "shown";
+    if (this.#isOutermostRoot(path) || (this.#environment === null && !this.#hasOwnRules(path)))
+      return "shown";
     return this.readFolderRules(dirname(path)).findVisibility(basename(path), isFolder);
   }
 
@@ -72,11 +73,11 @@ export class IgnoreRules {
   #hasOwnRules(path: string): boolean {
     const folder = dirname(path);
     if (this.#ownNames.some((name) => tryLstat(folder + sep + name) !== null)) return true;
-    return this.#isTop(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
+    return this.#isOutermostRoot(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
   }
 
   /** A root inside another root counts as an ordinary folder of that root. */
-  #isTop(path: string): boolean {
+  #isOutermostRoot(path: string): boolean {
     return this.#roots.every((root) => root === path || !isWithin(path, root)) || dirname(path) === path;
   }
 
@@ -113,7 +114,7 @@ function isGitIgnoreFile(name: string): boolean {
 
 function buildExcludeLayers({ excludes, ignoresCase }: GitExcludes): Layer[] {
   return excludes
-    .map((text) => createLayer(text, undefined, ignoresCase))
+    .map((text) => createIgnoreLayer(text, undefined, ignoresCase))
     .filter(({ file }) => !file.isEmpty);
 }
 
@@ -141,7 +142,7 @@ export function listOwnIgnoreFiles({ ignoreFileNames }: Pick<IgnoreSettings, "ig
 
 /** Returns the rules of a root on another machine before its ignore files are read: only those of the settings. */
 export function createSettingsRules({ ignore }: Pick<IgnoreSettings, "ignore">): FolderRules {
-  const settings = ignore.length === 0 ? [] : [createLayer(ignore.join("\n"))];
+  const settings = ignore.length === 0 ? [] : [createIgnoreLayer(ignore.join("\n"))];
   const none = { git: [], own: [], gitInside: [], ownNames: [], ignoresCase: false, path: "" };
   return new FolderRules({ ...none, settings, environment: null, visibility: "shown" });
 }
@@ -196,22 +197,22 @@ export class FolderRules {
     const isNewTop = environment !== null && above.path !== path && holds(".git") && isWorkTreeTop(path);
     const rules = isNewTop ? readGitExcludes(path, environment) : null;
     const { ignoresCase } = rules ?? above;
-    const gitInside = text === null ? [] : [createLayer(text, gitFile, ignoresCase)];
+    const gitInside = text === null ? [] : [createIgnoreLayer(text, gitFile, ignoresCase)];
     const git = [...gitInside, ...(rules === null ? above.git : buildExcludeLayers(rules))];
     const own = [...above.own];
     for (const ownName of ownNames) {
       const file = joinPath(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
-      if (ownText !== null) own.unshift(createLayer(ownText, file));
+      if (ownText !== null) own.unshift(createIgnoreLayer(ownText, file));
     }
     return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });
   }
 
   /** Returns these rules together with the given texts of the folder's ignore files, which are not on this computer. */
-  withTexts(path: string, git: string | null, own: readonly string[]): FolderRules {
+  withIgnoreFiles(path: string, git: string | null, own: readonly string[]): FolderRules {
     const { git: gitAbove, own: ownAbove } = this.#state;
-    const gitInside = git === null ? [] : [createLayer(git, joinPath(path, ".gitignore"))];
-    const ours = own.map((text) => createLayer(text, path)).reverse();
+    const gitInside = git === null ? [] : [createIgnoreLayer(git, joinPath(path, ".gitignore"))];
+    const ours = own.map((text) => createIgnoreLayer(text, path)).reverse();
     const layers = { git: [...gitInside, ...gitAbove], own: [...ours, ...ownAbove] };
     return new FolderRules({ ...this.#state, ...layers, gitInside, path });
   }
@@ -233,7 +234,7 @@ function joinPath(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
-function createLayer(text: string, place?: string, ignoresCase = false): Layer {
+function createIgnoreLayer(text: string, place?: string, ignoresCase = false): Layer {
   return { file: new IgnoreFile(text, place, ignoresCase), prefix: "" };
 }
 

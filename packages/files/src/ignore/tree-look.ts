@@ -66,7 +66,7 @@ export async function snapshotTree(request: TreeRequest, signal: AbortSignal): P
       for (const name of stretch.names) {
         const path = join(root, stretch.folder, name);
         const stats = tryLstat(path);
-        if (stats !== null) stamps.set(path, formatStamp(stats));
+        if (stats !== null) stamps.set(path, formatFileStamp(stats));
         seen += 1;
         if (seen % NAMES_PER_CLOCK_CHECK === 0 && slices.isOver) isCut ||= !(await slices.yieldTurn());
       }
@@ -90,6 +90,6 @@ export function findChangedPaths(before: TreeSnapshot, after: TreeSnapshot): str
 }
 
 /** Programs cannot set a file's ctime, and every write and rename changes it. */
-export function formatStamp({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
+export function formatFileStamp({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${mode} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }

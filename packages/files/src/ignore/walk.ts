@@ -89,7 +89,7 @@ export class Walk {
     const path = frame.path + nameWithSlash;
     const { shouldEnter, watch } = this.#request;
     if (!(shouldEnter?.(path) ?? true)) return;
-    if (ALWAYS_SKIPPED.has(name) || !this.#isShown(frame.rules, name, true)) {
+    if (ALWAYS_SKIPPED.has(name) || !this.#shouldVisit(frame.rules, name, true)) {
       watch?.onSkipped(path);
       return;
     }
@@ -98,7 +98,7 @@ export class Walk {
     if (below !== null) this.#frames.push(below);
   }
 
-  #isShown(rules: FolderRules, name: string, isFolder: boolean): boolean {
+  #shouldVisit(rules: FolderRules, name: string, isFolder: boolean): boolean {
     const visibility = rules.findVisibility(name, isFolder);
     if (visibility !== "git" || !this.#request.respectGitIgnore) return visibility !== "own";
     this.hasIgnored = true;
@@ -124,7 +124,7 @@ export class Walk {
       const isLink = entry.isSymbolicLink();
       if (entry.isDirectory()) names.push(`${entry.name}/`);
       else if (!isLink && !entry.isFile()) continue;
-      else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) {
+      else if (entry.name === ".git" || !this.#shouldVisit(rules, entry.name, false)) {
         isWhole &&= isLink;
         this.#request.watch?.onSkipped(path + entry.name);
       } else {

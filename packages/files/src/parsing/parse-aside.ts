@@ -92,20 +92,24 @@ function runWorker(workerData: object, { what, signal }: Limits): Promise<unknow
   const ownStreams = { stdout: true, stderr: true };
   const worker = new Worker(file, { workerData, resourceLimits, env: {}, execArgv: [], ...ownStreams });
   return new Promise((resolve, reject) => {
-    const stop = (error: unknown): void => {
+    const rejectAndTerminate = (error: unknown): void => {
       reject(error);
       void worker.terminate();
     };
     const stopTooLarge = () =>
-      stop(new WebError("too_large", `${what} expands to more than ${MAX_MB} MB, and was not read.`));
+      rejectAndTerminate(
+        new WebError("too_large", `${what} expands to more than ${MAX_MB} MB, and was not read.`),
+      );
     const stopTooSlow = () =>
-      stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MAX_MS / 1000} s to read.`));
+      rejectAndTerminate(
+        new WebError("timeout", `Timed out: ${what} takes longer than ${MAX_MS / 1000} s to read.`),
+      );
     // The heap limit does not cover a thread's memory outside the heap.
     const measuring = setInterval(() => {
       if (process.memoryUsage.rss() - before > MAX_MB * 1024 * 1024) stopTooLarge();
     }, MEMORY_CHECK_MS);
     const timer = setTimeout(stopTooSlow, MAX_MS);
-    const onAbort = () => stop(signal.reason);
+    const onAbort = () => rejectAndTerminate(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     worker.on("message", (answer: ParseResponse) => {
       if ("value" in answer) resolve(answer.value);
@@ -113,7 +117,10 @@ function runWorker(workerData: object, { what, signal }: Limits): Promise<unknow
     });
     worker.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ERR_WORKER_OUT_OF_MEMORY") stopTooLarge();
-      else stop(new WebError("broken_content", `${what} cannot be read: ${error.message.slice(0, 200)}`));
+      else
+        rejectAndTerminate(
+          new WebError("broken_content", `${what} cannot be read: ${error.message.slice(0, 200)}`),
+        );
     });
     worker.on("exit", () => {
       clearInterval(measuring);

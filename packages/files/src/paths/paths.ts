@@ -144,7 +144,7 @@ export interface OpenedFile {
 /** Opens something to read that must exist and be inside. The caller closes the descriptor. */
 export async function openInsideRoots(path: string, roots: readonly string[]): Promise<OpenedFile> {
   const direct = openDirectly(path, roots);
-  if (direct !== null) return checkOpened(direct, path, roots);
+  if (direct !== null) return checkOpenedFile(direct, path, roots);
   const located = await locatePath(path, roots);
   const opened = await openLocatedPath(located, roots);
   if (opened === null) throw createNotFoundError(located, roots);
@@ -179,11 +179,11 @@ export async function openLocatedPath(
     if (readErrorCode(error) === "ENOENT") return null;
     throw toWorkspaceError(error, absolute);
   }
-  return checkOpened(descriptor, absolute, roots);
+  return checkOpenedFile(descriptor, absolute, roots);
 }
 
 /** Checks what was opened, so that an attacker gains nothing by swapping a folder for a link just before. */
-async function checkOpened(
+async function checkOpenedFile(
   descriptor: number,
   absolute: string,
   roots: readonly string[],
@@ -204,8 +204,8 @@ export const HAS_DESCRIPTOR_PATHS = process.platform === "linux" && existsSync("
 /** Linux appends text to the name if another file has taken it since. */
 export function readDescriptorPath(descriptor: number): string {
   const named = readlinkSync(`/proc/self/fd/${descriptor}`);
-  const isAnother = () => withFallback(null, () => lstatSync(named).ino) !== fstatSync(descriptor).ino;
-  return named.endsWith(" (deleted)") && isAnother() ? named.slice(0, -10) : named;
+  const wasReplaced = () => withFallback(null, () => lstatSync(named).ino) !== fstatSync(descriptor).ino;
+  return named.endsWith(" (deleted)") && wasReplaced() ? named.slice(0, -10) : named;
 }
 
 /** The system knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
@@ -234,12 +234,12 @@ export const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY;
 /**
  * Returns the names in the folder, if it still has this real path while they are read; null if there is no such folder.
  */
-export function listNames(folder: string): string[] | null {
+export function readFolderNames(folder: string): string[] | null {
   const descriptor = withFallback(null, () => openSync(folder, FOLDER_FLAGS));
   if (descriptor === null) return null;
   const held = createPathBuilder(descriptor, folder)(".");
-  const resolveHeld = () => (HAS_DESCRIPTOR_PATHS ? readlinkSync(held) : realpathSync.native(folder));
-  const names = withFallback(null, () => (resolveHeld() === folder ? readdirSync(held) : null));
+  const resolveOpenFolder = () => (HAS_DESCRIPTOR_PATHS ? readlinkSync(held) : realpathSync.native(folder));
+  const names = withFallback(null, () => (resolveOpenFolder() === folder ? readdirSync(held) : null));
   closeSync(descriptor);
   return names;
 }
@@ -249,10 +249,10 @@ export function listNames(folder: string): string[] | null {
  * since.
  */
 function createNotFoundError({ absolute, real }: LocatedPath, roots: readonly string[]): WorkspaceError {
-  let [missing, shown, names] = [real, absolute, listNames(dirname(real))];
+  let [missing, shown, names] = [real, absolute, readFolderNames(dirname(real))];
   while (names === null && isWithinAny(dirname(missing), roots)) {
     [missing, shown] = [dirname(missing), dirname(shown)];
-    names = listNames(dirname(missing));
+    names = readFolderNames(dirname(missing));
   }
   const near = findNearNames(basename(shown), names ?? []).map((name) =>
     formatPath(join(dirname(shown), name)),

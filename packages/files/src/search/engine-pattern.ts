@@ -64,7 +64,7 @@ function writeChoice(options: readonly Pattern[], flavour: Flavour): string {
 }
 
 function writeRepeat({ of, least, most }: Pattern & { readonly kind: "repeat" }, flavour: Flavour): string {
-  if (of.kind === "one" && isNearlyAny(of.set)) return least === 0 ? ".*" : ".+";
+  if (of.kind === "one" && coversNearlyAll(of.set)) return least === 0 ? ".*" : ".+";
   const inner = writePattern(of, flavour);
   if (inner === "" || most === 0) return "";
   const low = Math.min(least, MAX_COUNTED);
@@ -78,8 +78,8 @@ function writeGroup(inner: string, flavour: Flavour): string {
 
 function writeSet(set: CharSet, flavour: Flavour): string {
   if (listRanges(set).every(([first]) => first > LAST_ASCII)) throw new NotInBytesError();
-  if (!isMixed(set)) return writeAsciiSet(set, flavour);
-  if (isNearlyAny(set)) return writeGroup(".{1,4}", flavour);
+  if (!hasAsciiAndOthers(set)) return writeAsciiSet(set, flavour);
+  if (coversNearlyAll(set)) return writeGroup(".{1,4}", flavour);
   // A character beyond ASCII takes one to four bytes, and the first one is not ASCII in any encoding.
   const beyond = flavour === "ripgrep" ? "[\\x80-\\xff]" : "[^\u0001-\u007f]";
   return writeGroup(`${writeAsciiSet(intersectAscii(set), flavour)}|${beyond}.{0,3}`, flavour);
@@ -101,12 +101,12 @@ function intersectAscii(set: CharSet): CharSet {
 }
 
 /** Whether the set has most ASCII characters and others too, so that an engine would hardly be faster with it. */
-function isNearlyAny(set: CharSet): boolean {
-  return isMixed(set) && countCharacters(intersectAscii(set)) > 100;
+function coversNearlyAll(set: CharSet): boolean {
+  return hasAsciiAndOthers(set) && countCharacters(intersectAscii(set)) > 100;
 }
 
 /** Formats a set of ASCII and other characters. */
-function isMixed(set: CharSet): boolean {
+function hasAsciiAndOthers(set: CharSet): boolean {
   const first = set[0] ?? 0;
   return first <= LAST_ASCII && (set.at(-1) ?? 0) > LAST_ASCII;
 }

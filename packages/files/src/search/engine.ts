@@ -53,7 +53,7 @@ function buildBareEnvironment({ environment, helpers }: EngineOptions): NodeJS.P
 }
 
 /** Runs a program that prints names, each ended by a NUL; null when it failed. */
-export async function runForNames(
+export async function listNamesFromProgram(
   [command, ...args]: readonly [string, ...string[]],
   place: EngineOptions,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export const createGitGrep: CreateEngine = (pattern, place) => {
     canReadUtf16: false,
     canTakeFolders: true,
     proposeFiles: (_stretches, signal) =>
-      (all ??= runForNames([...GIT_GREP, "-e", written, ...GIT_GREP_PATHS], place, signal)),
+      (all ??= listNamesFromProgram([...GIT_GREP, "-e", written, ...GIT_GREP_PATHS], place, signal)),
   };
 };
 
@@ -105,6 +105,6 @@ export const createSystemGrep: CreateEngine = (pattern, place) => {
     canReadUtf16: false,
     canTakeFolders: false,
     proposeFiles: (stretches, signal) =>
-      runForNames([...GREP, "-e", written, "--", ...formatArguments(stretches)], place, signal),
+      listNamesFromProgram([...GREP, "-e", written, "--", ...formatArguments(stretches)], place, signal),
   };
 };

@@ -40,7 +40,7 @@ export class FileSearcher {
       const length = readSync(descriptor, this.#buffer, 0, MAX_WHOLE_BYTES, null);
       const isWhole = length < MAX_WHOLE_BYTES;
       const hits = isWhole ? this.#searchWhole(length, wanted) : await this.#searchParts(descriptor, wanted);
-      return hits !== null && hits.hits > 0 && this.#mayShow(descriptor, path) ? hits : null;
+      return hits !== null && hits.hits > 0 && this.#isAllowedPath(descriptor, path) ? hits : null;
     } catch (error) {
       if (error instanceof Error && "syscall" in error) return null;
       throw error;
@@ -94,7 +94,7 @@ export class FileSearcher {
   }
 
   /** Hits are rare, so the path is checked only when there is one. */
-  #mayShow(descriptor: number, path: string): boolean {
+  #isAllowedPath(descriptor: number, path: string): boolean {
     const real = HAS_DESCRIPTOR_PATHS ? readDescriptorPath(descriptor) : realpathSync(path);
     return this.#needs.mayOpen(real);
   }

@@ -39,7 +39,7 @@ export class HitLines {
     while (this.hits < this.#wanted.hits) {
       const found = this.#matcher.findNext(text, at);
       if (found === null) break;
-      this.#keepContext(text.slice(at, found.start), number);
+      this.#addContextLines(text.slice(at, found.start), number);
       number += countLines(text, at, found.start) + 1;
       this.lines.push(...this.#before.splice(0), { number, text: truncateLine(text, found), isHit: true });
       this.hits += 1;
@@ -48,7 +48,7 @@ export class HitLines {
       at = newline === -1 ? text.length : newline + 1;
     }
     if (isLast && this.#owed === 0) return;
-    this.#keepContext(text.slice(at), number);
+    this.#addContextLines(text.slice(at), number);
     this.#passed = number + countLines(text, at, text.length);
   }
 
@@ -56,7 +56,7 @@ export class HitLines {
    * Handles lines without a hit: the first ones are context after the last hit, and the last ones may be context before
    * the next.
    */
-  #keepContext(text: string, passed: number): void {
+  #addContextLines(text: string, passed: number): void {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;
     const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");

@@ -1,6 +1,6 @@
 import { relative, sep } from "node:path";
 import type { SearchRequest } from "@burin/contract/machine/workspace";
-import { createGlobCover, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobExcluder, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Access } from "../ignore/access.ts";
 import type { TimeSlices, Walk, WalkBatch } from "../ignore/walk.ts";
 import { relativizePattern } from "../paths/paths.ts";
@@ -211,7 +211,9 @@ function createFileFilter({
   if (include.length + exclude.length === 0 && !access.hasDenials) return null;
   const toRelativePattern = (glob: string) => relativizePattern(glob, place);
   const included = include.map((glob) => createGlobMatcher(toRelativePattern(glob), { caseSensitive: true }));
-  const excluded = exclude.map((glob) => createGlobCover(toRelativePattern(glob), { caseSensitive: true }));
+  const excluded = exclude.map((glob) =>
+    createGlobExcluder(toRelativePattern(glob), { caseSensitive: true }),
+  );
   return (path) =>
     (included.length === 0 || included.some((matches) => matches(path))) &&
     !excluded.some((matches) => matches(path)) &&

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { once } from "@burin/contract/async/once";
 import { withFallback } from "@burin/contract/with-fallback";
 import type { WalkBatch } from "../ignore/walk.ts";
-import { type CreateEngine, formatArguments, runForNames } from "./engine.ts";
+import { type CreateEngine, formatArguments, listNamesFromProgram } from "./engine.ts";
 import { toEnginePattern } from "./engine-pattern.ts";
 
 const FIXED_ARGUMENTS = [
@@ -19,8 +19,8 @@ export const createRipgrep: CreateEngine = (pattern, place) => {
     canReadUtf16: true,
     canTakeFolders: true,
     proposeFiles: (stretches, signal) =>
-      runForNames(
-        [program, ...FIXED_ARGUMENTS, "--regexp", written, "--", ...formatPlaces(stretches)],
+      listNamesFromProgram(
+        [program, ...FIXED_ARGUMENTS, "--regexp", written, "--", ...formatSearchArguments(stretches)],
         place,
         signal,
       ),
@@ -39,7 +39,7 @@ export function canSearchFolder({ names, isWhole }: WalkBatch): boolean {
 }
 
 /** The folders of the files, or the names of files whose folder also has others. */
-function formatPlaces(stretches: readonly WalkBatch[]): string[] {
+function formatSearchArguments(stretches: readonly WalkBatch[]): string[] {
   const folders = stretches.filter(canSearchFolder).map(({ folder }) => `./${folder}`);
   return [...new Set(folders), ...formatArguments(stretches.filter((stretch) => !canSearchFolder(stretch)))];
 }

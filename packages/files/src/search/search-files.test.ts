@@ -14,7 +14,7 @@ import {
 } from "../../tests/searched-tree.ts";
 import { Access } from "../ignore/access.ts";
 import { NO_ACCESS_SETTINGS } from "../ignore/access-settings.ts";
-import { type CreateEngine, createGitGrep, runForNames } from "./engine.ts";
+import { type CreateEngine, createGitGrep, listNamesFromProgram } from "./engine.ts";
 import { createRipgrep } from "./ripgrep.ts";
 import { searchFiles } from "./search-files.ts";
 
@@ -199,7 +199,11 @@ describe("search engines in odd places", () => {
       canTakeFolders: false,
       proposeFiles: (_stretches, signal) => {
         setTimeout(() => controller.abort(), 100);
-        return runForNames(["sh", "-c", "trap '' TERM; sleep 31.4159 & sleep 31.4159"], place, signal);
+        return listNamesFromProgram(
+          ["sh", "-c", "trap '' TERM; sleep 31.4159 & sleep 31.4159"],
+          place,
+          signal,
+        );
       },
     });
     const access = new Access([folder], { ...NO_ACCESS_SETTINGS, helpers: fileHelpers });

@@ -10,7 +10,7 @@ import {
   tryReadLink,
   tryRealPath,
 } from "../disk/disk-looks.ts";
-import { formatStamp } from "../ignore/tree-look.ts";
+import { formatFileStamp } from "../ignore/tree-look.ts";
 import { type IndexEntry, parseIndex } from "./git-index.ts";
 
 /** The folders of a repository with a work tree. */
@@ -112,7 +112,7 @@ export class RepositoryReader {
     const stamps = new Map<string, string>();
     for (const path of listStateFiles(this.repository)) {
       const stats = tryLstat(path);
-      if (stats?.isFile()) stamps.set(path, formatStamp(stats));
+      if (stats?.isFile()) stamps.set(path, formatFileStamp(stats));
     }
     const path = join(this.repository.gitDir, "index");
     const indexModified = tryLstat(path)?.mtimeMs ?? 0;
@@ -150,14 +150,14 @@ export class RepositoryReader {
       const text = tryReadBytes(path, 4096)?.toString("latin1").trim() ?? "";
       const stats = tryLstat(path);
       if (/^[0-9a-f]{40,64}$/.test(text)) refs.set(path.slice(commonDir.length + 1), text);
-      else if (text.startsWith("ref:") && stats !== null) stamps.set(path, formatStamp(stats));
+      else if (text.startsWith("ref:") && stats !== null) stamps.set(path, formatFileStamp(stats));
     }
     return refs;
   }
 
   #readPackedRefs(path: string): ReadonlyMap<string, string> {
     const stats = tryLstat(path);
-    const stamp = stats === null ? "" : formatStamp(stats);
+    const stamp = stats === null ? "" : formatFileStamp(stats);
     if (this.#packed.stamp === stamp) return this.#packed.refs;
     const lines = tryReadBytes(path, MAX_PACKED_BYTES)?.toString("utf8").split("\n") ?? [];
     const found = lines.flatMap((line) => {

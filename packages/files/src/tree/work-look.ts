@@ -2,7 +2,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries } from "../disk/disk-looks.ts";
-import { formatStamp, snapshotTree, type TreeRequest } from "../ignore/tree-look.ts";
+import { formatFileStamp, snapshotTree, type TreeRequest } from "../ignore/tree-look.ts";
 
 /** A snapshot of files, links and folders, including ignored files that may hold the user's work. */
 export interface WorkSnapshot {
@@ -58,9 +58,9 @@ export async function snapshotWork(request: TreeRequest, signal: AbortSignal): P
         onSkipped: (found) => {
           const path = join(root, found.replace(/\/$/, ""));
           if (found.endsWith("/.git/") || found === ".git/") repositories.add(path);
-          else if (basename(path) === ".git") ignored.visit(path);
+          else if (basename(path) === ".git") ignored.visitFile(path);
           else if (found.endsWith("/")) ignored.visitFolder(path, 0);
-          else ignored.visit(path);
+          else ignored.visitFile(path);
         },
       }),
     },
@@ -98,7 +98,7 @@ export function readStamp(path: string): string | null {
   const stats = tryLstat(path);
   if (stats === null) return null;
   if (stats.isDirectory()) return formatFolderStamp(stats);
-  return stats.isFile() || stats.isSymbolicLink() ? formatStamp(stats) : null;
+  return stats.isFile() || stats.isSymbolicLink() ? formatFileStamp(stats) : null;
 }
 
 /** Finds ignored files that are small and, by their names, not generated. */
@@ -107,13 +107,13 @@ class IgnoredWork {
   readonly missed: string[] = [];
   isFull = false;
 
-  visit(path: string): void {
+  visitFile(path: string): void {
     if (GENERATED_FILES.test(path)) return;
     const stats = withFallback(null, () => lstatSync(path));
     if (stats === null || !(stats.isFile() || stats.isSymbolicLink())) return;
     if (stats.size > MAX_IGNORED_BYTES) return void this.missed.push(path);
     if (this.stamps.size >= MAX_IGNORED) this.isFull = true;
-    else this.stamps.set(path, formatStamp(stats));
+    else this.stamps.set(path, formatFileStamp(stats));
   }
 
   visitFolder(folder: string, depth: number): void {
@@ -124,7 +124,7 @@ class IgnoredWork {
     for (const entry of tryReadEntries(folder)) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) this.visitFolder(path, depth + 1);
-      else this.visit(path);
+      else this.visitFile(path);
     }
   }
 }

@@ -20,7 +20,7 @@ import type { ReadRecord } from "./read-record.ts";
 import {
   type BeginWrite,
   createChangedError,
-  createHeldContent,
+  createMemoryContent,
   type OnChange,
   type Replacement,
   replaceFile,
@@ -93,7 +93,7 @@ export class FileChanges {
     signal.throwIfAborted();
     // After a failure, forget what was known about the file.
     this.#last = null;
-    const now = await this.#readIfChanged(file, { real, known: this.#held.get(change.basis)?.deref() });
+    const now = await this.#readUnlessKnown(file, { real, known: this.#held.get(change.basis)?.deref() });
     // The basis must be of this file, because the user and the rules have judged this file.
     if (!now.isFileOf(change.basis) || !isSamePath(real, now.realPath)) throw createChangedError(file);
     const basis = now.matchVersion(change.basis);
@@ -101,7 +101,7 @@ export class FileChanges {
     const wasBasis = basis !== null;
     if (isBasisAgreed && !wasBasis) throw createChangedError(file);
     const { bytes: before, stats } = current;
-    const seen = this.#record.findSeen(current.realPath, current);
+    const seen = this.#record.findSeenExtent(current.realPath, current);
     if (!isBasisAgreed && seen !== "all")
       throw seen === "older" ? createChangedError(file) : createNotReadError(file, seen);
     const { pieces: after, isSame, text } = current.rewrite(file, content);
@@ -122,14 +122,14 @@ export class FileChanges {
     const onChange: OnChange | undefined =
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
     const place = { file, real, roots, environment, home, helpers, onChange, beginWrite: this.#beginWrite };
-    const holdWritten = (now: BigIntStats) => {
+    const rememberWritten = (now: BigIntStats) => {
       if (bytes === undefined) return;
       this.#last = HeldFile.fromWritten({ realPath: real, bytes, stats: now }, { hash: whole, text });
     };
     const fresh = {
-      ...createHeldContent(before, after, signal),
+      ...createMemoryContent(before, after, signal),
       meanwhile: hashAndKeep,
-      settled: holdWritten,
+      settled: rememberWritten,
     };
     const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
     this.#record.note(isKnown ? { file: real, whole } : { file: real });
@@ -137,7 +137,7 @@ export class FileChanges {
   }
 
   /** Returns the known content if the file still has it, so that nothing is computed twice. */
-  async #readIfChanged(
+  async #readUnlessKnown(
     file: string,
     { real, known }: { readonly real: string; readonly known: HeldFile | undefined },
   ): Promise<HeldFile> {
@@ -155,7 +155,7 @@ export class FileChanges {
 
   #toSnapshot(current: HeldFile): FileSnapshot {
     const { bytes, realPath, text, part, version } = current;
-    const seen = bytes === null ? "nothing" : this.#record.findSeen(realPath, current);
+    const seen = bytes === null ? "nothing" : this.#record.findSeenExtent(realPath, current);
     this.#held.delete(version);
     this.#held.set(version, new WeakRef(current));
     for (const oldest of [...this.#held.keys()].slice(0, -MAX_KNOWN)) this.#held.delete(oldest);
@@ -173,7 +173,7 @@ export class FileChanges {
     const last = this.#last;
     if (last === null) return this.#read(file);
     const { real } = await locatePath(file, this.#access.roots);
-    return real === last.realPath ? this.#readIfChanged(file, { real, known: last }) : this.#read(file);
+    return real === last.realPath ? this.#readUnlessKnown(file, { real, known: last }) : this.#read(file);
   }
 
   async #read(file: string): Promise<HeldFile> {

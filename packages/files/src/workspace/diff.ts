@@ -42,7 +42,8 @@ function diffTexts({ fileName, before: original, after, firstLine = 0, changes }
   if (before === after) return { fileDiff: "", addedLines: 0, removedLines: 0 };
   const oldName = original === null ? "/dev/null" : fileName;
   const whole = findChangedPart(before, after);
-  const known = measurePart(whole) > MAX_COMPARED ? findChangedParts(before, after, changes ?? []) : [];
+  const known =
+    countChangedPartLines(whole) > MAX_COMPARED ? findChangedParts(before, after, changes ?? []) : [];
   const hunks: StructuredPatchHunk[] = [];
   let [lines, added, at] = [Math.max(0, firstLine - 1), 0, 0];
   for (const { start, startAfter, endBefore, endAfter } of known.length > 0 ? known : [whole]) {
@@ -92,8 +93,8 @@ function countChangedLines(hunks: readonly StructuredPatchHunk[]): {
   removedLines: number;
 } {
   const lines = hunks.flatMap((hunk) => hunk.lines);
-  const countMarked = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return { addedLines: countMarked("+"), removedLines: countMarked("-") };
+  const countLinesWithSign = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { addedLines: countLinesWithSign("+"), removedLines: countLinesWithSign("-") };
 }
 
 interface ChangedPart {
@@ -103,7 +104,7 @@ interface ChangedPart {
   readonly endAfter: number;
 }
 
-function measurePart({ start, endBefore, startAfter, endAfter }: ChangedPart): number {
+function countChangedPartLines({ start, endBefore, startAfter, endAfter }: ChangedPart): number {
   return endBefore - start + endAfter - startAfter;
 }
 
@@ -132,7 +133,7 @@ function findChangedParts(before: string, after: string, changes: readonly Chang
     if (last === undefined || start > last.endBefore) parts.push(part);
     else parts[parts.length - 1] = { ...part, start: last.start, startAfter: last.startAfter };
   }
-  const isLess = parts.reduce((sum, part) => sum + measurePart(part), 0) <= MAX_COMPARED;
+  const isLess = parts.reduce((sum, part) => sum + countChangedPartLines(part), 0) <= MAX_COMPARED;
   return isLess && before.length + shift === after.length ? parts : [];
 }
 
@@ -160,8 +161,9 @@ export function countEqualStart(one: string, other: string, most: number): numbe
 }
 
 export function countEqualEnd(one: string, other: string, most: number): number {
-  const atEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
-  return countEqualUnits(most, (from, to) => atEnd(one, from, to) === atEnd(other, from, to));
+  const sliceFromEnd = (text: string, from: number, to: number) =>
+    text.slice(text.length - to, text.length - from);
+  return countEqualUnits(most, (from, to) => sliceFromEnd(one, from, to) === sliceFromEnd(other, from, to));
 }
 
 /**

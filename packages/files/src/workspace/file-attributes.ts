@@ -65,7 +65,9 @@ export class PreservedAttributes {
    */
   constructor(replaced: ReplacedFile) {
     this.#replaced = replaced;
-    const isPlain = [replaced.stats, statDescriptor(replaced.folder.descriptor)].every(isKnownPlain);
+    const isPlain = [replaced.stats, statDescriptor(replaced.folder.descriptor)].every(
+      isKnownWithoutAttributes,
+    );
     this.#asked =
       isPlain || process.platform !== "linux" ? Promise.resolve(NO_ATTRIBUTES) : readAttributes(replaced);
     // A failure is reported later, where the attributes are needed.
@@ -80,7 +82,7 @@ export class PreservedAttributes {
     const { folder, file } = this.#replaced;
     const kinds = context ? "mode,xattr,context" : "mode,xattr";
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
-    const { fault } = await runInFolder("cp", words, this.#replaced);
+    const { fault } = await runHelperInFolder("cp", words, this.#replaced);
     if (fault === null) return true;
     throw new WorkspaceError(
       "io_error",
@@ -89,7 +91,7 @@ export class PreservedAttributes {
   }
 
   /** Call when the new file has replaced the old one, with its stats. */
-  rememberPlain(written: BigIntStats): void {
+  rememberHasNoAttributes(written: BigIntStats): void {
     if (this.#hasSome) return;
     for (const stats of [written, statDescriptor(this.#replaced.folder.descriptor)]) rememberStats(stats);
   }
@@ -137,13 +139,13 @@ function formatFileId({ dev, ino }: BigIntStats): string {
 }
 
 /** Setting attributes always changes the file's ctime. */
-function isKnownPlain(stats: BigIntStats): boolean {
+function isKnownWithoutAttributes(stats: BigIntStats): boolean {
   return plainFiles.get(formatFileId(stats)) === String(stats.ctimeNs);
 }
 
 async function readAttributes(replaced: ReplacedFile): Promise<Attributes> {
   const { folder, file } = replaced;
-  const looked = await runInFolder(
+  const looked = await runHelperInFolder(
     "tar",
     [...TAR_ARGUMENTS, "-cf", "-", "--", ".", `./${folder.name}`],
     replaced,
@@ -166,7 +168,7 @@ function parseContextType(context = ""): string | undefined {
 }
 
 /** Runs a program in exactly that folder, wherever its path leads. Never rejects. */
-function runInFolder(
+function runHelperInFolder(
   command: string,
   args: readonly string[],
   { folder, helpers, environment = {} }: ReplacedFile,

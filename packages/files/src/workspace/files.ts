@@ -107,7 +107,7 @@ export class NodeFiles {
       this.#access.assertAllowed(file, realPath);
       const size = readFileSize(descriptor, file);
       const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
-      if (whole !== null) this.#record.noteWhole(realPath, whole);
+      if (whole !== null) this.#record.noteWholeFile(realPath, whole);
       else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
       return content;
     } finally {
@@ -130,10 +130,10 @@ export class NodeFiles {
 
   /** Most files are in a root, and then the other readable folders need no lookup. */
   #openToRead(file: string): Promise<OpenedFile> {
-    const open = (roots: readonly string[]) => openInsideRoots(file, roots);
-    return open(this.#access.roots).catch((error: unknown) => {
+    const openFile = (roots: readonly string[]) => openInsideRoots(file, roots);
+    return openFile(this.#access.roots).catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
-      return open(this.#access.readableRoots);
+      return openFile(this.#access.readableRoots);
     });
   }
 }

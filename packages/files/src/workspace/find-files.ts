@@ -7,7 +7,7 @@ import { compareCodePoints } from "@burin/contract/text/code-point-order";
 import { tryLstat, tryRealPath } from "../disk/disk-looks.ts";
 import type { Access } from "../ignore/access.ts";
 import { TimeSlices, Walk } from "../ignore/walk.ts";
-import { isWithin, isWithinAny, listNames, relativizePattern } from "../paths/paths.ts";
+import { isWithin, isWithinAny, readFolderNames, relativizePattern } from "../paths/paths.ts";
 import type { SearchOptions } from "../search/search-files.ts";
 
 interface Match {
@@ -45,20 +45,20 @@ export async function findFiles(
     for (const name of names) {
       if (glob.matches(below, name)) {
         const path = `${folder === sep ? "" : folder}/${below}${name}`;
-        newest.add(findMatch(path, links.has(name), access));
+        newest.add(createMatch(path, links.has(name), access));
       }
       seen += 1;
       if (seen % NAMES_PER_CLOCK_CHECK === 0 && slices.isOver) isPartial = !(await slices.yieldTurn());
       if (isPartial) break;
     }
   }
-  const files = listInside(newest.inOrder(), request.most, startedAt);
+  const files = listInside(newest.listNewestFirst(), request.most, startedAt);
   const { unreadable: unreadableFolders, hasIgnored } = walk;
   return { files, total: newest.total, isPartial, unreadableFolders, hasIgnored };
 }
 
 /** Returns the match. A link counts if its target is inside the roots and not hidden from all tools. */
-function findMatch(path: string, isLink: boolean, access: Access): Match | null {
+function createMatch(path: string, isLink: boolean, access: Access): Match | null {
   const real = isLink ? tryRealPath(path) : path;
   const found = real === null ? null : tryLstat(real);
   if (real === null || !found?.isFile()) return null;
@@ -80,7 +80,7 @@ function listInside(matches: readonly Match[], most: number, startedAt: number):
       const above = dirname(path) === path ? "unmoved" : listFolderNames(dirname(path));
       const stats = tryLstat(path);
       const isUnmoved = above === "unmoved" && stats?.isDirectory() === true && stats.ctimeMs < startedAt;
-      return isUnmoved ? "unmoved" : new Set(listNames(path));
+      return isUnmoved ? "unmoved" : new Set(readFolderNames(path));
     });
   const files: string[] = [];
   for (const { path } of matches) {
@@ -109,11 +109,11 @@ class NewestMatches {
     if (match.time < this.#oldest) return;
     this.#kept.push(match);
     if (this.#kept.length < this.#most * 2) return;
-    this.#kept = this.inOrder().slice(0, this.#most);
+    this.#kept = this.listNewestFirst().slice(0, this.#most);
     this.#oldest = this.#kept.at(-1)?.time ?? this.#oldest;
   }
 
-  inOrder(): Match[] {
+  listNewestFirst(): Match[] {
     return this.#kept.sort((a, b) => b.time - a.time || compareCodePoints(a.path, b.path));
   }
 }

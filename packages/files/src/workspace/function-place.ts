@@ -77,7 +77,7 @@ export class FunctionPlaces {
   }
 
   /** Whether the path contains no link, as far as the machine says. */
-  async isPlain(path: string): Promise<boolean> {
+  async hasNoLinks(path: string): Promise<boolean> {
     return (await this.#findInRoots(path).catch(() => null)) === path;
   }
 
@@ -144,7 +144,7 @@ export class FunctionPlaces {
       return await ask();
     } catch (error) {
       if (NOTHING_THERE.has(readErrorCode(error) ?? "")) return null;
-      throw makeFailure(error, path);
+      throw createPlaceError(error, path);
     }
   }
 
@@ -152,7 +152,7 @@ export class FunctionPlaces {
     try {
       return await work();
     } catch (error) {
-      throw makeFailure(error, path);
+      throw createPlaceError(error, path);
     }
   }
 }
@@ -174,7 +174,7 @@ function isLink(entry: NamedEntry): boolean {
   return typeof isSymbolicLink === "function" && isSymbolicLink.call(entry) === true;
 }
 
-function makeFailure(error: unknown, path: string): Error {
+function createPlaceError(error: unknown, path: string): Error {
   if (error instanceof WorkspaceError) return error;
   const known = toWorkspaceError(error, path);
   if (known instanceof WorkspaceError) return known;

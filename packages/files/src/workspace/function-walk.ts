@@ -87,22 +87,24 @@ export class FunctionAccess {
     folder: string,
     holds: (name: string) => boolean = () => true,
   ): Promise<FolderRules> {
-    const read = async (name: string) => {
-      const bytes = holds(name) ? await this.places.read(posix.join(folder, name)).catch(ignoreFolder) : null;
+    const readIgnoreFile = async (name: string) => {
+      const bytes = holds(name)
+        ? await this.places.read(posix.join(folder, name)).catch(ignoreFolderError)
+        : null;
       return bytes?.toString("utf8") ?? null;
     };
     const [git = null, ...own] = await Promise.all(
-      [GIT_FILE, ...listOwnIgnoreFiles(this.#settings)].map(read),
+      [GIT_FILE, ...listOwnIgnoreFiles(this.#settings)].map(readIgnoreFile),
     );
     const texts = own.filter((text) => text !== null);
-    return git === null && texts.length === 0 ? rules : rules.withTexts(folder, git, texts);
+    return git === null && texts.length === 0 ? rules : rules.withIgnoreFiles(folder, git, texts);
   }
 }
 
 /**
  * Returns null for a folder that has the name of an ignore file. Throws any other failure, because it might hide rules.
  */
-function ignoreFolder(error: unknown): null {
+function ignoreFolderError(error: unknown): null {
   if (error instanceof WorkspaceError && error.code === "is_a_directory") return null;
   throw error;
 }
@@ -173,7 +175,7 @@ export class FunctionWalk {
     const place = posix.resolve(folder, below);
     const { places } = this.#access;
     // Do not follow a link: it may lead out of the folder, or in a circle.
-    if (below !== "" && !(await places.isPlain(place))) return { files: [], folders: [] };
+    if (below !== "" && !(await places.hasNoLinks(place))) return { files: [], folders: [] };
     const entries = await places.listEntries(place).catch(() => null);
     if (entries === null) this.unreadable += 1;
     // The rules of the start are complete.

@@ -18,7 +18,7 @@ import {
   type WriteResult,
 } from "@burin/contract/machine/workspace";
 import { MatchTimeoutError } from "@burin/contract/patterns/automaton";
-import { createGlobCover, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
+import { createGlobExcluder, createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { PatternError } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { compareCodePoints, sortByCodePoints } from "@burin/contract/text/code-point-order";
@@ -88,7 +88,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FindResult> {
     const { real } = await this.#locateFolder(directory);
     const matches = createGlobMatcher(relativizePattern(request.pattern, real), request);
-    const walk = new FunctionWalk(this.#access, { ...request, signal, stopAt: stopTime() });
+    const walk = new FunctionWalk(this.#access, { ...request, signal, stopAt: computeDeadline() });
     const paths = (await walk.files(real)).filter(matches).map((path) => posix.join(real, path));
     const found = await mapInGroups(paths, async (path) => ({
       path,
@@ -104,7 +104,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     const { real } = await this.#places.locate(path);
     const found = await this.#places.stat(real);
     if (found === null) throw createNotFound(path);
-    const stopAt = stopTime();
+    const stopAt = computeDeadline();
     const search = { matcher: makeMatcher(request, stopAt), collector: new HitCollector(request), request };
     if (!isFolder(found)) {
       await this.#access.assertAllowed(real);
@@ -121,7 +121,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
         const texts = await Promise.all(
           some.map((file) => this.#readSearchText(posix.join(real, file), search)),
         );
-        for (const [index, text] of texts.entries()) takeHits(some[index] ?? "", text, search);
+        for (const [index, text] of texts.entries()) collectHits(some[index] ?? "", text, search);
       }
     } catch (error) {
       if (!(error instanceof MatchTimeoutError)) throw error;
@@ -137,7 +137,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     const { bytes, realPath } = await this.#readCurrent(file);
     if (bytes === null) throw createNotFound(file);
     const { content, shown, whole } = await readBytesContent(bytes, { path: file, range, signal });
-    if (whole !== null) this.#record.noteWhole(realPath, whole);
+    if (whole !== null) this.#record.noteWholeFile(realPath, whole);
     else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
     return content;
   }
@@ -164,7 +164,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     if (!now.isFileOf(basis)) throw createChangedError(file);
     const wasBasis = now.matchVersion(basis) !== null;
     if (isBasisAgreed && !wasBasis) throw createChangedError(file);
-    const seen = this.#record.findSeen(now.realPath, now);
+    const seen = this.#record.findSeenExtent(now.realPath, now);
     if (!isBasisAgreed && seen !== "all")
       throw seen === "older" ? createChangedError(file) : createNotReadError(file, seen);
     const { pieces, isSame } = now.rewrite(file, content);
@@ -178,7 +178,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
 
   #makeSnapshot(current: HeldFile): FileSnapshot {
     const { bytes, realPath, text, version } = current;
-    const seen: SeenExtent = bytes === null ? "nothing" : this.#record.findSeen(realPath, current);
+    const seen: SeenExtent = bytes === null ? "nothing" : this.#record.findSeenExtent(realPath, current);
     this.#held.delete(version);
     this.#held.set(version, current);
     for (const oldest of [...this.#held.keys()].slice(0, -MOST_KNOWN)) this.#held.delete(oldest);
@@ -217,14 +217,14 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
   async #searchFile(real: string, name: string, search: Search): Promise<void> {
     const text = await this.#readSearchText(real, search);
     if (text === null) search.collector.gaps.add("The file is binary, and only text is searched.");
-    takeHits(name, text, search);
+    collectHits(name, text, search);
   }
 
   /** Returns the file's text; null where it is not text or outside the roots. */
   async #readSearchText(path: string, { collector, request }: Search): Promise<string | null> {
     const unsaved = request.unsaved?.get(path);
     if (unsaved !== undefined) return unsaved;
-    if (!(await this.#places.isPlain(path))) return null;
+    if (!(await this.#places.hasNoLinks(path))) return null;
     const found = await this.#places.stat(path).catch(() => null);
     if ((found?.size ?? 0) > MOST_SEARCHED_BYTES) {
       collector.gaps.add("Files larger than 10 MB were not searched.");
@@ -241,7 +241,7 @@ interface Search {
   readonly request: SearchRequest;
 }
 
-function takeHits(path: string, text: string | null, { matcher, collector }: Search): void {
+function collectHits(path: string, text: string | null, { matcher, collector }: Search): void {
   if (text === null || collector.isFull) return;
   const hits = new HitLines(matcher, collector.remaining);
   hits.add(text, true);
@@ -259,7 +259,7 @@ function makeMatcher(request: SearchRequest, stopAt: number): LineMatcher {
 
 function makeFileFilter(folder: string, { include, exclude }: SearchRequest): (path: string) => boolean {
   const included = include.map((glob) => createGlobMatcher(relativizePattern(glob, folder), CASE));
-  const excluded = exclude.map((glob) => createGlobCover(relativizePattern(glob, folder), CASE));
+  const excluded = exclude.map((glob) => createGlobExcluder(relativizePattern(glob, folder), CASE));
   return (path) =>
     (included.length === 0 || included.some((matches) => matches(path))) &&
     !excluded.some((covers) => covers(path));
@@ -272,7 +272,7 @@ async function mapInGroups<T, R>(items: readonly T[], work: (item: T) => Promise
   return results;
 }
 
-function stopTime(): number {
+function computeDeadline(): number {
   return performance.now() + TIME_LIMIT_MS;
 }
 

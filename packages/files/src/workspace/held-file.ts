@@ -9,7 +9,12 @@ import {
   type UnencodableCharacter,
 } from "../encodings/encodings.ts";
 import { detectFormat, type TextFormat } from "../encodings/text-format.ts";
-import { encodeKeepingBytes, findLineEnd, hasPlainLines, splitAroundChange } from "./kept-bytes.ts";
+import {
+  encodeKeepingBytes,
+  findLineEnd,
+  haveEqualLinesEqualBytes,
+  splitAroundChange,
+} from "./kept-bytes.ts";
 
 interface HeldFileFields extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;
@@ -53,18 +58,18 @@ export class HeldFile {
     const held = new HeldFile(file);
     held.#hash = hash;
     // Otherwise it may be read as something else.
-    if (held.#formatHere()?.encoding === "utf-8" && held.#format?.markBytes === 0) held.#text = text;
+    if (held.#detectOwnFormat()?.encoding === "utf-8" && held.#format?.markBytes === 0) held.#text = text;
     return held;
   }
 
   /** Returns the same file with only the surroundings of the changes decoded. */
   narrowToChanges(changes: readonly TextChange[]): HeldFile {
-    const format = this.#formatHere();
+    const format = this.#detectOwnFormat();
     if (this.bytes === null || format === null) return this;
-    return this.#holdPart(findPart(this.bytes, format, changes), format);
+    return this.#createPart(findSearchedPart(this.bytes, format, changes), format);
   }
 
-  #holdPart(part: FilePart, format: TextFormat): HeldFile {
+  #createPart(part: FilePart, format: TextFormat): HeldFile {
     const held = new HeldFile({ ...this, part });
     held.#format = { ...format, markBytes: 0 };
     held.#hash = this.#hash;
@@ -86,9 +91,9 @@ export class HeldFile {
   matchVersion(version = this.version): HeldFile | null {
     if (version === this.version) return this;
     const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
-    const format = this.part === null && range !== "" ? this.#formatHere() : null;
+    const format = this.part === null && range !== "" ? this.#detectOwnFormat() : null;
     if (format === null) return null;
-    const held = this.#holdPart({ start: Number(start), end: Number(end), firstLine: 1 }, format);
+    const held = this.#createPart({ start: Number(start), end: Number(end), firstLine: 1 }, format);
     return held.version === version ? held : null;
   }
 
@@ -111,8 +116,8 @@ export class HeldFile {
   rewrite(file: string, content: string): RewrittenFile {
     if (this.#rewrite?.content === content) return this.#rewrite;
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
-    const format = this.#formatHere();
-    const isAsGiven = body === null || format === null || hasPlainLines(body, format, content);
+    const format = this.#detectOwnFormat();
+    const isAsGiven = body === null || format === null || haveEqualLinesEqualBytes(body, format, content);
     const kept = isAsGiven && body !== null ? splitAroundChange(body, this.text, content) : null;
     const encodeContent = () => (this.part === null ? encodeInParts(content) : encodeText(content, "utf-8"));
     const bytes = kept ?? (isAsGiven ? encodeContent() : encodeKeepingBytes(content, body, format));
@@ -126,7 +131,7 @@ export class HeldFile {
     return this.#rewrite;
   }
 
-  #formatHere(): TextFormat | null {
+  #detectOwnFormat(): TextFormat | null {
     if (this.#format === undefined) this.#format = this.bytes?.length ? detectFormat(this.bytes) : null;
     return this.#format;
   }
@@ -134,7 +139,7 @@ export class HeldFile {
   /** Decodes bytes in the file's format, as when it is read; an empty or new file is UTF-8. */
   #decodeBody(bytes: Buffer): string | null {
     if (this.bytes?.length === 0) return bytes.toString("utf8");
-    const format = this.#formatHere();
+    const format = this.#detectOwnFormat();
     return format === null ? null : decodeBytes(bytes.subarray(format.markBytes), format.encoding);
   }
 }
@@ -184,7 +189,7 @@ const CONTEXT_BYTES = 8 * 1024;
  * everything that a search of the whole file would. Empty if, for one of the changes, the file contains neither the old
  * text, with either kind of line end, nor the new text.
  */
-function findPart(bytes: Buffer, format: TextFormat, changes: readonly TextChange[]): FilePart {
+function findSearchedPart(bytes: Buffer, format: TextFormat, changes: readonly TextChange[]): FilePart {
   let [first, last] = [bytes.length, 0];
   for (const { oldText, newText } of changes) {
     const found =
@@ -214,12 +219,12 @@ function swapLineEnds(text: string): string {
 function findOccurrences(text: string, bytes: Buffer, { encoding, markBytes }: TextFormat) {
   const needle = text === "" ? null : encodeText(text, encoding);
   if (!Buffer.isBuffer(needle)) return null;
-  const isPlace = (at: number) => at >= markBytes && (at - markBytes) % bytesPerUnit(encoding) === 0;
+  const isCharacterStart = (at: number) => at >= markBytes && (at - markBytes) % bytesPerUnit(encoding) === 0;
   let first = bytes.indexOf(needle);
-  while (first !== -1 && !isPlace(first)) first = bytes.indexOf(needle, first + 1);
+  while (first !== -1 && !isCharacterStart(first)) first = bytes.indexOf(needle, first + 1);
   if (first === -1) return null;
   let last = bytes.lastIndexOf(needle);
-  while (!isPlace(last)) last = bytes.lastIndexOf(needle, last - 1);
+  while (!isCharacterStart(last)) last = bytes.lastIndexOf(needle, last - 1);
   return { first, last: last + needle.length };
 }
 
@@ -229,7 +234,9 @@ function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: Te
   if (from === markBytes) return from;
   const line = findLineEnd(bytes, from, encoding);
   if (line <= first) return line;
-  return canCut(encoding) ? trimToCharacter(bytes, from, encoding) : bytes.lastIndexOf(0x0a, first) + 1;
+  return hasCharacterStarts(encoding)
+    ? trimToCharacter(bytes, from, encoding)
+    : bytes.lastIndexOf(0x0a, first) + 1;
 }
 
 function findPartEnd(bytes: Buffer, last: number, { encoding }: TextFormat): number {
@@ -238,11 +245,13 @@ function findPartEnd(bytes: Buffer, last: number, { encoding }: TextFormat): num
   for (let next = last; next <= most && end < bytes.length; next = findLineEnd(bytes, next, encoding))
     end = next;
   if (end > last || end === bytes.length) return end;
-  return canCut(encoding) ? trimToCharacter(bytes, most, encoding) : findLineEnd(bytes, last, encoding);
+  return hasCharacterStarts(encoding)
+    ? trimToCharacter(bytes, most, encoding)
+    : findLineEnd(bytes, last, encoding);
 }
 
 /** Whether a byte shows that it starts a character. In two-byte encodings only a position after a newline does. */
-function canCut(encoding: string): boolean {
+function hasCharacterStarts(encoding: string): boolean {
   return !/^(?:gb|shift_jis|euc|big5)/.test(encoding);
 }
 

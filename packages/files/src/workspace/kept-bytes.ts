@@ -31,7 +31,7 @@ export function encodeKeepingBytes(
   old: Uint8Array | null,
   format: TextFormat | null = old === null || old.length === 0 ? null : detectFormat(old),
 ): Buffer | UnencodableCharacter {
-  if (old === null || format === null || hasPlainLines(old, format, newText))
+  if (old === null || format === null || haveEqualLinesEqualBytes(old, format, newText))
     return encodeText(newText, "utf-8");
   const mark = old.subarray(0, format.markBytes);
   const body = old.subarray(format.markBytes);
@@ -56,7 +56,7 @@ function encodeBody(
 }
 
 /** true in the usual case that equal lines have equal bytes, so that the old text need not be consulted. */
-export function hasPlainLines(
+export function haveEqualLinesEqualBytes(
   body: Uint8Array,
   { encoding, markBytes }: TextFormat,
   newText: string,

@@ -47,7 +47,7 @@ export interface ReadContent {
 
 /** Reads a file according to its first bytes. A file that cannot be shown is not read further. */
 export async function readContent(request: ContentRequest): Promise<ReadContent> {
-  return readStarted(await startFile(request), request);
+  return readByKind(await readFileHead(request), request);
 }
 
 /** Returns the content of bytes that are in memory, as `readContent` does for a file. */
@@ -56,17 +56,17 @@ export function readBytesContent(
   request: Pick<ContentRequest, "path" | "range" | "signal">,
 ): Promise<ReadContent> {
   const file = { descriptor: -1, head: bytes, isWhole: true };
-  return readStarted(file, { ...request, descriptor: -1, size: bytes.length });
+  return readByKind(file, { ...request, descriptor: -1, size: bytes.length });
 }
 
-async function readStarted(file: StartedFile, request: ContentRequest): Promise<ReadContent> {
+async function readByKind(file: StartedFile, request: ContentRequest): Promise<ReadContent> {
   if (file.head.length === 0 && MEDIA_NAME.test(request.path))
     throw createUnusableError(`${request.path} is empty (0 bytes), so there is nothing to show.`);
   const kind = detectMediaKind(file.head);
   if (kind !== null) return { content: await readMedia(kind, file, request), shown: null, whole: null };
   const format = detectHeadFormat(file.head);
   if (format === null) return { content: { kind: "binary" }, shown: null, whole: null };
-  const special = await readSpecialText(file, format, request);
+  const special = await readSvgOrNotebook(file, format, request);
   if (special !== null) return special;
   const { lines, shown } = await readLines(file, format, request);
   return { content: lines, shown, whole: file.isWhole && isWholeFile(lines) ? file.head : null };
@@ -76,7 +76,7 @@ function createUnusableError(message: string): WorkspaceError {
   return new WorkspaceError("unusable_media", message);
 }
 
-async function startFile({ descriptor, size }: ContentRequest): Promise<StartedFile> {
+async function readFileHead({ descriptor, size }: ContentRequest): Promise<StartedFile> {
   const isSmall = size > 0 && size < HEAD_BYTES;
   const room = Buffer.allocUnsafe(isSmall ? size + 1 : HEAD_BYTES);
   const head = await fillBuffer(descriptor, room);
@@ -115,7 +115,7 @@ async function readMedia(kind: MediaKind, file: StartedFile, request: ContentReq
 type HeadFormat = TextFormat | "narrow";
 
 /** Returns an SVG image or a notebook; null for ordinary text. */
-async function readSpecialText(
+async function readSvgOrNotebook(
   file: StartedFile,
   format: HeadFormat,
   request: ContentRequest,

@@ -44,7 +44,7 @@ describe("what was shown of a file", () => {
             told.some(([first, last]) => first - 1 <= index && index < last),
           );
           const expected = isChanged ? "older" : covered ? "all" : "part";
-          expect(record.findSeen(FILE, present(now.join("")))).toBe(expected);
+          expect(record.findSeenExtent(FILE, present(now.join("")))).toBe(expected);
         },
       ),
       { numRuns: 500 },
@@ -55,17 +55,17 @@ describe("what was shown of a file", () => {
     const record = new ReadRecord();
     record.note({ file: FILE, lines: shown(["a\n", "b\n"], 1, 1) });
     for (const text of ["a\n", "a\nb\nc", "a\nb\nc\n"]) {
-      expect(record.findSeen(FILE, present(text))).toBe("older");
+      expect(record.findSeenExtent(FILE, present(text))).toBe("older");
     }
   });
 
   it("P25 is all of what the model wrote, until it is something else", () => {
     const record = new ReadRecord();
     record.note({ file: FILE, whole: hashBytes(Buffer.from("written\n")) });
-    expect(record.findSeen(FILE, present("written\n"))).toBe("all");
-    expect(record.findSeen(FILE, present("other\n"))).toBe("older");
+    expect(record.findSeenExtent(FILE, present("written\n"))).toBe("all");
+    expect(record.findSeenExtent(FILE, present("other\n"))).toBe("older");
     record.note({ file: FILE });
-    expect(record.findSeen(FILE, present("other\n"))).toBe("nothing");
+    expect(record.findSeenExtent(FILE, present("other\n"))).toBe("nothing");
   });
 
   it.each(["at once", "when there was time"])(
@@ -76,15 +76,15 @@ describe("what was shown of a file", () => {
         recall: () => [],
         note: (seen) => void noted.push(seen),
       });
-      record.noteWhole(FILE, Buffer.from("read\n"));
+      record.noteWholeFile(FILE, Buffer.from("read\n"));
       if (when !== "at once") await new Promise((resolve) => setImmediate(resolve));
-      expect(record.findSeen(FILE, present("read\n"))).toBe("all");
-      expect(record.findSeen(FILE, present("other\n"))).toBe("older");
+      expect(record.findSeenExtent(FILE, present("read\n"))).toBe("all");
+      expect(record.findSeenExtent(FILE, present("other\n"))).toBe("older");
       expect(JSON.parse(JSON.stringify(noted))).toEqual([
         { file: FILE, whole: hashBytes(Buffer.from("read\n")) },
       ]);
       record.note({ file: FILE });
-      expect(record.findSeen(FILE, present("read\n"))).toBe("nothing");
+      expect(record.findSeenExtent(FILE, present("read\n"))).toBe("nothing");
     },
   );
 });

@@ -53,19 +53,19 @@ export class ReadRecord {
    * Notes that the whole file was shown. It is hashed after the response, because loading the hash would take a fifth
    * of the first call.
    */
-  noteWhole(file: string, bytes: Uint8Array): void {
+  noteWholeFile(file: string, bytes: Uint8Array): void {
     let left: Uint8Array | null = bytes;
     let hash = "";
-    const hashRest = (): string => {
+    const computeHashOnce = (): string => {
       if (left !== null) hash = hashBytes(left);
       left = null;
       return hash;
     };
-    setImmediate(hashRest).unref();
+    setImmediate(computeHashOnce).unref();
     this.note({
       file,
       get whole() {
-        return hashRest();
+        return computeHashOnce();
       },
     });
   }
@@ -85,7 +85,7 @@ export class ReadRecord {
   }
 
   /** Returns how much of the file's present content was shown. `hash` is computed only if it is needed. */
-  findSeen(
+  findSeenExtent(
     realPath: string,
     present: { readonly bytes: Uint8Array | null; readonly hash: string },
   ): SeenExtent {
@@ -95,12 +95,12 @@ export class ReadRecord {
     if (whole !== undefined && whole === present.hash) return "all";
     const parts = this.#parts.get(realPath);
     if (parts === undefined) return whole === undefined ? "nothing" : "older";
-    return compareSeen(bytes, parts);
+    return computeSeenExtent(bytes, parts);
   }
 }
 
 /** Compares what was shown with the present content. A newline byte ends a line, in any encoding. */
-function compareSeen(bytes: Uint8Array, parts: readonly ShownLines[]): SeenExtent {
+function computeSeenExtent(bytes: Uint8Array, parts: readonly ShownLines[]): SeenExtent {
   const bounds = new Set(parts.flatMap(({ firstLine, lastLine }) => [firstLine - 1, lastLine]));
   const starts = new Map<number, number>();
   let total = 0;

@@ -122,7 +122,7 @@ let syncsForThread = 0;
 export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
   const allowed = await beginAllowedWrite(replacement);
   try {
-    return await replaceAllowed(replacement, allowed);
+    return await replaceWithPermission(replacement, allowed);
   } finally {
     allowed?.end();
   }
@@ -133,7 +133,7 @@ async function beginAllowedWrite({ real, home, helpers }: Replacement): Promise<
   return home === undefined || explainProtectedFile(real) === null ? null : helpers.allowWrite(real, home);
 }
 
-async function replaceAllowed(
+async function replaceWithPermission(
   replacement: Replacement,
   allowed: AllowedWrite | null,
 ): Promise<readonly string[]> {
@@ -207,7 +207,7 @@ async function writeSibling(
       renameSync(temporary, target);
     }
     const stats = fstatSync(descriptor, { bigint: true });
-    attributes?.rememberPlain(stats);
+    attributes?.rememberHasNoAttributes(stats);
     replacement.content.settled?.(stats);
     // The rename has happened; if the system cannot sync folders, nothing more can be done.
     await syncFile(folder.descriptor).catch(() => {});
@@ -306,7 +306,7 @@ async function assertUnchanged(target: string, { file, content }: Replacement): 
 }
 
 /** Replaces old content in memory with new content in memory. */
-export function createHeldContent(
+export function createMemoryContent(
   before: Buffer | null,
   after: Iterable<Buffer>,
   signal: AbortSignal,

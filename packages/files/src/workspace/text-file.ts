@@ -184,9 +184,12 @@ class LineWindow {
     const { offset } = this.#range;
     const place = { firstLine: offset + 1, lastLine: offset + count, totalLines: this.#lineNumber };
     const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
-    const describeShown = () => ({ ...place, hash: hashBytes(bytes.subarray(0, length)) });
+    const describeShownLines = () => ({ ...place, hash: hashBytes(bytes.subarray(0, length)) });
     const isAllShown = linesCut === 0 && this.#isWhole;
-    return { lines: { kind: "text", text, ...place, linesCut }, shown: isAllShown ? describeShown : null };
+    return {
+      lines: { kind: "text", text, ...place, linesCut },
+      shown: isAllShown ? describeShownLines : null,
+    };
   }
 
   #decodeLines(bytes: Buffer): { text: string; count: number; linesCut: number } {

@@ -24,14 +24,16 @@ export function isAlreadyInHistory(
   );
   const occursInText = (told: string): boolean => {
     const letters = keepLetters(told);
-    return letters.includes(text) || areInOrder(letters, name, values);
+    return letters.includes(text) || containsNameAndValues(letters, name, values);
   };
-  const isSent = ({ text: words = "", functionResponse: answer }: Part) =>
+  const occursInSentPart = ({ text: words = "", functionResponse: answer }: Part) =>
     occursInText(answer ? JSON.stringify(answer.response ?? "") : words);
-  return occursInText(system) || history.some(({ role, parts }) => role === "user" && parts.some(isSent));
+  return (
+    occursInText(system) || history.some(({ role, parts }) => role === "user" && parts.some(occursInSentPart))
+  );
 }
 
-function areInOrder(letters: string, name: string, values: readonly string[]): boolean {
+function containsNameAndValues(letters: string, name: string, values: readonly string[]): boolean {
   const length = values.join("").length;
   if (length < MIN_LETTERS) return false;
   for (let at = letters.indexOf(name); at !== -1; at = letters.indexOf(name, at + 1)) {

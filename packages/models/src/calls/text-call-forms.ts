@@ -37,10 +37,10 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   if (isPart) return isWhole ? undefined : "unfinished";
   const mark = MARK.exec(text)?.[0];
   if (mark !== undefined) return { calls: [], length: mark.length };
-  if (text.startsWith("<tool_call>")) return readTagged(text, isWhole);
+  if (text.startsWith("<tool_call>")) return readTaggedCall(text, isWhole);
   if (text.startsWith("<|tool_call>")) return readUnquoted(text) ?? "unfinished";
-  if (NAMED_START.test(text)) return readNamed(text, isWhole);
-  if (PYTHON_START.test(text)) return readPython(text);
+  if (NAMED_START.test(text)) return readCallsWithName(text, isWhole);
+  if (PYTHON_START.test(text)) return readPythonCalls(text);
   return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
 }
 
@@ -49,7 +49,7 @@ const PYTHON_START =
   /^\[\s{0,9}[A-Za-z_][\w.-]{0,100}(?:$|\(\s{0,9}(?:$|\)|[A-Za-z_]\w{0,100}\s{0,9}(?:$|=)))/;
 const PYTHON_NAME = new RegExp(`^[[,]\\s*${NAME}(?=\\()`);
 
-function readPython(text: string): WrittenCalls {
+function readPythonCalls(text: string): WrittenCalls {
   const calls: WrittenCall[] = [];
   let rest = text;
   while (!rest.startsWith("]")) {
@@ -62,7 +62,7 @@ function readPython(text: string): WrittenCalls {
   return { calls, length: text.length - rest.length + 1 };
 }
 
-function readTagged(text: string, isWhole: boolean): WrittenCalls {
+function readTaggedCall(text: string, isWhole: boolean): WrittenCalls {
   const start = "<tool_call>".length;
   const closing = "</tool_call>";
   const json = /^<tool_call>\s*\{/.test(text) ? findJsonEnd(text.slice(start)) : 0;
@@ -180,7 +180,7 @@ const NAMED_HEAD = new RegExp(
   `^(?:(?:${NAME}${BRACKETED}|(?:function<${BAR}tool[_▁]sep${BAR}>)?(?:functions\\.)?${NAME}${SEPARATED}|${ADDRESSED})`,
 );
 
-function readNamed(text: string, isWhole: boolean): WrittenCalls {
+function readCallsWithName(text: string, isWhole: boolean): WrittenCalls {
   const start = NAMED_START.exec(text)?.[0].length ?? 0;
   const later = isWhole ? undefined : "unfinished";
   const head = NAMED_HEAD.exec(text.slice(start));

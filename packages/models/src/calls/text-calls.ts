@@ -49,7 +49,7 @@ export class TextCalls {
   add(piece: string): string {
     if (this.#offered.size === 0) return piece;
     this.#pending += piece.replaceAll(MINIMAX, "\n");
-    return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
+    return this.#pending.length < this.#lookAgainAt ? "" : this.#processPending(false);
   }
 
   /** The text that has arrived but was not passed on. */
@@ -63,19 +63,19 @@ export class TextCalls {
     isWhole: boolean,
     takenIds: ReadonlySet<string>,
   ): { readonly text: string; readonly calls: readonly FunctionCall[] } {
-    let text = this.#scan(isWhole);
+    let text = this.#processPending(isWhole);
     // Add the text that is still undecided to the text that was held back.
     if (this.#held.length > 0) this.#held.push({ text: this.#pending });
     else text += this.#pending;
     this.#pending = "";
     const used = new Set([...takenIds, ...made.map((call) => call.id)]);
     const isMade = made.length > 0;
-    const counts = !isMade && this.#count();
+    const counts = !isMade && this.#shouldUseHeldCalls();
     const calls: FunctionCall[] = [];
     for (const item of this.#held) {
       if (!item.calls) text += item.text;
       else if (counts) calls.push(...item.calls.map((call) => addCallId(call, used)));
-      else if (!isMade || !item.calls.every((call) => made.some((one) => isSame(one, call))))
+      else if (!isMade || !item.calls.every((call) => made.some((one) => isSameCall(one, call))))
         text += item.text;
     }
     const isOnlySpace = calls.length > 0 && text.trim() === "";
@@ -83,7 +83,7 @@ export class TextCalls {
   }
 
   /** Whether the held calls count: they end the reply, are not inside anything open, and repeat nothing. */
-  #count(): boolean {
+  #shouldUseHeldCalls(): boolean {
     const last = this.#held.at(-1);
     if (last && !last.calls && last.text.trim() !== "") return false;
     // This also joins the pieces into one string, which saves much memory in a long reply.
@@ -96,15 +96,16 @@ export class TextCalls {
     );
   }
 
-  #scan(isWhole: boolean): string {
+  #processPending(isWhole: boolean): string {
     let shown = "";
-    for (let step = this.#next(isWhole); step !== undefined; step = this.#next(isWhole)) shown += step;
+    for (let step = this.#processNextPart(isWhole); step !== undefined; step = this.#processNextPart(isWhole))
+      shown += step;
     this.#shown += shown;
     return shown;
   }
 
   /** Passes on or takes out the next part of the text. Returns undefined if that can be decided only with more text. */
-  #next(isWhole: boolean): string | undefined {
+  #processNextPart(isWhole: boolean): string | undefined {
     if (this.#pending === "") return undefined;
     const newline = this.#pending.indexOf("\n");
     const end = newline === -1 ? this.#pending.length : newline + 1;
@@ -167,6 +168,6 @@ function addCallId({ name, args }: WrittenCall, used: Set<string>): FunctionCall
   return { id, name, args };
 }
 
-function isSame(made: FunctionCall, written: WrittenCall): boolean {
+function isSameCall(made: FunctionCall, written: WrittenCall): boolean {
   return made.name === written.name && JSON.stringify(made.args) === JSON.stringify(written.args);
 }

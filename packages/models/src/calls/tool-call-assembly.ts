@@ -19,7 +19,7 @@ export interface SignedCall {
 /** The characters that each call counts for, in addition to its arguments. */
 const CHARACTERS_OF_CALL = 500;
 
-type Fragment = ReturnType<typeof readFragment>;
+type Fragment = ReturnType<typeof readCallFragment>;
 
 class PartialCall {
   index: number | string | undefined;
@@ -75,8 +75,8 @@ export class ToolCallAssembly {
     // If nothing else distinguishes the pieces in a list, their order does.
     const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
     for (const [place, item] of list.entries()) {
-      if (!isRecord(item) || this.#isHosted(item)) continue;
-      this.#addFragment(readFragment(item, signatureOf(item)), inStep[place]);
+      if (!isRecord(item) || this.#isHostedTool(item)) continue;
+      this.#addFragment(readCallFragment(item, signatureOf(item)), inStep[place]);
     }
   }
 
@@ -86,7 +86,7 @@ export class ToolCallAssembly {
   }
 
   /** Whether the service runs this tool itself: some services list those too, and they are not calls for us. */
-  #isHosted({ type, index, function: called }: JsonRecord): boolean {
+  #isHostedTool({ type, index, function: called }: JsonRecord): boolean {
     const isOther = typeof type === "string" && type !== "" && type !== "function" && !isRecord(called);
     if (isOther) this.#hosted.add(index);
     return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
@@ -96,7 +96,9 @@ export class ToolCallAssembly {
   buildCalls(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const all = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
-    const calls = all.filter((call, at) => !all.some((other, place) => isSameAgain(call, other, at > place)));
+    const calls = all.filter(
+      (call, at) => !all.some((other, place) => isRepeatedCall(call, other, at > place)),
+    );
     return calls.flatMap((call) => {
       const { bareEnding = end.ending } = end;
       const isBare = !hasArguments(call);
@@ -216,7 +218,7 @@ function mergeName(known: string, more: string): string {
   return more.startsWith(known) ? more : known + more;
 }
 
-function readFragment(item: JsonRecord, signature: string | undefined) {
+function readCallFragment(item: JsonRecord, signature: string | undefined) {
   const called = isRecord(item.function) ? item.function : item;
   const { name, arguments: given } = called;
   const { index, id } = item;
@@ -233,7 +235,7 @@ function readFragment(item: JsonRecord, signature: string | undefined) {
  * Whether a call repeats another one. Some servers send a call again with its id at another index, not always
  * completely; z.ai sends one again that was lost.
  */
-function isSameAgain(call: PartialCall, other: PartialCall, isLater: boolean): boolean {
+function isRepeatedCall(call: PartialCall, other: PartialCall, isLater: boolean): boolean {
   const isLost = call.damaged && call.index !== undefined && !isLater && !other.damaged;
   if (isLost && call.index === other.index && call.name === other.name) return true;
   if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;

@@ -49,7 +49,7 @@ const OPENAI: Service = {
 };
 
 /** A chat completions service at that address, whose variables start with its name. */
-function defineCompatible(
+function defineCompatibleService(
   start: string,
   address: string,
   [defaultModel, ownNames]: [string, RegExp?],
@@ -104,16 +104,16 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     requiredVariable: "AWS_REGION",
     reach: buildBedrockChoice,
   },
-  openrouter: defineCompatible("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
-  groq: defineCompatible("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
-  mistral: defineCompatible("MISTRAL", "api.mistral.ai/v1", [
+  openrouter: defineCompatibleService("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
+  groq: defineCompatibleService("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
+  mistral: defineCompatibleService("MISTRAL", "api.mistral.ai/v1", [
     "mistral-medium-latest",
     /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
   ]),
-  deepseek: defineCompatible("DEEPSEEK", "api.deepseek.com/v1", ["deepseek-v4-pro", /^deepseek-/]),
-  xai: defineCompatible("XAI", "api.x.ai/v1", ["grok-4.7", /^grok-/]),
-  moonshot: defineCompatible("MOONSHOT", "api.moonshot.ai/v1", ["kimi-k3", /^(?:kimi|moonshot)-/]),
-  dashscope: defineCompatible("DASHSCOPE", "dashscope-intl.aliyuncs.com/compatible-mode/v1", [
+  deepseek: defineCompatibleService("DEEPSEEK", "api.deepseek.com/v1", ["deepseek-v4-pro", /^deepseek-/]),
+  xai: defineCompatibleService("XAI", "api.x.ai/v1", ["grok-4.7", /^grok-/]),
+  moonshot: defineCompatibleService("MOONSHOT", "api.moonshot.ai/v1", ["kimi-k3", /^(?:kimi|moonshot)-/]),
+  dashscope: defineCompatibleService("DASHSCOPE", "dashscope-intl.aliyuncs.com/compatible-mode/v1", [
     "qwen-plus",
     /^qwen/,
   ]),

@@ -31,8 +31,8 @@ const CHAT_COMPLETIONS: Protocol = {
     const { tuning } = request;
     if (!tuning) return buildChatBody(model, request, quirks);
     const { addChatTuning } = await import("../request/tuning.ts");
-    const addTuning = (fields: JsonRecord) => addChatTuning(fields, tuning, quirks);
-    return buildChatBody(model, { ...request, tune: addTuning }, quirks);
+    const addTuningFields = (fields: JsonRecord) => addChatTuning(fields, tuning, quirks);
+    return buildChatBody(model, { ...request, tune: addTuningFields }, quirks);
   },
   reply: async (to) => new (await import("../protocols/chat-completions-reply.ts")).ChatCompletionsReply(to),
   otherwise: loadResponses,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EXCESSES, readTooLong } from "./context-length.ts";
+import { EXCESSES, readLengthRefusal } from "./context-length.ts";
 
 describe("P5 a refusal because the request is too long", () => {
   it.each([
@@ -23,24 +23,24 @@ describe("P5 a refusal because the request is too long", () => {
     ['{"error":{"code":"context_length_exceeded"}}', undefined],
     ['{"error":{"message":"context overflow"}}', undefined],
   ])("%s", (answer, contextWindow) => {
-    expect(readTooLong(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
+    expect(readLengthRefusal(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
   });
 
   it.each(EXCESSES)("is known by %s: %s", (_words, example) => {
-    expect(readTooLong(400, example)).toBeDefined();
+    expect(readLengthRefusal(400, example)).toBeDefined();
   });
 
   it("is not taken from other refusals", () => {
-    expect(readTooLong(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
-    expect(readTooLong(400, "messages: at least one is needed")).toBeUndefined();
-    expect(readTooLong(429, "too many tokens per minute")).toBeUndefined();
+    expect(readLengthRefusal(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
+    expect(readLengthRefusal(400, "messages: at least one is needed")).toBeUndefined();
+    expect(readLengthRefusal(429, "too many tokens per minute")).toBeUndefined();
     const link = "`max_tokens` must be greater than it, see https://example.org/thinking#context-window-size";
-    expect(readTooLong(400, link)).toBeUndefined();
-    expect(readTooLong(413, "")).toEqual({});
+    expect(readLengthRefusal(400, link)).toBeUndefined();
+    expect(readLengthRefusal(413, "")).toEqual({});
   });
 });
 
 it("P5 a refusal of digits without end is read once", () => {
   const refusal = (end: string) => `the prompt is too long: ${"7".repeat(400_000)} ${end}`;
-  expect(readTooLong(400, refusal("tokens"))).toBeDefined();
+  expect(readLengthRefusal(400, refusal("tokens"))).toBeDefined();
 });

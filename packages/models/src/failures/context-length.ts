@@ -66,7 +66,7 @@ const SIZES = [
 ];
 
 /** Says whether a refusal means that the request is too long for the model; undefined if it means something else. */
-export function readTooLong(status: number, answer: string): TooLongDetails | undefined {
+export function readLengthRefusal(status: number, answer: string): TooLongDetails | undefined {
   if (OTHER_STATUSES.has(status) && !(status === 403 && /context length/i.test(answer))) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;
   if (NO_TOKENS.test(answer)) return {};

@@ -13,7 +13,7 @@ export function createFallbackChain(
   let first = 0;
   let until = 0;
   const getModel = (position: number): ChatModel => models[position % models.length] ?? models[0];
-  const stayWithModel = (position: number): void => {
+  const preferModel = (position: number): void => {
     if (position === first) return;
     first = position;
     until = now() + STAY_MS;
@@ -23,8 +23,8 @@ export function createFallbackChain(
     const begun = first;
     for (let step = 0; ; step += 1) {
       const model = getModel(begun + step);
-      const onAnswer = () => stayWithModel((begun + step) % models.length);
-      const failure = yield* passUntilAnswer(model.stream(request, signal), onAnswer);
+      const preferAnsweringModel = () => preferModel((begun + step) % models.length);
+      const failure = yield* passUntilAnswer(model.stream(request, signal), preferAnsweringModel);
       if (!failure) return;
       // A conversation that is too long is shortened, not sent to another model.
       const isOver = failure.type === "context_length" || step + 1 >= models.length;

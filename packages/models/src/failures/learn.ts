@@ -39,16 +39,16 @@ export function learnFromRefusal(
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return learnOutputLimit(lesson, (contextWindow ?? 0) / 4);
   if (!isRefusal && !FAULTS.has(status)) return undefined;
-  const tryLearn = () => learnQuirk(lesson, isRefusal, reason);
+  const tryLearnQuirk = () => learnQuirk(lesson, isRefusal, reason);
   // Behind some gateways every request uses another key. Then send no reasoning back at all, if that is known to help.
   const isAgain = lesson.protocol === "openai-responses" && lesson.lessons.hasForeignSignatures;
   return (
     learnImages(lesson, reason) ??
-    (isAgain ? tryLearn() : undefined) ??
+    (isAgain ? tryLearnQuirk() : undefined) ??
     learnSignatures(lesson, reason) ??
     learnOutputLimit(lesson, readOutputLimit(reason)) ??
     learnEffort(lesson, reason) ??
-    tryLearn() ??
+    tryLearnQuirk() ??
     (isRefusal ? (learnTool(lesson, reason) ?? learnMedia(lesson, isTooLarge, reason)) : undefined)
   );
 }
@@ -150,7 +150,7 @@ function learnTool({ lessons, sent }: LessonContext, reason: string) {
   if (spare.length > 0)
     return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
   const named = findRefusedTool(sent, reason);
-  if (keywordLesson({ lessons, sent }, reason, named)) return "";
+  if (learnRefusedKeywords({ lessons, sent }, reason, named)) return "";
   if (named === undefined) return undefined;
   const tool = sent.ownName(named.name);
   lessons.tools.add(tool);
@@ -163,7 +163,7 @@ type Tool = PreparedRequest["tools"][number];
  * Removes keywords from the tools' schemas: those that the refusal names; else those that only narrow one tool's
  * arguments; then all but the core. Returns whether any was removed.
  */
-function keywordLesson(
+function learnRefusedKeywords(
   { lessons, sent }: Pick<LessonContext, "lessons" | "sent">,
   reason: string,
   named: Tool | undefined,
@@ -171,18 +171,18 @@ function keywordLesson(
   const isOfSchema = OF_SCHEMA.test(reason);
   const candidates = named ? [named] : isOfSchema ? sent.tools : [];
   lessons.strip = removeKeywords;
-  const leaveOut = (keywordsOf: (schema: JsonSchema) => readonly string[]) => {
+  const dropKeywords = (keywordsOf: (schema: JsonSchema) => readonly string[]) => {
     let isNew = false;
     for (const { name, parameters } of candidates)
       for (const keyword of keywordsOf(parameters))
         isNew = lessons.noteRefusedKeyword(sent.ownName(name), keyword) || isNew;
     return isNew;
   };
-  if (leaveOut((schema) => findRefusedKeywords(reason, schema))) return true;
+  if (dropKeywords((schema) => findRefusedKeywords(reason, schema))) return true;
   if (named === undefined || !isOfSchema) return false;
   return (
-    leaveOut((schema) => listKeywords(schema).filter((keyword) => !CHOICES.has(keyword))) ||
-    leaveOut(listKeywords)
+    dropKeywords((schema) => listKeywords(schema).filter((keyword) => !CHOICES.has(keyword))) ||
+    dropKeywords(listKeywords)
   );
 }
 
@@ -226,7 +226,7 @@ function listKeywords(schema: JsonSchema): string[] {
 }
 
 /** Whether a refusal names a format of the schema, as services do that know only some. */
-function namesFormat(reason: string, schema: JsonSchema): boolean {
+function mentionsSchemaFormat(reason: string, schema: JsonSchema): boolean {
   if (!/format/i.test(reason)) return false;
   return collectSchemas(schema).some(
     ({ format }) => typeof format === "string" && new RegExp(`(?<![\\w-])${format}(?![\\w-])`).test(reason),
@@ -236,7 +236,7 @@ function namesFormat(reason: string, schema: JsonSchema): boolean {
 /** Returns the keywords that a refusal names: in quotes, at a path's end, or by a name that is not a usual word. */
 function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
   return listKeywords(schema).filter((keyword) => {
-    if (keyword === "format" && namesFormat(reason, schema)) return true;
+    if (keyword === "format" && mentionsSchemaFormat(reason, schema)) return true;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
     const name = keyword.replace(/[^\w]/g, "\\$&");
     const isOwnWord = /[A-Z$]/.test(keyword);

@@ -2,7 +2,7 @@ import { once } from "@burin/contract/async/once";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { createWordSet } from "@burin/contract/text/words";
 import { findJsonEnd } from "../calls/call-arguments.ts";
-import { readTooLong, type TooLongDetails } from "./context-length.ts";
+import { readLengthRefusal, type TooLongDetails } from "./context-length.ts";
 import codeRows from "./failure-codes.json" with { type: "json" };
 import wordRows from "./failure-words.json" with { type: "json" };
 
@@ -103,12 +103,12 @@ export function readFailure(told: RefusedAnswer): ReadFailure {
   const status = resolveStatus(told.status, words);
   // If the pause is very long, the limit is one of a day or a plan.
   const hasHint = retryAfterMs < FAR_MS;
-  const coded = findKind(compileCodePatterns(), codes);
+  const coded = matchFailureKind(compileCodePatterns(), codes);
   // A used-up allowance, unlike money, comes back by itself.
   const isSoonOver =
     coded === "quota" && hasHint && codes.some((code) => /usage|quota_exhausted/i.test(code));
   const named = NO_SHARE.test(words) ? "quota" : isSoonOver || PASSING_QUOTA.test(words) ? "limit" : coded;
-  const tooLong = findTooLong({ ...told, status }, named, words);
+  const tooLong = readContextOverflow({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
   const kind = named === "quota" ? "quota" : classifyFailure(status, named, { words, hasHint });
   const passes = PASSING.has(kind) && (kind !== "server" || isPassingStatus(status));
@@ -138,23 +138,23 @@ function classifyFailure(
   named: FailureKind | undefined,
   { words, hasHint }: { readonly words: string; readonly hasHint: boolean },
 ): FailureKind {
-  const said = findKind(compileWordPatterns(), [words]);
+  const said = matchFailureKind(compileWordPatterns(), [words]);
   const beats =
     said !== undefined &&
     said !== "limit" &&
     (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
-  if (beats && isPlausible(said, status, hasHint)) return said;
+  if (beats && isPlausibleKind(said, status, hasHint)) return said;
   if (status === 402 ? !hasHint : [401, 403].includes(status) && USED_UP.test(words)) return "quota";
   if (named === "account") return "account";
-  if (named === "limit" || isLimit(status, said, hasHint))
+  if (named === "limit" || isRateLimit(status, said, hasHint))
     return !hasHint && SPENT.test(words) ? "quota" : "limit";
-  if (named !== undefined && isPlausible(named, status, hasHint)) return named;
+  if (named !== undefined && isPlausibleKind(named, status, hasHint)) return named;
   // The service refuses in its own words, and not because of the key.
   if (status === 403 && /(?:\w+\W+){4}\w/.test(words) && !OF_KEYS.test(words)) return "permission";
   return classifyStatus(status);
 }
 
-function isLimit(status: number, said: FailureKind | undefined, hasHint: boolean): boolean {
+function isRateLimit(status: number, said: FailureKind | undefined, hasHint: boolean): boolean {
   // With other statuses, such words may only be advice.
   const isSaid = said === "limit" ? [0, 400, 403, 503].includes(status) : said === "quota" && hasHint;
   return isSaid || status === 402 || status === 429;
@@ -172,7 +172,7 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   key: ["permission", "path"],
 };
 
-function isPlausible(kind: FailureKind, status: number, hasHint: boolean): boolean {
+function isPlausibleKind(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit mentions the billing page, too.
   if (kind === "quota") return !hasHint;
   if (kind === "path" && status === 401) return false;
@@ -201,17 +201,21 @@ function isPassingStatus(status: number): boolean {
   return status >= 500 && status !== 501 && status !== 505;
 }
 
-function findTooLong({ status, answer }: RefusedAnswer, named: FailureKind | undefined, words: string) {
+function readContextOverflow(
+  { status, answer }: RefusedAnswer,
+  named: FailureKind | undefined,
+  words: string,
+) {
   const whole = typeof answer === "string" ? answer : `${JSON.stringify(answer)} ${words}`;
-  if (named === "context") return readTooLong(400, `${whole} context_length_exceeded`);
+  if (named === "context") return readLengthRefusal(400, `${whole} context_length_exceeded`);
   if (OVER_A_LIMIT.test(words) && [0, 413, 429].includes(status)) {
     const limit = Number(/\blimit:? (\d+)/i.exec(words)?.[1]);
     return limit > 0 ? { contextWindow: limit } : {};
   }
-  return VAGUE.has(named) ? readTooLong(status || 400, whole) : undefined;
+  return VAGUE.has(named) ? readLengthRefusal(status || 400, whole) : undefined;
 }
 
-function findKind(table: readonly Pattern[], texts: readonly string[]): FailureKind | undefined {
+function matchFailureKind(table: readonly Pattern[], texts: readonly string[]): FailureKind | undefined {
   return table.find(([, pattern]) => texts.some((text) => pattern.test(text)))?.[0];
 }
 

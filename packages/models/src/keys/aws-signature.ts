@@ -89,10 +89,10 @@ export function signHeaders(
     ...all.map(([name, value]) => `${name}:${value}`),
     "",
     names,
-    hashPieces(body),
+    hashJoined(body),
   ];
   const scope = [time.slice(0, 8), region, service, "aws4_request"];
-  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashPieces([canonical.join("\n")])].join("\n");
+  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashJoined([canonical.join("\n")])].join("\n");
   const key = scope.reduce<string | Buffer>(
     (before, part) => computeHmac(before, part).digest(),
     `AWS4${secret}`,
@@ -108,7 +108,7 @@ function encodeForAws(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, percentEncode);
 }
 
-function hashPieces(pieces: readonly (string | Uint8Array)[]): string {
+function hashJoined(pieces: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");

@@ -32,7 +32,7 @@ const DONE = "Signed in. You can close this page and go back to the terminal.\n"
 export async function openLogin(service = OPENROUTER): Promise<SignIn> {
   const verifier = randomBytes(32).toString("base64url");
   const server = createServer();
-  const { port } = await listen(server);
+  const { port } = await listenOnLoopback(server);
   const here = `http://localhost:${port}/`;
   const address = new URL("/auth", service);
   const challenge = createHash("sha256").update(verifier).digest("base64url");
@@ -51,7 +51,7 @@ export async function openLogin(service = OPENROUTER): Promise<SignIn> {
     shortAddress: here,
     address: address.href,
     code,
-    keyFor: (pasted) => exchange(service, { code: readCode(pasted), verifier }),
+    keyFor: (pasted) => exchangeCodeForKey(service, { code: readCode(pasted), verifier }),
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -60,7 +60,7 @@ export async function openLogin(service = OPENROUTER): Promise<SignIn> {
 }
 
 /** Listens where only programs of this machine can connect. */
-async function listen(server: Server): Promise<AddressInfo> {
+async function listenOnLoopback(server: Server): Promise<AddressInfo> {
   try {
     server.listen(PORT, "127.0.0.1");
     await once(server, "listening");
@@ -76,7 +76,7 @@ function readCode(pasted: string): string {
   return (URL.canParse(text) ? new URL(text).searchParams.get("code") : null) ?? text;
 }
 
-async function exchange(service: string, { code, verifier }: { code: string; verifier: string }) {
+async function exchangeCodeForKey(service: string, { code, verifier }: { code: string; verifier: string }) {
   const url = new URL("/api/v1/auth/keys", service);
   const fields = { code, code_verifier: verifier, code_challenge_method: METHOD };
   const headers = { "content-type": "application/json" };

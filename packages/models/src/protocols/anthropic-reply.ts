@@ -127,7 +127,7 @@ export class AnthropicReply extends ReplyReader {
         if (typeof block.data === "string") this.#signature = tagSignature("anthropic-redacted", block.data);
         return [];
       case "thinking":
-        this.#sign(block.signature);
+        this.#addSignature(block.signature);
         return createThoughtEvents(block.thinking);
       default:
         return this.addText(block.text);
@@ -144,14 +144,14 @@ export class AnthropicReply extends ReplyReader {
       case "thinking_delta":
         return createThoughtEvents(delta.thinking);
       case "signature_delta":
-        this.#sign(delta.signature);
+        this.#addSignature(delta.signature);
         return [];
       default:
         return this.addText(delta.text);
     }
   }
 
-  #sign(piece: unknown): void {
+  #addSignature(piece: unknown): void {
     if (typeof piece !== "string" || piece === "") return;
     this.#signature = (this.#signature ?? tagSignature("anthropic", "")) + piece;
   }

@@ -62,9 +62,9 @@ function buildGenerationOptions(
 
 /** Whether another model began the work without thinking. Until the next prompt, a thinking budget is rejected. */
 function hasStartedWithoutThinking(messages: readonly WireMessage[]): boolean {
-  const isPrompt = ({ role, content }: WireMessage): boolean =>
+  const isPromptMessage = ({ role, content }: WireMessage): boolean =>
     role === "user" && !content.some(({ type }) => type === "tool_result");
-  const first = messages[messages.findLastIndex(isPrompt) + 1]?.content[0];
+  const first = messages[messages.findLastIndex(isPromptMessage) + 1]?.content[0];
   return first !== undefined && !first.type.includes("thinking");
 }
 
@@ -96,8 +96,8 @@ function formatMessages(history: readonly Message[], quirks: Quirks): WireMessag
 
 /** Puts tool results first: they must be at the start of the message that follows the reply. */
 function moveAnswersFirst(content: readonly Block[]): Block[] {
-  const isAnswer = (block: Block): boolean => block.type === "tool_result";
-  return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
+  const isToolResult = (block: Block): boolean => block.type === "tool_result";
+  return [...content.filter(isToolResult), ...content.filter((block) => !isToolResult(block))];
 }
 
 function formatUserBlocks(parts: readonly Part[]): Block[] {

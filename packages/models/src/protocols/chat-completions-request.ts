@@ -64,28 +64,28 @@ function serializeMessages({ system, history }: ModelRequest, { quirks, mark }: 
     return joinJson(last ? [...wire, markMessage(last, mark)] : wire);
   };
   const writeAnswer = ({ parts }: Message): string => joinJson(formatAssistantMessages(parts, quirks));
-  const writeOnce = (message: Message, write: (message: Message) => string): string => {
+  const writeMessageOnce = (message: Message, write: (message: Message) => string): string => {
     // Do not store the last message: more of the reply may be added to it, or the next prompt after a failed request.
     const isOwn = toMark.has(message) || message === opening || message === history.at(-1);
     return isOwn ? write(message) : getOrCreate(memory, message, write);
   };
-  const takeTurn = (): string => {
+  const writePendingTurn = (): string => {
     const [first] = turn;
-    return first !== undefined && turn.length === 1 ? writeOnce(first, writeTurn) : writeTurn();
+    return first !== undefined && turn.length === 1 ? writeMessageOnce(first, writeTurn) : writeTurn();
   };
   for (const message of history) {
     if (message.role === "user") {
       turn = [...turn, message];
       continue;
     }
-    const answer = writeOnce(message, writeAnswer);
+    const answer = writeMessageOnce(message, writeAnswer);
     if (answer === "") continue;
-    const asked = takeTurn();
+    const asked = writePendingTurn();
     if (asked !== "") written.push(asked);
     written.push(answer);
     turn = [];
   }
-  const last = takeTurn();
+  const last = writePendingTurn();
   if (last !== "") written.push(last);
   return written;
 }

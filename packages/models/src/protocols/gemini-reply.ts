@@ -84,7 +84,7 @@ export class GeminiReply extends ReplyReader {
       this.calls.add({ index: this.#calls, id, name, arguments: isGrowing ? "" : whole }, () => signature);
     }
     const growing = this.#growing.get(this.#calls);
-    if (growing) for (const piece of filterRecords(pieces)) setPiece(growing, piece);
+    if (growing) for (const piece of filterRecords(pieces)) applyArgumentPiece(growing, piece);
     else if (name === undefined && whole) this.calls.add({ index: this.#calls, arguments: whole });
   }
 
@@ -118,7 +118,7 @@ export class GeminiReply extends ReplyReader {
 }
 
 /** Adds one piece, such as `{jsonPath: "$.list[0].name", stringValue: "more of it"}`, to the arguments. */
-function setPiece(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
+function applyArgumentPiece(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
   const keys = String(jsonPath).match(/[^.[\]'"$]+/g) ?? [];
   let place: Record<string, unknown> = args;
   for (const [depth, key] of keys.entries()) {

@@ -64,9 +64,9 @@ class Service {
   /** Repeats the request at once, without what the service has just refused, as long as no event was passed on. */
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
     const connection = new AbortController();
-    const abort = (): void => connection.abort();
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
+    const abortConnection = (): void => connection.abort();
+    signal.addEventListener("abort", abortConnection, { once: true });
+    if (signal.aborted) abortConnection();
     const tries: Tries = {
       learned: 0,
       isKeyRefused: false,
@@ -80,7 +80,7 @@ class Service {
       let asking = await this.#prepare(request, tries);
       for (;;) {
         if ("type" in asking) return yield createFailedEnding(asking);
-        for await (const event of await this.#ask(asking, connection)) {
+        for await (const event of await this.#sendRequest(asking, connection)) {
           for (const one of await this.#handleEvent(event, asking, tries)) yield one;
           if (tries.isOver) return;
         }
@@ -90,9 +90,9 @@ class Service {
         asking = again.next;
       }
     } catch (error) {
-      yield await this.#explain(error, tries.asking, signal);
+      yield await this.#toFailureEvent(error, tries.asking, signal);
     } finally {
-      signal.removeEventListener("abort", abort);
+      signal.removeEventListener("abort", abortConnection);
       tries.asking?.silence.stop();
       connection.abort();
     }
@@ -105,7 +105,11 @@ class Service {
     return protocol;
   }
 
-  async #explain(error: unknown, asking: OpenRequest | undefined, signal: AbortSignal): Promise<ModelEvent> {
+  async #toFailureEvent(
+    error: unknown,
+    asking: OpenRequest | undefined,
+    signal: AbortSignal,
+  ): Promise<ModelEvent> {
     if (signal.aborted) return CANCELLED;
     const { createConnectionFailure, createSilenceFailure } = await import("../failures/service-failure.ts");
     const { baseUrl, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
@@ -158,7 +162,7 @@ class Service {
   #buildEnd({ prepared, endpoint, ending }: OpenRequest, signal: AbortSignal): ModelEvent {
     if (signal.aborted) return CANCELLED;
     if (ending.reason === "error") return createFailedEnding(hideKey(ending.error, endpoint.key));
-    this.#lessons.noteTaken(prepared.history);
+    this.#lessons.noteAcceptedMedia(prepared.history);
     return ending;
   }
 
@@ -178,7 +182,7 @@ class Service {
   }
 
   /** Sends the request and returns the events of its streamed reply. Both throw network errors. */
-  async #ask(
+  async #sendRequest(
     { protocol, endpoint, prepared, pieces, silence }: OpenRequest,
     connection: AbortController,
   ): Promise<Awaited<ReturnType<typeof readAnswer>>> {
@@ -249,9 +253,9 @@ class Service {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
     if (isFirstParty(this.#options.baseUrl, protocol)) return false;
-    const isMade = ({ functionCall }: Part): boolean =>
+    const isNativeCall = ({ functionCall }: Part): boolean =>
       functionCall !== undefined && !isTextCallId(functionCall.id);
-    return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
+    return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isNativeCall));
   }
 }
 

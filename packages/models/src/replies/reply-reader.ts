@@ -86,7 +86,7 @@ export abstract class ReplyReader {
   finish(): ModelEvent[] {
     const last = [...this.buildLastEvents(), ...this.#buildEvents(this.#tags.finish())];
     const failure =
-      this.failure ?? this.#findOverflow() ?? this.explainFault(this.isEmpty) ?? this.#findBreak();
+      this.failure ?? this.#findOverflow() ?? this.explainFault(this.isEmpty) ?? this.#findCutOff();
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
@@ -246,7 +246,7 @@ export abstract class ReplyReader {
   }
 
   /** Describes a reply that ended in the middle, with no sign of being complete. */
-  #findBreak(): ModelFailure | undefined {
+  #findCutOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
     return readToldFailure(this.unreadable) ?? createBrokenFailure("broke off.");

@@ -24,7 +24,7 @@ export class Lessons {
   readonly #takenMedia = new Set<string>();
   readonly #refusedSignatures = new Set<string>();
 
-  isRefused({ data = "" }: InlineData): boolean {
+  isMediaRefused({ data = "" }: InlineData): boolean {
     return this.#refusedMedia.has(data);
   }
 
@@ -68,7 +68,7 @@ export class Lessons {
   }
 
   /** Notes that the service has accepted a request with this history, so nothing in it is wrong by itself. */
-  noteTaken(history: readonly Message[]): void {
+  noteAcceptedMedia(history: readonly Message[]): void {
     for (const { data = "" } of collectMedia(history)) this.#takenMedia.add(data);
   }
 

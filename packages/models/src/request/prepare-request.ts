@@ -37,17 +37,19 @@ const PLAIN_KEYWORDS = createWordSet(
 const PLAIN_TYPES = createWordSet("string number integer boolean object array");
 
 /** Whether every service accepts the schema unchanged, so that no code must be loaded to rewrite it. */
-function isPlain(schema: unknown, isTop = true): boolean {
+function isPlainSchema(schema: unknown, isTop = true): boolean {
   if (!isRecord(schema) || !PLAIN_TYPES.has(String(schema.type))) return false;
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
     return false;
   if (isTop && (type !== "object" || schema.enum !== undefined || !schema.properties)) return false;
   if (isTop && !Object.keys(properties ?? {}).every((key) => WIRE_KEY_PATTERN.test(key))) return false;
-  if (type === "array" ? !isPlain(items, false) : items !== undefined) return false;
+  if (type === "array" ? !isPlainSchema(items, false) : items !== undefined) return false;
   if (!isRecord(properties) || !Array.isArray(required)) return false;
-  const isKnown = (name: unknown): boolean => Object.hasOwn(properties, String(name));
-  return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
+  const isKnownProperty = (name: unknown): boolean => Object.hasOwn(properties, String(name));
+  return (
+    required.every(isKnownProperty) && Object.values(properties).every((inner) => isPlainSchema(inner, false))
+  );
 }
 
 export interface MediaSupport {
@@ -92,9 +94,11 @@ async function createSchemaWriter(
   { dialect }: MediaSupport,
   { tools }: ModelRequest,
 ): Promise<(schema: JsonSchema) => JsonSchema> {
-  if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
+  if (dialect === "full" && tools.every(({ parameters }) => isPlainSchema(parameters)))
+    return (schema) => schema;
   const { formatToolSchema } = await import("./tool-schema.ts");
-  return (schema) => (dialect === "full" && isPlain(schema) ? schema : formatToolSchema(schema, dialect));
+  return (schema) =>
+    dialect === "full" && isPlainSchema(schema) ? schema : formatToolSchema(schema, dialect);
 }
 
 /** Returns the same object if nothing changes, which is nearly always so. */
@@ -141,7 +145,7 @@ function prepareMedia(part: Part, why: string | undefined, origin: string): Part
 function findReasonToOmit(media: InlineData, lessons: Lessons, taker: MediaSupport): string | undefined {
   const { mimeType = "", data } = media;
   if (!data) return "was empty";
-  if (lessons.isRefused(media)) return "was refused by the model's service";
+  if (lessons.isMediaRefused(media)) return "was refused by the model's service";
   if (lessons.showsNoImages && isSupportedImage(mimeType)) return "cannot be seen by this model";
   if (taker.carries(mimeType)) return undefined;
   return `of ${Buffer.byteLength(data, "base64")} bytes cannot be sent to this model`;

@@ -57,7 +57,7 @@ function useWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord 
 export function simplifySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   const start = { root: schema, levels: MAX_DEPTH[dialect], via: ["#"], budget: { nodes: MAX_NODES } };
   const whole = unfoldSchema(schema, start);
-  return toTopLevel(dialect === "plain" ? toPlainSchema(whole) : whole);
+  return mergeAlternatives(dialect === "plain" ? toPlainSchema(whole) : whole);
 }
 
 interface UnfoldPosition {
@@ -85,7 +85,7 @@ function unfoldSchema(schema: unknown, place: UnfoldPosition): JsonRecord {
   );
   const { anyOf, type, items } = clean;
   // Remove choices that no value can match, which some schemas offer for values that may be left out.
-  const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !acceptsNothing(part)) } : {};
+  const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !isNeverSchema(part)) } : {};
   return { ...clean, ...parts, ...(type === "array" && !isRecord(items) ? { items: {} } : {}) };
 }
 
@@ -104,7 +104,7 @@ function isValidKeyword(keyword: string, value: unknown): boolean {
   return keyword !== "additionalProperties" || JSON.stringify(value) !== "{}";
 }
 
-function acceptsNothing(schema: unknown): boolean {
+function isNeverSchema(schema: unknown): boolean {
   return JSON.stringify(schema) === '{"not":{}}';
 }
 
@@ -152,10 +152,10 @@ function toPlainSchema(schema: unknown): JsonRecord {
 }
 
 /** Converts the parameters to one plain object that contains the properties of all alternatives. */
-function toTopLevel(clean: JsonRecord): JsonSchema {
+function mergeAlternatives(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
   // Each part may itself consist of parts.
-  const listTopLevelParts = (choice: unknown) => filterRecords(choice).map(toTopLevel);
+  const listTopLevelParts = (choice: unknown) => filterRecords(choice).map(mergeAlternatives);
   const whole = [
     listTopLevelParts(allOf).reduce(mergeSchemas, {}),
     uniteSchemas(listTopLevelParts(anyOf)),
@@ -224,7 +224,7 @@ function narrowSchema(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
     return keyword === "properties" || keyword === "items"
-      ? addType(narrowSchema(inner))
+      ? addImpliedType(narrowSchema(inner))
       : narrowSchema(inner);
   });
   // Later checks still require that exactly one choice matches; strict services have no keyword for that.
@@ -233,7 +233,7 @@ function narrowSchema(schema: JsonRecord): JsonRecord {
   const { type, ...others } = rest;
   const parts = choices.filter(isRecord).map((part) => {
     const whole = inheritProperties(part, rest);
-    return type === undefined ? addType(whole) : keepKnownRequired({ type, ...whole });
+    return type === undefined ? addImpliedType(whole) : keepKnownRequired({ type, ...whole });
   });
   const both = anyOf !== undefined && oneOf !== undefined ? { oneOf } : {};
   return { ...keepKnownRequired(others), anyOf: parts, ...both };
@@ -253,15 +253,16 @@ function keepKnownRequired(schema: JsonRecord): JsonRecord {
   return kept.length > 0 ? { ...schema, required: kept } : rest;
 }
 
-function addType(schema: JsonRecord): JsonRecord {
+function addImpliedType(schema: JsonRecord): JsonRecord {
   if (SAYS_TYPE.some((key) => schema[key] !== undefined)) return schema;
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
   const types = new Set(values.map((value) => (value === null ? "null" : typeof value)));
   const [only = "object"] = types;
   if (types.size === 1 && only !== "object") return { type: only, ...schema };
   if (types.size > 0) return schema;
-  const isTold = (keywords: ReadonlySet<string>) => Object.keys(schema).some((key) => keywords.has(key));
-  const [told] = Object.entries(TYPE_OF).find(([, keywords]) => isTold(keywords)) ?? [];
+  const hasAnyKeyword = (keywords: ReadonlySet<string>) =>
+    Object.keys(schema).some((key) => keywords.has(key));
+  const [told] = Object.entries(TYPE_OF).find(([, keywords]) => hasAnyKeyword(keywords)) ?? [];
   return told === undefined ? { ...schema, anyOf: ANYTHING } : { type: told, ...schema };
 }
 

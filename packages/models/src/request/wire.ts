@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 64;
  * Different tools never share one, because a changed name contains a hash of the original.
  */
 export function toWireName(name: string): string {
-  return WIRE_NAME.test(name) ? name : changeName(name);
+  return WIRE_NAME.test(name) ? name : makeNameValid(name);
 }
 
 export const WIRE_KEY_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -29,7 +29,7 @@ const OWN_KEYS = new Map<string, string>();
 /** Returns a parameter's name in a format that strict providers accept. The same name always gives the same result. */
 export function toWireKey(key: string): string {
   if (WIRE_KEY_PATTERN.test(key)) return key;
-  const changed = changeName(key);
+  const changed = makeNameValid(key);
   OWN_KEYS.set(changed, key);
   return changed;
 }
@@ -49,25 +49,25 @@ export const SIGNED_ID_PATTERN = "__thought__";
 export function toWireId(given: string, mostCharacters = MAX_CHARACTERS): string {
   // A piece of a signature would be rejected as a broken one.
   const [id = ""] = given.split(SIGNED_ID_PATTERN);
-  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changeName(id, mostCharacters);
+  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : makeNameValid(id, mostCharacters);
 }
 
 /** Converts an id to nine letters and digits, for services that accept nothing else. */
 export function toNineCharacters(id: string): string {
   const trace =
-    Number.parseInt(computeTrace(id, 0x811c9dc5), 16) * 2 ** 20 +
-    (Number.parseInt(computeTrace(id, 0x01000193), 16) >>> 12);
+    Number.parseInt(computeShortHash(id, 0x811c9dc5), 16) * 2 ** 20 +
+    (Number.parseInt(computeShortHash(id, 0x01000193), 16) >>> 12);
   return trace.toString(36).padStart(9, "0").slice(-9);
 }
 
-function changeName(name: string, mostCharacters = MAX_CHARACTERS): string {
-  const trace = computeTrace(name, 0x811c9dc5) + computeTrace(name, 0x01000193).slice(0, 4);
+function makeNameValid(name: string, mostCharacters = MAX_CHARACTERS): string {
+  const trace = computeShortHash(name, 0x811c9dc5) + computeShortHash(name, 0x01000193).slice(0, 4);
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
   return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
 }
 
 /** Computes a short hash. It is not for secrets; names only have to differ. */
-function computeTrace(text: string, seed: number): string {
+function computeShortHash(text: string, seed: number): string {
   let hash = seed;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, "0");

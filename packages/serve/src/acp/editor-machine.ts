@@ -27,16 +27,16 @@ const MAX_ANSWER_MS = 60_000;
 
 /** This computer's files, but with the editor's content for files that have unsaved changes. */
 export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_MS): Machine {
-  const limitTime = <T>(answer: Promise<T>, what: string) =>
+  const limitAnswerTime = <T>(answer: Promise<T>, what: string) =>
     new Promise<T>((resolve, reject) => {
       const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
-      const rejectLate = () => reject(new WorkspaceError("io_error", late));
-      AbortSignal.timeout(mostMs).addEventListener("abort", rejectLate);
+      const rejectLateAnswer = () => reject(new WorkspaceError("io_error", late));
+      AbortSignal.timeout(mostMs).addEventListener("abort", rejectLateAnswer);
       answer.then(resolve, reject);
     });
   const buffers: EditorBuffers = {
-    read: (path) => limitTime(editor.read(path), `what it has of ${path}`),
-    write: (path, text) => limitTime(editor.write(path, text), `whether it has written ${path}`),
+    read: (path) => limitAnswerTime(editor.read(path), `what it has of ${path}`),
+    write: (path, text) => limitAnswerTime(editor.write(path, text), `whether it has written ${path}`),
   };
   return {
     ...nodeMachine,

@@ -193,7 +193,7 @@ export class EditorSession {
       if (event.type !== "question") continue;
       const withdrawn = new AbortController();
       open.set(event.id, withdrawn);
-      void this.#ask(event, withdrawn.signal)
+      void this.#askForDecision(event, withdrawn.signal)
         .catch(() => null)
         .then((decision) => {
           open.delete(event.id);
@@ -202,7 +202,7 @@ export class EditorSession {
     }
   }
 
-  async #ask(question: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
+  async #askForDecision(question: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
     const { client, root } = this.#editor;
     const { confirmation } = question;
     if (confirmation.kind === "form") return this.#askForm(confirmation, cancellationSignal);

@@ -133,7 +133,7 @@ class EditorSessions {
     // The user's command names the additional folders, too.
     if (this.#ground.isRootFixed && additionalDirectories.length > 0) throw createWrongRootError(root);
     if (id !== undefined) await this.endSession(id);
-    const opened = await this.#ground.open([root, ...additionalDirectories]).catch(throwInWords);
+    const opened = await this.#ground.open([root, ...additionalDirectories]).catch(throwInvalidError);
     for (const notice of opened.notices) this.#ground.note(notice);
     const settings = addServers(opened.options.settings as Settings, mcpServers);
     const resumed = id === undefined ? {} : { resume: await this.#resume(root, id) };
@@ -148,7 +148,7 @@ class EditorSessions {
     };
     const machine = this.#createMachine(() => session.id, client);
     const creating = Promise.resolve({ ...opened.options, ...more, ...machine }).then(createSession);
-    const session = await creating.catch(throwInWords);
+    const session = await creating.catch(throwInvalidError);
     const { name = "" } = chooseModel(settings, process.env) ?? {};
     const editor = { client, capabilities: this.capabilities, settings, root };
     const editorSession = new EditorSession(session, editor, settings.model.name ?? name);
@@ -161,7 +161,7 @@ class EditorSessions {
   async #resolveRoot(cwd: string): Promise<string> {
     const { isRootFixed, root } = this.#ground;
     if (!isAbsolute(cwd)) throw createInvalidError(`cwd must be absolute, not "${cwd}"`);
-    const real = await realpath(cwd).catch(throwInWords);
+    const real = await realpath(cwd).catch(throwInvalidError);
     if (!isRootFixed || real === (await realpath(root))) return real;
     throw createWrongRootError(root);
   }
@@ -185,7 +185,7 @@ class EditorSessions {
 
   async #resume(root: string, id: string) {
     await this.#findSession(root, id);
-    return resumeSession({ home: this.#home, root, id }).catch(throwInWords);
+    return resumeSession({ home: this.#home, root, id }).catch(throwInvalidError);
   }
 
   /** Finds a session by its full id, because editors keep the full id. */
@@ -208,7 +208,7 @@ class EditorSessions {
   }
 
   async list(cwd: string | null, cursor: string | null) {
-    const root = cwd === null ? null : await realpath(cwd).catch(throwInWords);
+    const root = cwd === null ? null : await realpath(cwd).catch(throwInvalidError);
     // A damaged record may lack the folder, and an editor cannot open a session without one.
     const all = (await listSessionSummaries(this.#home, root)).filter((one) => (cwd ?? one.root) !== null);
     const from = Number(cursor ?? 0);
@@ -231,7 +231,7 @@ class EditorSessions {
   async remove(id: string): Promise<void> {
     await this.endSession(id);
     const place = (await listSessionSummaries(this.#home, null)).find((one) => one.id === id);
-    if (place !== undefined) await removeSession(place).catch(throwInWords);
+    if (place !== undefined) await removeSession(place).catch(throwInvalidError);
   }
 
   async close(): Promise<void> {
@@ -248,7 +248,7 @@ function createWrongRootError(root: string): RequestError {
 }
 
 /** Turns an error into one whose message the editor can show. */
-function throwInWords(error: unknown): never {
+function throwInvalidError(error: unknown): never {
   throw createInvalidError(error instanceof Error ? error.message : String(error));
 }
 

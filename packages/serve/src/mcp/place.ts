@@ -47,7 +47,7 @@ export class ToolsHost {
   }
 
   /** Asks the client for its folders. No tools are opened before that is done; a failure is only reported. */
-  holdWhile(work: () => Promise<void>): void {
+  runBeforeOpening(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
       this.#passNotice(`the client's roots are not used: ${formatReason(error)}`);
@@ -55,7 +55,7 @@ export class ToolsHost {
   }
 
   /** Changes the folders. Rejects, and keeps the old ones, when the new ones cannot be used. */
-  async moveTo(folders: readonly string[]): Promise<void> {
+  async changeFolders(folders: readonly string[]): Promise<void> {
     if (folders.join("\n") === this.#folders?.join("\n")) return;
     const opened = this.#open(folders);
     await opened;

@@ -14,6 +14,6 @@ it("what the library gets it has seen before the next message is read, so that c
   };
   const calls = new PlainCalls({} as ToolsHost, wire as unknown as Transport);
   const changed = { jsonrpc: "2.0", method: "notifications/roots/list_changed" } as const;
-  await calls.receive(changed);
+  await calls.receiveMessage(changed);
   expect(seen).toEqual([changed]);
 });

@@ -42,8 +42,8 @@ export class PlainCalls {
     this.#server = server;
   }
 
-  async receive(message: JSONRPCMessage): Promise<void> {
-    if (this.#server !== null && isPlainCall(message)) return void this.#answer(message, this.#server);
+  async receiveMessage(message: JSONRPCMessage): Promise<void> {
+    if (this.#server !== null && isPlainCall(message)) return void this.#answerCall(message, this.#server);
     if ("method" in message && message.method === "notifications/cancelled")
       this.#running.get(message.params?.requestId as RequestId)?.abort();
     this.#wire.onmessage?.(message);
@@ -52,7 +52,7 @@ export class PlainCalls {
     await untilNextTurn();
   }
 
-  async #answer(message: PlainCall, server: Server): Promise<void> {
+  async #answerCall(message: PlainCall, server: Server): Promise<void> {
     const { id, params } = message;
     const stop = new AbortController();
     this.#running.set(id, stop);

@@ -110,9 +110,9 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
 type NamedRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
 function isToken({ headers }: IncomingMessage, token: string): boolean {
-  const print = (text: string) => createHash("sha256").update(text).digest();
+  const hashToken = (text: string) => createHash("sha256").update(text).digest();
   const given = headers.authorization?.replace(/^bearer +/i, "Bearer ") ?? "";
-  return timingSafeEqual(print(given), print(`Bearer ${token}`));
+  return timingSafeEqual(hashToken(given), hashToken(`Bearer ${token}`));
 }
 
 /**
@@ -139,8 +139,8 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
   override async handleRequest(request: Request, options: HandleRequestOptions = {}): Promise<Response> {
     const sent = [options.parsedBody ?? []].flat();
     const asked = sent.filter((one) => isJSONRPCRequest(one));
-    const isTwice = (id: RequestId) => asked.filter((one) => one.id === id).length > 1;
-    const again = asked.find(({ id }) => this.#open.has(id) || isTwice(id));
+    const isDuplicateId = (id: RequestId) => asked.filter((one) => one.id === id).length > 1;
+    const again = asked.find(({ id }) => this.#open.has(id) || isDuplicateId(id));
     if (again !== undefined) return createDuplicateError(again);
     for (const { id } of asked) this.#open.add(id);
     const response = await super.handleRequest(request, options);

@@ -60,7 +60,7 @@ class StdioTransport implements Transport {
     const form = { mostBytes: MAX_BYTES, read: deserializeMessage };
     for await (const message of readMessages(process.stdin, process.stdout, form)) {
       if (this.#isClosed) return;
-      await this.calls.receive(message);
+      await this.calls.receiveMessage(message);
     }
   }
 

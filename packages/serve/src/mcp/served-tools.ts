@@ -129,7 +129,7 @@ export class ServedTools {
     };
     const runCall = () => this.#toolbox.run(name, args, { signal, onCall, callId });
     const [answer, question] = await this.#approvals.runWithAnswers(callId, answers, runCall);
-    if (question === undefined || !isUnanswered(answer)) return this.#buildResult(answer);
+    if (question === undefined || !needsApproval(answer)) return this.#buildResult(answer);
     if (canAsk) return this.#approvals.ask(question);
     // Join them into one text: some clients concatenate two texts without a line break.
     const text = [answer.llmContent, explainHowToAllow(question)].join("\n\n");
@@ -225,7 +225,7 @@ function selectSettings(settings: Settings): Settings {
   return { ...settings, mcpServers: Object.fromEntries(kept) };
 }
 
-function isUnanswered(answer: AnsweredCall): boolean {
+function needsApproval(answer: AnsweredCall): boolean {
   return answer.status === "error" && answer.error.type === "needs_approval";
 }
 

@@ -148,13 +148,13 @@ function findCapabilities(
 
 /** Follows the project's folders, which a client sends if it opened the server for a project. */
 function followRoots(server: Server, place: ToolsHost): void {
-  const ask = async (): Promise<void> => {
+  const requestRoots = async (): Promise<void> => {
     if (server.getClientCapabilities()?.roots === undefined) return;
     const { roots } = await server.listRoots({}, { timeout: MAX_ROOTS_MS });
     const folders = roots.flatMap(({ uri }) => (uri.startsWith("file:") ? [fileURLToPath(uri)] : []));
-    if (folders.length > 0) await place.moveTo(folders);
+    if (folders.length > 0) await place.changeFolders(folders);
   };
-  const followFolders = () => place.holdWhile(ask);
+  const followFolders = () => place.runBeforeOpening(requestRoots);
   server.oninitialized = followFolders;
   server.setNotificationHandler("notifications/roots/list_changed", followFolders);
 }

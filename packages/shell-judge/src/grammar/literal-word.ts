@@ -88,7 +88,7 @@ export function readWord(word: Word, around: WordContext): WordReading {
   }
   const pieces: Piece[] = [];
   for (const part of parts) {
-    const piece = readPiece(part, around);
+    const piece = readWordPart(part, around);
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
@@ -96,9 +96,9 @@ export function readWord(word: Word, around: WordContext): WordReading {
 }
 
 function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordContext): WordReading {
-  const joinField = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
-  if (joinField("spelled") !== word.value) return { problem: "a word that cannot be read" };
-  const bare = joinField("bare");
+  const joinPieceField = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
+  if (joinPieceField("spelled") !== word.value) return { problem: "a word that cannot be read" };
+  const bare = joinPieceField("bare");
   const problem = findBareProblem(bare);
   if (problem !== null) return { problem };
   const hasPattern = isWhole !== true && /[*?]|^[^[]*\[[\s\S]*\]/.test(bare);
@@ -108,12 +108,12 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordConte
     const isSplit = pieces.some((piece) => piece.lineOf?.isSplit === true);
     return { ...(isSplit ? { problem: "an expansion" } : { isAnyText: true }), ...(lineOf && { lineOf }) };
   }
-  const value = joinField("value");
+  const value = joinPieceField("value");
   if (hasPattern) return { value, isGlob: true, isMany: true };
   return { value, isGlob: pieces.some(({ isGlob }) => isGlob) };
 }
 
-function readPiece(part: WordPart, around: WordContext): Piece | { readonly problem: string } {
+function readWordPart(part: WordPart, around: WordContext): Piece | { readonly problem: string } {
   switch (part.type) {
     case "Literal":
     case "Glob":
@@ -123,7 +123,7 @@ function readPiece(part: WordPart, around: WordContext): Piece | { readonly prob
     case "DoubleQuoted":
       return readQuoted(part.parts, around);
     default:
-      return readCommit(part, around) ?? readExpansion(part, around, around.isWhole === true);
+      return readCommitSubstitution(part, around) ?? readExpansion(part, around, around.isWhole === true);
   }
 }
 
@@ -139,7 +139,7 @@ function readQuoted(
     const piece =
       child.type === "Literal"
         ? { bare: QUOTED, value: child.value, spelled: child.value }
-        : (readCommit(child, around) ?? readExpansion(child, around, true));
+        : (readCommitSubstitution(child, around) ?? readExpansion(child, around, true));
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
@@ -163,7 +163,7 @@ function readExpansion(
   const text: Piece = { bare: QUOTED, value: "", spelled: part.text, isAnyText: true };
   switch (part.type) {
     case "CommandExpansion":
-      return isQuoted || printsOnly(part.script, PRINTS_ONE_WORD) ? text : problem;
+      return isQuoted || scriptPrintsOnly(part.script, PRINTS_ONE_WORD) ? text : problem;
     case "ArithmeticExpansion":
       return /^\$\(\([\d\s+*/%()<>=!&|^~?:-]*\)\)$/.test(part.text) ? text : problem;
     case "SimpleExpansion":
@@ -177,7 +177,7 @@ function readExpansion(
   const isKnown = variable !== undefined || PRINTABLE_VARIABLES.has(name) || PRINTABLE_PARAMETER.test(name);
   if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
   if (variable === undefined) return text;
-  const isSplit = !isQuoted && !isOneWord(variable);
+  const isSplit = !isQuoted && !expandsToOneWord(variable);
   if (part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation)) {
     return isSplit ? problem : text;
   }
@@ -185,15 +185,15 @@ function readExpansion(
 }
 
 /** Reads a substitution that git takes for a commit, if its command prints nothing else. */
-function readCommit(part: WordPart, { variables, takesCommits }: WordContext): Piece | null {
+function readCommitSubstitution(part: WordPart, { variables, takesCommits }: WordContext): Piece | null {
   const variable = part.type === "SimpleExpansion" ? variables.get(part.text.slice(1)) : undefined;
-  const isPrinted = part.type === "CommandExpansion" && printsOnly(part.script, PRINTS_HASH);
+  const isPrinted = part.type === "CommandExpansion" && scriptPrintsOnly(part.script, PRINTS_HASH);
   const isCommit = isPrinted || (variable !== undefined && "isCommit" in variable && variable.isCommit);
   return takesCommits && isCommit ? { bare: QUOTED, value: SOME_COMMIT, spelled: part.text } : null;
 }
 
 /** Whether the shell neither splits the text nor treats it as a pattern. */
-function isOneWord(variable: Variable): boolean {
+function expandsToOneWord(variable: Variable): boolean {
   if ("value" in variable) return /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
   const { words = [], redirections = [] } = variable.lineOf ?? {};
   const isQuiet = redirections.every(({ kind, text }) => kind === "read" || /^2?> ?\/dev\/null$/.test(text));
@@ -260,7 +260,7 @@ export const PRINTS_HASH = [
 export const SOME_COMMIT = "0".repeat(40);
 
 /** Whether a script prints only what commands that match one of the expressions print. */
-export function printsOnly(script: ParsedScript | undefined, commands: readonly RegExp[]): boolean {
+export function scriptPrintsOnly(script: ParsedScript | undefined, commands: readonly RegExp[]): boolean {
   const last = findLastCommand(script);
   // One redirection feeds the command, the other discards its errors.
   const isQuiet = last?.redirects.every(

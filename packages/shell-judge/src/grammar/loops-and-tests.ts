@@ -11,7 +11,7 @@ import type {
 import { forEachChild } from "unbash";
 import { SHELLS } from "../programs/launches.ts";
 import type { ShellWord } from "./command-parts.ts";
-import { findLastCommand, printsOnly, type Variable } from "./literal-word.ts";
+import { findLastCommand, scriptPrintsOnly, type Variable } from "./literal-word.ts";
 
 /** Longer ranges than `{1..20}` are not followed. */
 const MAX_RANGE_LENGTH = 50;
@@ -80,26 +80,26 @@ const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
 export function findCertainAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
   const names: string[] = [];
   const inLoops: SyntaxNode[] = [];
-  const visit = (node: SyntaxNode) => {
+  const collectAssignedNames = (node: SyntaxNode) => {
     if (node.type === "Assignment") names.push(node.name);
     if (node.type === "For" || node.type === "While") {
       const set = node.type === "For" ? [node.name.text] : readNames(node)?.names;
       names.push(...(set ?? []));
-      if (set !== undefined) inLoops.push(...listCertain(node.body));
+      if (set !== undefined) inLoops.push(...listCertainCommands(node.body));
     }
-    forEachChild(node, visit);
+    forEachChild(node, collectAssignedNames);
   };
-  visit(script);
-  const isOnce = (name: string) => names.filter((other) => other === name).length === 1;
+  collectAssignedNames(script);
+  const isAssignedOnce = (name: string) => names.filter((other) => other === name).length === 1;
   const isOwn = (node: SyntaxNode) => isOwnAssignment(node);
   return new Set([
-    ...listCertain(script).filter(isOwn),
-    ...inLoops.filter((one) => isOwnAssignment(one, isOnce)),
+    ...listCertainCommands(script).filter(isOwn),
+    ...inLoops.filter((one) => isOwnAssignment(one, isAssignedOnce)),
   ]);
 }
 
 /** Returns, of consecutive commands, those that must have run before the later ones can. */
-function listCertain({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
+function listCertainCommands({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
   return commands.flatMap(({ command, background }) => {
     if (background) return [];
     if (command.type !== "AndOr") return [command];
@@ -216,11 +216,11 @@ const NUMBER = /^"?(?:-?\d+|\$[?#]|\$\{#\w+\})"?$/;
 /** A Korn shell evaluates numeric operands of `test` as arithmetic, and runs commands inside a name's subscript. */
 function mayEvaluate({ name, args }: Command): boolean {
   const isTest = /^(?:test|\[)$/.test(name?.value ?? "");
-  const isBeside = (at: number) =>
+  const isBesideComparison = (at: number) =>
     [args[at - 1], args[at + 1]].some(
       (word) => word?.type === "Word" && /^-(?:eq|ne|lt|le|gt|ge)$/.test(word.value),
     );
-  return isTest && args.some(({ text }, at) => isBeside(at) && !NUMBER.test(text));
+  return isTest && args.some(({ text }, at) => isBesideComparison(at) && !NUMBER.test(text));
 }
 
 interface Comparison {
@@ -232,8 +232,10 @@ interface Comparison {
 }
 
 /** Whether the word is a number that `wc` prints. */
-function isCount({ parts: [only, ...more] = [] }: Word): boolean {
-  return only?.type === "CommandExpansion" && more.length === 0 && printsOnly(only.script, [/^wc -[clmw]$/]);
+function isWcCount({ parts: [only, ...more] = [] }: Word): boolean {
+  return (
+    only?.type === "CommandExpansion" && more.length === 0 && scriptPrintsOnly(only.script, [/^wc -[clmw]$/])
+  );
 }
 
 const FILE_TEST = /^-[abcdefghknprstuwxzGLNOS]$/;
@@ -254,7 +256,7 @@ export function listComparisons(expression: TestExpression, source: string): Com
       const isKnown = "operand" in expression ? FILE_TEST.test(operator) : COMPARISONS.has(operator);
       const isNumbers =
         /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator) &&
-        operands.every((word) => /^\d+$/.test(word.text) || isCount(word));
+        operands.every((word) => /^\d+$/.test(word.text) || isWcCount(word));
       const problem = isKnown || isNumbers ? null : `\`${operator}\` can evaluate what it compares`;
       return [{ text: `[[ ${source.slice(pos, end)} ]]`, operator, operands, problem }];
     }

@@ -116,11 +116,11 @@ class Reader {
     this.#script ??= script;
     const outer = this.#source;
     if (script.source !== undefined) this.#source = script.source;
-    for (const statement of script.commands) this.#read(statement, position);
+    for (const statement of script.commands) this.#readNode(statement, position);
     this.#source = outer;
   }
 
-  #read(node: SyntaxNode, position: Position): void {
+  #readNode(node: SyntaxNode, position: Position): void {
     const unsure = { ...position, followsSuccess: false };
     switch (node.type) {
       case "Script":
@@ -128,7 +128,7 @@ class Reader {
         return;
       case "Statement":
         if (node.background) this.problems.push(`\`${this.#sliceSource(node)}\` runs in the background`);
-        this.#read(node.command, position);
+        this.#readNode(node.command, position);
         return;
       case "AndOr":
         this.#readChain(node, position);
@@ -138,14 +138,14 @@ class Reader {
         return;
       case "Subshell":
       case "BraceGroup":
-        this.#read(node.body, { ...unsure, isApart: unsure.isApart || node.type === "Subshell" });
+        this.#readNode(node.body, { ...unsure, isApart: unsure.isApart || node.type === "Subshell" });
         return;
       case "CompoundList":
-        for (const statement of node.commands) this.#read(statement, unsure);
+        for (const statement of node.commands) this.#readNode(statement, unsure);
         return;
       case "Redirected":
         this.#readRedirections(node.redirects, unsure);
-        this.#read(node.command, { ...position, input: this.#findInputCommand(node.redirects) });
+        this.#readNode(node.command, { ...position, input: this.#findInputCommand(node.redirects) });
         return;
       case "Command":
         this.#readCommand(node, position);
@@ -155,7 +155,7 @@ class Reader {
       case "Case":
       case "CaseItem":
         forEachChild(node, (child) => {
-          if (child.type !== "Word") this.#read(child, unsure);
+          if (child.type !== "Word") this.#readNode(child, unsure);
           // The value of a word that is only compared does not matter, because all branches are read anyway.
           else this.#readWord(child, this.problems, { isWhole: true });
         });
@@ -170,7 +170,7 @@ class Reader {
         this.#readTest(node, unsure);
         return;
       default:
-        this.#readOther(node);
+        this.#readOtherConstruct(node);
     }
   }
 
@@ -179,7 +179,7 @@ class Reader {
     let input = position.input;
     for (const command of commands) {
       const index = this.commands.length;
-      this.#read(command, { ...position, isApart: true, input });
+      this.#readNode(command, { ...position, isApart: true, input });
       input = command.type === "Command" ? this.commands[index] : undefined;
     }
   }
@@ -219,10 +219,10 @@ class Reader {
   #readWhile(node: While, position: Position): void {
     const read = readNames(node);
     if (read === null || this.mayAssign()) {
-      this.#readOther(node);
+      this.#readOtherConstruct(node);
       return;
     }
-    this.#read(node.clause, position);
+    this.#readNode(node.clause, position);
     const { names, isByNul } = read;
     const lineOf = names.length === 1 && position.input ? { ...position.input, isByNul } : undefined;
     this.#readBody(node.body, position, new Map(names.map((name) => [name, { lineOf }])));
@@ -241,7 +241,7 @@ class Reader {
     const outer = this.#variables;
     const first = this.commands.length;
     this.#variables = new Map([...outer, ...set]);
-    this.#read(body, position);
+    this.#readNode(body, position);
     // After the loop the variable's value is unknown, also if an outer loop uses the same name.
     this.#variables = new Map([...outer].filter(([name]) => !set.has(name)));
     const moves = this.commands.slice(first).some(({ words: [program] }) => program?.value === "cd");
@@ -280,7 +280,7 @@ class Reader {
     };
     for (const [index, command] of node.commands.entries()) {
       if (index > 0 && node.operators[index - 1] !== "&&") restoreVariables();
-      this.#read(command, { ...position, followsSuccess });
+      this.#readNode(command, { ...position, followsSuccess });
       if (index === 0) kept = this.#variables;
       // More than one command may have succeeded even if the chain as a whole failed.
       allJoined &&= node.operators[index] === "&&" && command.type === "Command";
@@ -290,10 +290,10 @@ class Reader {
   }
 
   /** Reads any other construct. The commands in it are found, but it is unknown when they run. */
-  #readOther(node: SyntaxNode): void {
+  #readOtherConstruct(node: SyntaxNode): void {
     const problem = CONTROL_FLOW[node.type];
     if (problem !== undefined) this.problems.push(problem);
-    forEachChild(node, (child) => this.#read(child, NESTED));
+    forEachChild(node, (child) => this.#readNode(child, NESTED));
   }
 
   #readCommand(node: Command, position: Position): void {
@@ -309,7 +309,7 @@ class Reader {
       } else if (child.type === "Assignment" && words.length > 0) {
         problems.push(`\`${child.text}\` assigns`);
         words.push({ text: child.text, value: null, isGlob: false });
-        this.#readOther(child);
+        this.#readOtherConstruct(child);
       } else if (child.type === "Assignment") {
         assignments.push(this.#readAssignment(child, this.#own.has(node) && !this.mayAssign()));
       } else {
@@ -327,14 +327,14 @@ class Reader {
   }
 
   #readWord(word: Word, problems: string[], around: Partial<WordContext> = {}): ShellWord {
-    const reading: WordReading = this.#isJoined(word)
+    const reading: WordReading = this.#isJoinedSubstitution(word)
       ? { problem: "a process substitution" }
       : readWord(word, { variables: this.#variables, ...around });
-    if (isExpanded(word, reading)) this.#readOther(word);
+    if (isExpanded(word, reading)) this.#readOtherConstruct(word);
     const { text } = word;
     if ("value" in reading) return { text, ...reading };
     const [, , name, belowTop] = BELOW_TOP.exec(text) ?? [];
-    if (belowTop !== undefined && (name === undefined || this.#isTop(name)))
+    if (belowTop !== undefined && (name === undefined || this.#isWorkTreeTop(name)))
       return { text, value: null, isGlob: false, isAnyText: true, belowTop };
     // The last command of a pipeline was read last.
     const printer = isOnePipeline(word) ? this.commands.at(-1) : undefined;
@@ -346,13 +346,13 @@ class Reader {
   }
 
   /** Whether the word is the top of the work tree in which the command runs: no `cd` may come in between. */
-  #isTop(name: string): boolean {
+  #isWorkTreeTop(name: string): boolean {
     const later = this.commands.slice(this.#tops.get(this.#variables.get(name)));
     return later.length < this.commands.length && later.every(({ words: [first] }) => first?.value !== "cd");
   }
 
   /** The parser separates a process substitution from adjacent letters, which the shell joins to one word. */
-  #isJoined({ text, pos, end }: Word): boolean {
+  #isJoinedSubstitution({ text, pos, end }: Word): boolean {
     if (!text.startsWith("<(")) return false;
     const around = this.#source.charAt(pos - 1) + this.#source.charAt(end);
     return !/^\s[\s);&|]?$/.test(around);
@@ -363,7 +363,7 @@ class Reader {
     const isPlain = value.type === "Word" && node.index === undefined;
     const around = isOwn ? { variables: this.#variables, isWhole: true } : { variables: new Map() };
     const reading = isPlain ? readWord(value, around) : { problem: "" };
-    if (!isPlain || isExpanded(value, reading)) this.#readOther(node);
+    if (!isPlain || isExpanded(value, reading)) this.#readOtherConstruct(node);
     const known = "value" in reading ? reading.value : null;
     if (!isOwn || "problem" in reading) return { text, name, value: known };
     const isCommit = matchesAny(PRINTS_HASH, /=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
@@ -381,12 +381,12 @@ class Reader {
     if (node.type === "HereDoc") {
       const { body } = node;
       const isLiteral = node.delimiter?.quoted === true || !/[\\$`]/.test(body.text);
-      if (!isLiteral) this.#readOther(body);
+      if (!isLiteral) this.#readOtherConstruct(body);
       return { text, kind: "data", target: isLiteral ? body.text : null };
     }
     const around = { variables: this.#variables, isWhole: node.type === "HereString" };
     const reading = node.target === undefined ? { problem: "" } : readWord(node.target, around);
-    if (node.target !== undefined && isExpanded(node.target, reading)) this.#readOther(node.target);
+    if (node.target !== undefined && isExpanded(node.target, reading)) this.#readOtherConstruct(node.target);
     const target = "value" in reading && !reading.isGlob ? reading.value : null;
     if (node.type === "HereString") return { text, kind: "data", target, isAnyText: "isAnyText" in reading };
     if (node.descriptor?.type === "FileDescriptorVariable") return { text, kind: "write", target: null };

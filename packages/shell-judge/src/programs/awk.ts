@@ -24,7 +24,7 @@ const NO_OPERAND = createWordSet(`
 const STATEMENT_START = "then";
 
 /** Whether an AWK program may write, start another program or read a file that its arguments do not name. */
-export function reachesOut(program: string): boolean {
+export function hasOutsideEffects(program: string): boolean {
   const tokens = program.includes("\\\n") ? null : tokenize(program);
   if (tokens === null) return MAYBE_OUTWARD.test(program);
   let isPrinting = false;

@@ -77,7 +77,7 @@ export function isBareLauncher(words: readonly string[]): boolean {
  * Like `isBareLauncher`, for programs that run any text as code. An existing "always" for one is ignored, and a rule
  * gets a warning.
  */
-export function runsWhatItReads(words: readonly string[]): boolean {
+export function runsTextAsCode(words: readonly string[]): boolean {
   const name = baseName(words[0] ?? "").replace(/[\d.]+$/, "");
   const isOne =
     SHELLS.has(name) ||

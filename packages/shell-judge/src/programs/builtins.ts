@@ -6,10 +6,10 @@ import { repeatRow } from "../tables.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
-  createLaunch,
-  createUnknown,
+  createLaunchFinding,
+  createUnknownFinding,
   type Finding,
-  judgeMany,
+  judgeExpandedWord,
   judgePath,
   judgeScriptWord,
   type ProgramReader,
@@ -26,12 +26,15 @@ const test: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     if (index === 0 || isCompared(words, index)) return [];
     // File names that look like operators would be used as operators. An unclear pattern may be any name.
-    const isOne = () => OPERATORS.some(createGlobMatcher(word.value, { caseSensitive: true }));
-    if (word.isMany && (findPatternFault(isOne) !== null || isOne())) return judgeMany(word, index);
+    const mayExpandToOperator = () => OPERATORS.some(createGlobMatcher(word.value, { caseSensitive: true }));
+    if (word.isMany && (findPatternFault(mayExpandToOperator) !== null || mayExpandToOperator()))
+      return judgeExpandedWord(word, index);
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
     if (!isOperator) return judgePath(word, index, reach);
     const isKnown = TEST_OPERATORS.has(word.value);
-    return isKnown ? [] : [createLaunch(`\`${word.value}\` is not known to be a harmless test`, index)];
+    return isKnown
+      ? []
+      : [createLaunchFinding(`\`${word.value}\` is not known to be a harmless test`, index)];
   });
 
 /** Whether the word is next to a comparison operator, or after `-n` or `-z`, and is not an operator itself. */
@@ -49,14 +52,14 @@ const printf: ProgramReader = (words) => {
   const text = at === 2 ? format.value.replace(/^-+/, "") : format.value;
   return isHarmlessFormat(text)
     ? judgeScriptWord(format, at)
-    : [createLaunch("`printf` sets a variable", at)];
+    : [createLaunchFinding("`printf` sets a variable", at)];
 };
 
 /** Sets variables that only the line itself uses. */
 const read: ProgramReader = (words) =>
   words.flatMap(({ value }, index) => {
     if (/^(?:-r|-r?d|)$/.test(value) || isPlainName(value)) return [];
-    return [createLaunch(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
+    return [createLaunchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 
 /**
@@ -68,17 +71,17 @@ const AFFECTS_SHELL =
 
 /** Builtins that evaluate text in brackets, and set variables that affect other programs. */
 const judgeAssignment: ProgramReader = (words) => [
-  createUnknown(`\`${words[0]?.value}\` changes the shell`),
+  createUnknownFinding(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
     const isPlain = /^-[a-zA-Z]+$|^\w+$/.test(value) && !AFFECTS_SHELL.test(`${words[0]?.value} ${value}`);
-    return isPlain ? [] : [createLaunch(`\`${value}\` may be evaluated`, index)];
+    return isPlain ? [] : [createLaunchFinding(`\`${value}\` may be evaluated`, index)];
   }),
 ];
 
 function refuseMatching(pattern: RegExp, what: string): ProgramReader {
   return (words) => {
     const rest = words.slice(1).map(({ value }) => value);
-    return pattern.test(rest.join(" ")) ? [] : [createLaunch(what, words.length - 1)];
+    return pattern.test(rest.join(" ")) ? [] : [createLaunchFinding(what, words.length - 1)];
   };
 }
 
@@ -91,7 +94,7 @@ const date: ProgramReader = (words, reach) =>
     if (before === "-r" && !isGlob) return judgePath(word, index, reach);
     const isTime = /^-(?:d|-date)$/.test(before);
     if (index === 0 || (!isGlob && (isShown || isTime))) return [];
-    return [createLaunch(`\`${value}\` may set the clock or name a file`, index)];
+    return [createLaunchFinding(`\`${value}\` may set the clock or name a file`, index)];
   });
 
 export const UNNAMED_FOLDER = /^-|^$|^(?:\.{0,2}\/)*(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
@@ -103,7 +106,7 @@ const cd: ProgramReader = (words, reach): readonly Finding[] => {
   const isNamed =
     words.length === 2 && folder?.below === undefined && !UNNAMED_FOLDER.test(folder?.value ?? "");
   if (!isNamed || folder === undefined || folder.isGlob) {
-    return [createLaunch("it goes to a folder that is not named", words.length)];
+    return [createLaunchFinding("it goes to a folder that is not named", words.length)];
   }
   return judgePath(folder, 1, reach);
 };

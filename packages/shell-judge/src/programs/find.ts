@@ -1,7 +1,7 @@
 import { createWordSet } from "@burin/contract/text/words";
 import {
   type Argument,
-  createLaunch,
+  createLaunchFinding,
   type Finding,
   judgePath,
   type PathSet,
@@ -39,7 +39,7 @@ export const find: ProgramReader = (words, reach) => {
     if (word === undefined) break;
     const { value } = word;
     if (word.isGlob && followsLinks) {
-      findings.push(createLaunch(`what \`${value}\` matches is not checked for links`, index));
+      findings.push(createLaunchFinding(`what \`${value}\` matches is not checked for links`, index));
     }
     if (LAUNCHING_ACTIONS.has(value)) {
       index = findLaunchEnd(values, index);
@@ -47,17 +47,17 @@ export const find: ProgramReader = (words, reach) => {
       index += 1;
     } else {
       if (TESTS_WITH_FILE.test(value)) index += 1;
-      const found = judgeWord(words[index] ?? word, index, reach);
+      const found = judgeFindWord(words[index] ?? word, index, reach);
       findings.push(...(value === "-delete" ? found.map((one) => ({ ...one, deletes: folders })) : found));
     }
   }
   return findings;
 };
 
-function judgeWord(word: Argument, index: number, reach: Reach): Finding[] {
+function judgeFindWord(word: Argument, index: number, reach: Reach): Finding[] {
   if (TESTS_WITHOUT_VALUE.has(word.value)) return [];
   if (!word.value.startsWith("-")) return judgePath(word, index, reach);
-  return [createLaunch(`\`find ${word.value}\` can do more than read`, index)];
+  return [createLaunchFinding(`\`find ${word.value}\` can do more than read`, index)];
 }
 
 /** Returns where the command after `-exec` at `at` ends: the index of its `;` or of the `+` after `{}`. */

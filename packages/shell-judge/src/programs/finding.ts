@@ -96,7 +96,8 @@ export function judgePath(word: Argument, upTo: number, reach: Reach): Finding[]
 
 /** Like `judgePath`, for a program that visits everything below a path and follows links there. */
 export function judgeFollowedPath(word: Argument, upTo: number, reach: Reach): Finding[] {
-  if (word.isGlob) return [createLaunch(`what \`${word.value}\` matches is not checked for links`, upTo)];
+  if (word.isGlob)
+    return [createLaunchFinding(`what \`${word.value}\` matches is not checked for links`, upTo)];
   const named = word.below ?? { folders: [word.value], isText: false };
   return judgePath({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
 }
@@ -105,21 +106,21 @@ export function judgeFollowedPath(word: Argument, upTo: number, reach: Reach): F
  * Creates a finding for a word whose meaning depends on its position: file names in its place would shift the other
  * words.
  */
-export function judgeMany({ value, isMany }: Argument, upTo: number): Finding[] {
+export function judgeExpandedWord({ value, isMany }: Argument, upTo: number): Finding[] {
   return isMany
-    ? [createLaunch(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
+    ? [createLaunchFinding(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
     : [];
 }
 
 /** Creates a finding for a word that the program interprets as instructions: it must not come from a file name. */
 export function judgeScriptWord(word: Argument, upTo: number): Finding[] {
-  return judgeMany({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
+  return judgeExpandedWord({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
 }
 
-export function createUnknown(what: string, upTo = 0): Finding {
+export function createUnknownFinding(what: string, upTo = 0): Finding {
   return { nature: "unknown", what, upTo };
 }
 
-export function createLaunch(what: string, upTo: number): Finding {
+export function createLaunchFinding(what: string, upTo: number): Finding {
   return { nature: "launch", what, upTo };
 }

@@ -26,7 +26,7 @@ const QUIET_OPTIONS = createWordSet(`
   name-status relative no-renames find-renames diff-filter follow no-ext-diff no-textconv no-patch quiet raw
   objects numbered email exit-code`);
 
-function isQuiet(option: string): boolean {
+function isQuietOption(option: string): boolean {
   return QUIET_LETTERS.test(option) || QUIET_OPTIONS.has(/^--([\w-]+)(?:=|$)/.exec(option)?.[1] ?? "");
 }
 
@@ -66,7 +66,7 @@ const NAMES_CONTENT = /^(?:show|cat-file|diff)$/;
 function printsNoContent(name: string, options: readonly string[], operand: string | undefined): boolean {
   if (NAME_SUBCOMMANDS.has(name)) return !options.some((option) => SHOWS_CHANGES.test(`${name} ${option}`));
   if (name === "cat-file") return options.some((option) => /^-[tse]$/.test(option));
-  if (!options.every((option) => isQuiet(option))) return false;
+  if (!options.every((option) => isQuietOption(option))) return false;
   const isList = name === "stash" ? operand !== "show" : name === "" || COMMIT_SUBCOMMANDS.has(name);
   return isList || options.some((option) => LOCATION_OPTION.test(option));
 }

@@ -4,8 +4,8 @@ import { UNNAMED_FOLDER } from "./builtins.ts";
 import {
   type Argument,
   BEYOND_RULES,
-  createLaunch,
-  createUnknown,
+  createLaunchFinding,
+  createUnknownFinding,
   type Finding,
   judgePath,
   type ProgramReader,
@@ -14,7 +14,7 @@ import {
 import { findDestructiveWord, isRestorable } from "./git-destructive.ts";
 import { READING_SUBCOMMANDS, type ReadingSubcommand } from "./git-reading.ts";
 import { isOneOf, type Options, readOptions } from "./options.ts";
-import { givesPattern, readAttachedValue } from "./simple-programs.ts";
+import { hasPatternOption, readAttachedValue } from "./simple-programs.ts";
 
 export const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
 const GLOBALS_WITH_VALUE = createWordSet(
@@ -78,13 +78,13 @@ export function findGitSubcommand(words: readonly (string | null)[]): number {
 
 /** Reading subcommands are allowed when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
-  if (readsElsewhere(words, reach)) return [];
+  if (readsInOtherFolder(words, reach)) return [];
   const at = findGitSubcommand(words.map(({ value }) => value));
   const findings = judgeGlobalOptions(words.slice(0, at));
   const name = words[at]?.value;
   if (name === undefined) {
     const isHarmless = words.length === 2 && words[1]?.value === "--version";
-    return isHarmless ? [] : [...findings, createUnknown("`git` has no subcommand here")];
+    return isHarmless ? [] : [...findings, createUnknownFinding("`git` has no subcommand here")];
   }
   const rest = words.slice(at);
   const reading = findRow(READING_SUBCOMMANDS, name);
@@ -97,7 +97,7 @@ export const git: ProgramReader = (words, reach) => {
     const isKept = isRestorable(rest.map(({ value }) => value));
     findings.push({ nature: "destructive", what, upTo: at + destructive, isKept });
   }
-  const own = isReading ? judgeReading(rest, reading, reach) : judgeChange(rest, reach);
+  const own = isReading ? judgeReadingSubcommand(rest, reading, reach) : judgeChangingSubcommand(rest, reach);
   const changes = own.some(({ nature }) => nature !== "outside");
   const fault = reach.repositoryFault({ changes, readsFiles: READS_FILES.has(name), subcommand: name });
   if (fault !== null) {
@@ -110,7 +110,7 @@ export const git: ProgramReader = (words, reach) => {
 };
 
 /** Whether git with `-C` only reads, judged as after a `cd` into that folder. */
-function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
+function readsInOtherFolder(words: readonly Argument[], reach: Reach): boolean {
   const at = words.findIndex(({ value }, index) => index > 0 && !HARMLESS_GLOBALS.has(value));
   const [program, folder] = [words[0], words[at + 1]];
   if (words[at]?.value !== "-C" || program === undefined || folder === undefined) return false;
@@ -132,30 +132,34 @@ function judgeGlobalOptions(words: readonly Argument[]): Finding[] {
     if (HARMLESS_GLOBALS.has(option)) continue;
     if (GLOBALS_WITH_VALUE.has(option)) index += 1;
     if (option === "-c" && HARMLESS_SETTING.test(words[index]?.value ?? "")) continue;
-    findings.push(createLaunch(`\`git ${option}\` can make git run any program`, index));
+    findings.push(createLaunchFinding(`\`git ${option}\` can make git run any program`, index));
   }
   return findings;
 }
 
 const SHOWS_SIGNATURE = /%[-+ ]?G|%\(\*?(?:signature|raw)|^-?(?:v(?:ersion)?:)?\*?signature/;
 
-function judgeReading(words: readonly Argument[], reading: ReadingSubcommand, reach: Reach): Finding[] {
+function judgeReadingSubcommand(
+  words: readonly Argument[],
+  reading: ReadingSubcommand,
+  reach: Reach,
+): Finding[] {
   const read = readOptions(words, reading, reach);
   const findings = [...read.findings];
-  const skipped = reading.operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
+  const skipped = reading.operands === "pattern then paths" && !hasPatternOption(read) ? 1 : 0;
   for (const [place, operand] of read.operands.entries()) {
     if (place >= skipped) findings.push(...judgePath(operand, operand.index, reach));
   }
   for (const { name, value, index } of read.options) {
     if (/^--(?:format|pretty|sort)$/.test(name) && SHOWS_SIGNATURE.test(value ?? "")) {
-      findings.push(createLaunch("showing signatures starts the program that checks them", index));
+      findings.push(createLaunchFinding("showing signatures starts the program that checks them", index));
     }
   }
   if (!isReadOnly(words[0]?.value ?? "", read, reading)) {
-    findings.push(createUnknown(`\`git ${words[0]?.value}\` changes the repository here`));
+    findings.push(createUnknownFinding(`\`git ${words[0]?.value}\` changes the repository here`));
   }
   if (words[0]?.value !== "config") return findings;
-  if (findings.length > 0) findings.push(createLaunch("settings of git can name programs to run", 0));
+  if (findings.length > 0) findings.push(createLaunchFinding("settings of git can name programs to run", 0));
   return [...findings, ...judgeShownSettings(read)];
 }
 
@@ -198,23 +202,25 @@ function isReadOnly(subcommand: string, { options, operands }: Options, reading:
   );
 }
 
-function judgeChange(words: readonly Argument[], reach: Reach): Finding[] {
+function judgeChangingSubcommand(words: readonly Argument[], reach: Reach): Finding[] {
   const name = words[0]?.value ?? "";
-  const findings: Finding[] = [createUnknown(`\`git ${name}\` changes the repository`)];
+  const findings: Finding[] = [createUnknownFinding(`\`git ${name}\` changes the repository`)];
   if (!CHANGING_SUBCOMMANDS.has(name)) {
-    findings.push(createLaunch(`\`git ${name}\` can run other programs, or is an alias`, 0));
+    findings.push(createLaunchFinding(`\`git ${name}\` can run other programs, or is an alias`, 0));
   }
   if (LAUNCHING_WORDS.test(words.map(({ value }) => value).join(" "))) {
-    findings.push(createLaunch(`\`git ${name}\` launches another program`, words.length - 1));
+    findings.push(createLaunchFinding(`\`git ${name}\` launches another program`, words.length - 1));
   }
   const letters = LAUNCHING_LETTERS[name] ?? "";
   for (const [index, word] of words.entries()) {
     if (index === 0) continue;
     if (/^[a-z0-9+.-]+::/i.test(word.value) || isOneOf(word.value, letters, LAUNCHING_LONG)) {
-      findings.push(createLaunch(`\`git ${name} ${word.value}\` can start or write something else`, index));
+      findings.push(
+        createLaunchFinding(`\`git ${name} ${word.value}\` can start or write something else`, index),
+      );
     }
     const path = word.value.startsWith("-") ? readAttachedValue(word) : word;
-    if (path !== null && !takesText(name, words[index - 1]?.value ?? "")) {
+    if (path !== null && !takesTextValue(name, words[index - 1]?.value ?? "")) {
       findings.push(...judgePath(dropFileScheme(path), index, reach));
     }
   }
@@ -225,7 +231,7 @@ function judgeChange(words: readonly Argument[], reach: Reach): Finding[] {
 const WITH_MESSAGE = createWordSet("commit commit-tree merge tag notes stash");
 
 /** Whether the word after this one is text. */
-function takesText(subcommand: string, option: string): boolean {
+function takesTextValue(subcommand: string, option: string): boolean {
   if (/^-[a-zA-Z]*m$|^--message$/.test(option)) return WITH_MESSAGE.has(subcommand);
   return /^--(?:author|date)$/.test(option) && subcommand === "commit";
 }

@@ -102,7 +102,7 @@ export function isWrapper(name: string): boolean {
 }
 
 /** Whether a program with these words, without its name, does nothing except what it launches. */
-export function isTransparent(name: string, own: readonly string[]): boolean {
+export function isTransparentLauncher(name: string, own: readonly string[]): boolean {
   return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
 }
 
@@ -159,13 +159,13 @@ function readWrapper(words: readonly (string | null)[], name: string, wrapper: W
   while (from < to && words[from] !== "--") {
     const word = words[from];
     if (word === null || word === undefined) return [{ kind: "unseen" }];
-    const isOwn = isOwnWord(name, word, from);
+    const isOwn = isWrapperArgument(name, word, from);
     if (!isOwn && !/^-./s.test(word)) break;
-    from += !isOwn && takesNext(word, wrapper) ? 2 : 1;
+    from += !isOwn && takesNextWordAsValue(word, wrapper) ? 2 : 1;
   }
   // The launched command may have such an option of its own.
-  const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
-  if (name === "env" && has(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
+  const hasOption = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
+  if (name === "env" && hasOption(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
   const placeholder = name === "xargs" ? findPlaceholder(words.slice(1, from)) : undefined;
   if (words[from] === "--") from += 1;
   from += wrapper.before ?? 0;
@@ -191,12 +191,12 @@ function findPlaceholder(own: readonly (string | null)[]): string | undefined {
 }
 
 /** Whether the word is a variable that env sets, or the architecture, which setarch takes before its options. */
-function isOwnWord(name: string, word: string, at: number): boolean {
+function isWrapperArgument(name: string, word: string, at: number): boolean {
   if (/^(?:env|sudo|cross-env)$/.test(name)) return /^(?:\w+=|-$)/.test(word);
   return name === "setarch" && at === 1;
 }
 
-function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean {
+function takesNextWordAsValue(option: string, { values = "", long = "" }: Wrapper): boolean {
   if (option.startsWith("--")) return !option.includes("=") && isOneOf(option, "", long);
   const last = option.at(-1) ?? "";
   const first = [...option.slice(1)].findIndex((letter) => values.includes(letter));

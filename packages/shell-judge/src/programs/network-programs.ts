@@ -6,9 +6,9 @@ import type { NetworkCommand, NetworkRow } from "./network-row.ts";
 
 export const NETWORK_ROWS: readonly NetworkRow[] = [...PACKAGE_ROWS, ...OTHER_NETWORK_ROWS];
 
-const ROWS_BY_PROGRAM: ReadonlyMap<string, readonly NetworkRow[]> = groupRows();
+const ROWS_BY_PROGRAM: ReadonlyMap<string, readonly NetworkRow[]> = groupRowsByProgram();
 
-function groupRows(): Map<string, NetworkRow[]> {
+function groupRowsByProgram(): Map<string, NetworkRow[]> {
   const all = new Map<string, NetworkRow[]>();
   for (const row of NETWORK_ROWS) {
     for (const name of splitWords(row.programs)) all.set(name, [...(all.get(name) ?? []), row]);
@@ -23,7 +23,8 @@ export function findNetworkRow(words: readonly (string | null)[], name: string):
   const rows = ROWS_BY_PROGRAM.get(module ?? name) ?? [];
   for (const row of rows) {
     const inOrder = row.subcommands === undefined ? plain : moveSubcommandFirst(plain, row);
-    if (inOrder !== null && isOnline(row, plain)) return { row, words: inOrder, folder: findFolder(plain) };
+    if (inOrder !== null && needsNetwork(row, plain))
+      return { row, words: inOrder, folder: findFolder(plain) };
   }
   return null;
 }
@@ -44,9 +45,9 @@ function moveSubcommandFirst(
   return [words[0] ?? null, word, ...before, ...words.slice(at + 1)];
 }
 
-function isOnline({ offline = "", only }: NetworkRow, words: readonly (string | null)[]): boolean {
-  const has = (list: string) => splitWords(list).some((word) => words.includes(word, 1));
-  return !has(offline) && (only === undefined || has(only));
+function needsNetwork({ offline = "", only }: NetworkRow, words: readonly (string | null)[]): boolean {
+  const hasAnyWord = (list: string) => splitWords(list).some((word) => words.includes(word, 1));
+  return !hasAnyWord(offline) && (only === undefined || hasAnyWord(only));
 }
 
 function findFolder(words: readonly (string | null)[]): string | null {

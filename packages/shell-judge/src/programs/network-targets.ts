@@ -29,14 +29,14 @@ const SCHEME = /^(?:[a-z][a-z0-9.-]*\+)?([a-z][a-z0-9.-]*):\/\//i;
 const THIS_MACHINE = /^(?:localhost|(?:[\w-]+\.)+localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1?)$/;
 
 /** The targets of a command that a row knows; null when all of them are on this machine. */
-export function readTargets(command: NetworkCommand): NetworkTargets | null {
+export function findNetworkTargets(command: NetworkCommand): NetworkTargets | null {
   const { row, words } = command;
   const operands = listOperands(words, row);
   switch (row.goesTo) {
     case "addresses":
       return readAddresses(operands, command);
     case "machine":
-      return joinTargets(operands.slice(0, 1), readServer);
+      return joinTargets(operands.slice(0, 1), readServerTarget);
     case "files":
       return readFileTargets(operands, words);
     case "remote":
@@ -99,10 +99,10 @@ function readAddresses(operands: Words, { row, words }: NetworkCommand): Network
   const isSeen = !splitWords(row.unseen ?? "").some((option) =>
     words.some((word) => word?.startsWith(option)),
   );
-  return joinTargets([...named, ...operands, ...(isSeen ? [] : [null])], readServer);
+  return joinTargets([...named, ...operands, ...(isSeen ? [] : [null])], readServerTarget);
 }
 
-function readServer(word: string): Target | null {
+function readServerTarget(word: string): Target | null {
   return readAddress(word) ?? readBareHost(word);
 }
 
@@ -182,7 +182,7 @@ function readHostOption(words: Words, { hostOption }: NetworkRow): NetworkTarget
   const all = [...listOptionValues(words, hostOption), ...addresses];
   if (all.length === 0) return null;
   const socket: Target = { host: null, isHttp: false };
-  const targets = joinTargets(all, (word) => (word.startsWith("/") ? socket : readServer(word)));
+  const targets = joinTargets(all, (word) => (word.startsWith("/") ? socket : readServerTarget(word)));
   return targets && { ...targets, isProxied: false };
 }
 

@@ -1,6 +1,13 @@
 import { getOrCreate } from "@burin/contract/async/once";
 import { splitWords } from "@burin/contract/text/words";
-import { type Argument, createLaunch, type Finding, judgeMany, judgePath, type Reach } from "./finding.ts";
+import {
+  type Argument,
+  createLaunchFinding,
+  type Finding,
+  judgeExpandedWord,
+  judgePath,
+  type Reach,
+} from "./finding.ts";
 
 /** The options of a program that are known to be harmless; any other one is a finding. */
 export interface OptionTable {
@@ -78,7 +85,7 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
       findings.push(...judgeOptionValue({ option, word, values }, index, reach));
     }
     const what = `\`${word.value}\` is not known to be a harmless option`;
-    findings.push(...(isKnown ? [] : [createLaunch(what, index)]));
+    findings.push(...(isKnown ? [] : [createLaunchFinding(what, index)]));
   }
   return { options, operands, findings };
 }
@@ -93,7 +100,7 @@ interface OptionValue {
 function judgeOptionValue({ option, word, values }: OptionValue, index: number, reach: Reach): Finding[] {
   const { attached, takes = 0, isPath = false, isText } = option;
   const value = takes > 0 ? values.at(-1) : attached;
-  const findings = takes > 1 ? values.flatMap((each) => judgeMany(each, index)) : [];
+  const findings = takes > 1 ? values.flatMap((each) => judgeExpandedWord(each, index)) : [];
   // If a value expands to several words, only the first is the value; the others are files to read.
   if (value !== undefined && (isPath || value.isMany === true)) {
     findings.push(...judgePath(value, index, reach));
@@ -110,7 +117,7 @@ function judgeOptionValue({ option, word, values }: OptionValue, index: number, 
 function judgeSkippedWord(word: Argument | undefined, index: number, reach: Reach): Finding[] {
   if (word === undefined || /^[-+]?\d[\d,.:-]*[a-z%]?$/i.test(word.value)) return [];
   if (!/^-./s.test(word.value)) return judgePath(word, index, reach);
-  return [createLaunch(`\`${word.value}\` may be an option here, and not a value`, index)];
+  return [createLaunchFinding(`\`${word.value}\` may be an option here, and not a value`, index)];
 }
 
 const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();

@@ -1,31 +1,31 @@
 import { findRow, repeatRow } from "../tables.ts";
-import { reachesOut } from "./awk.ts";
+import { hasOutsideEffects } from "./awk.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
 import {
   type Argument,
-  createLaunch,
-  createUnknown,
+  createLaunchFinding,
+  createUnknownFinding,
   type Finding,
-  judgeMany,
+  judgeExpandedWord,
   judgePath,
   judgeScriptWord,
   type ProgramReader,
   type Reach,
 } from "./finding.ts";
 import { git } from "./git.ts";
-import { isTransparent, isWrapper, type Launch, SHELLS } from "./launches.ts";
+import { isTransparentLauncher, isWrapper, type Launch, SHELLS } from "./launches.ts";
 import { readOptions } from "./options.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
-import { judgeOther } from "./task-programs.ts";
+import { judgeOtherProgram } from "./task-programs.ts";
 
 /** Judges `awk`: it only reads and prints, unless its program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { texts: "Fv" }, reach);
   const [program, ...files] = operands;
-  const reaching = reachesOut(program?.value ?? "")
-    ? [createLaunch("the program of `awk` may write or start another one", program?.index ?? 0)]
+  const reaching = hasOutsideEffects(program?.value ?? "")
+    ? [createLaunchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]
     : [];
   const assigned = options.filter(
     ({ name, value }) => name === "-v" && !/^(?:[a-z]\w*|O?[FR]S)=/.test(value ?? ""),
@@ -36,14 +36,14 @@ const awk: ProgramReader = (words, reach) => {
     // If an option's value expands to several words, another word becomes the AWK program.
     ...options.flatMap(({ index }) => {
       const word = words[index];
-      return word === undefined || word.value.startsWith("-") ? [] : judgeMany(word, index);
+      return word === undefined || word.value.startsWith("-") ? [] : judgeExpandedWord(word, index);
     }),
     ...reaching,
-    ...assigned.map(({ index }) => createLaunch("`awk -v` sets a variable of `awk` itself", index)),
+    ...assigned.map(({ index }) => createLaunchFinding("`awk -v` sets a variable of `awk` itself", index)),
     ...files.flatMap((file) => judgePath(file, file.index, reach)),
     ...files
       .filter(({ value }) => /^[A-Z]\w*=/.test(value))
-      .map(({ index }) => createLaunch("it sets a variable of `awk` itself", index)),
+      .map(({ index }) => createLaunchFinding("it sets a variable of `awk` itself", index)),
   ];
 };
 
@@ -52,7 +52,7 @@ const tar: ProgramReader = (words, reach) => {
   const [, options, archive, ...rest] = words;
   const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
   const isNamed = archive !== undefined && !archive.isGlob && archive.below === undefined;
-  if (!isList || !isNamed || /[:]|^-/.test(archive.value)) return judgeOther(words, reach);
+  if (!isList || !isNamed || /[:]|^-/.test(archive.value)) return judgeOtherProgram(words, reach);
   return judgePath(archive, 2, reach);
 };
 
@@ -68,7 +68,7 @@ const judgePackedList: ProgramReader = (words, reach) => {
   const isOdd = files.some(
     ({ value }, index) => value.startsWith("-") || (isZip && index === 0 && /[*?[]/.test(value)),
   );
-  if (!isShown || isOdd) return judgeOther(words, reach);
+  if (!isShown || isOdd) return judgeOtherProgram(words, reach);
   const named = (isZip ? files.slice(0, 1) : files).flatMap((file) =>
     ["", ".zip", ".ZIP", ".gz", ".z", "-z", ".Z"].map((end) => ({ ...file, value: file.value + end })),
   );
@@ -77,7 +77,7 @@ const judgePackedList: ProgramReader = (words, reach) => {
 
 /** `command -v` prints where a program is; what `command` launches is judged as that. */
 const command: ProgramReader = (words) =>
-  /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [createLaunch("`command` launches another program", 0)];
+  /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [createLaunchFinding("`command` launches another program", 0)];
 
 const READERS: Readonly<Record<string, ProgramReader>> = {
   ...SIMPLE_PROGRAMS,
@@ -92,7 +92,7 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
 };
 
 /** Whether there is a table of what it may do. */
-export function isKnown(name: string): boolean {
+export function hasReader(name: string): boolean {
   return Object.hasOwn(READERS, name);
 }
 
@@ -104,10 +104,10 @@ export const readProgram: ProgramReader = (words, reach) => {
   if (reader !== undefined && isHelp) return [];
   const options = words.flatMap(({ value, isGlob }, index) =>
     isGlob && reach.mayBecomeOption(value)
-      ? [createLaunch(`\`${value}\` may match a name that begins with a dash`, index)]
+      ? [createLaunchFinding(`\`${value}\` may match a name that begins with a dash`, index)]
       : [],
   );
-  return [...options, ...(reader ?? judgeOther)(words, reach)];
+  return [...options, ...(reader ?? judgeOtherProgram)(words, reach)];
 };
 
 /** A program that only the project provides is not the known program of that name. */
@@ -115,7 +115,7 @@ export function findProjectProgram(name: string, reach: Reach): Finding[] {
   const folder = name.includes("/") ? null : reach.findProjectFolder(name);
   return folder === null
     ? []
-    : [createUnknown(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
+    : [createUnknownFinding(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
 }
 
 /**
@@ -144,11 +144,11 @@ function judgeOwnWords(
   const own = words.slice(1, end).map(({ value }) => value);
   if (!isSeen && name !== "command") {
     const what = `what \`${name}\` runs is not in its arguments`;
-    return [createUnknown(what), ...(SHELLS.has(name) ? [] : [createLaunch(what, last)])];
+    return [createUnknownFinding(what), ...(SHELLS.has(name) ? [] : [createLaunchFinding(what, last)])];
   }
   const isWhole = launch?.kind !== "script" || launch.at === last;
-  if (isSeen && isWhole && isTransparent(name, own)) return [];
+  if (isSeen && isWhole && isTransparentLauncher(name, own)) return [];
   const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
-  const settings = isSeen && isWrapper(name) ? [createLaunch(odd, Math.max(end - 1, 1))] : [];
+  const settings = isSeen && isWrapper(name) ? [createLaunchFinding(odd, Math.max(end - 1, 1))] : [];
   return [...readProgram(words, reach), ...settings];
 }

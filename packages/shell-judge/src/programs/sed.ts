@@ -1,4 +1,10 @@
-import { createLaunch, type Finding, judgePath, judgeScriptWord, type ProgramReader } from "./finding.ts";
+import {
+  createLaunchFinding,
+  type Finding,
+  judgePath,
+  judgeScriptWord,
+  type ProgramReader,
+} from "./finding.ts";
 import { readOptions } from "./options.ts";
 
 const OPTIONS = {
@@ -21,7 +27,9 @@ export const sed: ProgramReader = (words, reach) => {
     ...places.flatMap(({ word, index }) => (word === undefined ? [] : judgeScriptWord(word, index))),
   ];
   if (!isHarmlessScript(script)) {
-    findings.push(createLaunch("the script of `sed` may write, read another file or start a program", last));
+    findings.push(
+      createLaunchFinding("the script of `sed` may write, read another file or start a program", last),
+    );
   }
   return [...findings, ...files.flatMap((file) => judgePath(file, file.index, reach))];
 };

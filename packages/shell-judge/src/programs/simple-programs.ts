@@ -2,7 +2,7 @@ import { PRINTABLE_VARIABLES } from "../grammar/literal-word.ts";
 import { repeatRow } from "../tables.ts";
 import {
   type Argument,
-  createLaunch,
+  createLaunchFinding,
   type Finding,
   judgeFollowedPath,
   judgePath,
@@ -24,13 +24,13 @@ function createListedReader(
     const read = readOptions(words, table, reach);
     const findings = [...read.findings, ...check(read)];
     if (operands === "text") return findings;
-    const skipped = operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
+    const skipped = operands === "pattern then paths" && !hasPatternOption(read) ? 1 : 0;
     const follows = read.options.find(({ name }) => table.following?.includes(name));
     const finding = follows ? judgeFollowedPath : judgePath;
     if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, follows.index, reach));
     for (const [place, operand] of read.operands.entries()) {
       if (operands === "none")
-        findings.push(createLaunch(`it does not take \`${operand.value}\``, operand.index));
+        findings.push(createLaunchFinding(`it does not take \`${operand.value}\``, operand.index));
       else if (place >= skipped || operand.isGlob) findings.push(...finding(operand, operand.index, reach));
     }
     return findings;
@@ -39,7 +39,7 @@ function createListedReader(
 
 const HERE: Argument = { value: ".", isGlob: false };
 
-export function givesPattern(read: Options): boolean {
+export function hasPatternOption(read: Options): boolean {
   return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
 }
 
@@ -54,20 +54,20 @@ function createReader(letters = "", long: readonly string[] = [], follows?: RegE
     const end = words.findIndex(({ value }) => value === "--");
     const findings = words.flatMap((word, index) => {
       if (index === 0) return [];
-      if (!isDashed(word) || (end !== -1 && index > end)) return finding(word, index, reach);
+      if (!isOptionWord(word) || (end !== -1 && index > end)) return finding(word, index, reach);
       const path = readAttachedValue(word);
       const what = `\`${word.value}\` is not known to be a harmless option`;
       const isUnclear = word.isGlob && !/^--[\w-]+=/.test(word.value);
       const asked =
-        isUnclear || isSuspectOption(word.value, letters, long) ? [createLaunch(what, index)] : [];
+        isUnclear || isSuspectOption(word.value, letters, long) ? [createLaunchFinding(what, index)] : [];
       return path === null ? asked : [...asked, ...finding(path, index, reach)];
     });
-    const isHere = isFollowing && words.slice(1).every(isDashed);
+    const isHere = isFollowing && words.slice(1).every(isOptionWord);
     return isHere ? [...findings, ...finding(HERE, 0, reach)] : findings;
   };
 }
 
-function isDashed({ value }: Argument): boolean {
+function isOptionWord({ value }: Argument): boolean {
   return value.startsWith("-") && value !== "-";
 }
 
@@ -161,7 +161,7 @@ const YQ = createListedReader(
     read.operands.flatMap((operand) => [
       ...judgeJqFilter({ ...read, operands: [operand] }),
       ...(/(?<!\.[\w-]*)(?:load|env\(|envsubst|eval(?!$)|system)/.test(operand.value)
-        ? [createLaunch("the expression reads more than the file", operand.index)]
+        ? [createLaunchFinding("the expression reads more than the file", operand.index)]
         : []),
     ]),
 );
@@ -171,7 +171,7 @@ function judgeJqFilter({ operands }: Options): Finding[] {
   if (filter === undefined) return [];
   const reaches = JQ_REACHES.test(filter.value);
   return reaches
-    ? [createLaunch("the filter reads a file or the environment", filter.index)]
+    ? [createLaunchFinding("the filter reads a file or the environment", filter.index)]
     : judgeScriptWord(filter, filter.index);
 }
 
@@ -180,7 +180,7 @@ const strings: ProgramReader = (words, reach) => [
   ...createReader()(words, reach),
   ...words.flatMap(({ value, isGlob, below }, index) => {
     const mayName = /^@/.test(value) || (isGlob && /^[*?[]/.test(value)) || below?.isText === true;
-    return mayName ? [createLaunch(`\`${value}\` may name a file with more words`, index)] : [];
+    return mayName ? [createLaunchFinding(`\`${value}\` may name a file with more words`, index)] : [];
   }),
 ];
 
@@ -189,7 +189,9 @@ const printenv: ProgramReader = (words) => {
   const names = words.slice(1);
   const isHarmless =
     names.length > 0 && names.every(({ value, isGlob }) => PRINTABLE_VARIABLES.has(value) && !isGlob);
-  return isHarmless ? [] : [createLaunch("it shows variables that may hold secrets", words.length - 1)];
+  return isHarmless
+    ? []
+    : [createLaunchFinding("it shows variables that may hold secrets", words.length - 1)];
 };
 
 /** Allows `xxd`, whose options cannot be grouped and whose second operand is a file that it writes. */
@@ -202,7 +204,7 @@ const xxd: ProgramReader = (words, reach) => {
   if (file === undefined) return [];
   return isShown
     ? judgePath(file, words.length - 1, reach)
-    : [createLaunch("it may write a file", words.length)];
+    : [createLaunchFinding("it may write a file", words.length)];
 };
 
 /** Programs that read and print, by name. */
@@ -266,7 +268,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     },
     ({ operands }) => {
       const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
-      return written.map(({ value, index }) => createLaunch(`it writes to \`${value}\``, index));
+      return written.map(({ value, index }) => createLaunchFinding(`it writes to \`${value}\``, index));
     },
   ),
   // It writes a page for each folder, or reads names, rules and addresses from files.

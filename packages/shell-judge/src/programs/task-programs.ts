@@ -2,8 +2,8 @@ import { createWordSet, splitWords } from "@burin/contract/text/words";
 import { findRow, repeatRow } from "../tables.ts";
 import {
   type Argument,
-  createLaunch,
-  createUnknown,
+  createLaunchFinding,
+  createUnknownFinding,
   type Finding,
   judgePath,
   type ProgramReader,
@@ -68,11 +68,11 @@ function isSelfDescription(words: readonly Argument[], reach: Reach): boolean {
 }
 
 /** A program about which nothing is known, so it may do anything. */
-export const judgeOther: ProgramReader = (words, reach) => {
+export const judgeOtherProgram: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
   if (isSelfDescription(words, reach)) return [];
-  const unknown = createUnknown(`\`${program}\` is not known to be read-only`);
+  const unknown = createUnknownFinding(`\`${program}\` is not known to be read-only`);
   const deletes = listDeletedPaths(words.map(({ value }) => value));
   const findings: Finding[] = [deletes === null ? unknown : { ...unknown, deletes }];
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
@@ -104,11 +104,11 @@ function judgeTaskWords(words: readonly Argument[], reach: Reach): Finding[] {
   const task = findRow(TASK_PROGRAMS, own.replace(/-?[\d.]+$/, "")) ?? findRow(TASK_PROGRAMS, own);
   let isEnded = false;
   let isOfScript = false;
-  for (const [index, word] of addDash(words, own).entries()) {
+  for (const [index, word] of addDashToTarLetters(words, own).entries()) {
     if (index < (isModule ? 3 : 1)) continue;
     if (word.value === "--") isEnded = true;
     if (!isOfScript && changesTask(word.value, isEnded, task)) {
-      findings.push(createLaunch(`\`${name} ${word.value}\` can make it do something else`, index));
+      findings.push(createLaunchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
     }
     findings.push(...judgeOtherPath(word, index, reach));
     isOfScript ||= task?.hasScript === true && !word.value.startsWith("-");
@@ -117,7 +117,7 @@ function judgeTaskWords(words: readonly Argument[], reach: Reach): Finding[] {
 }
 
 /** The letters in the first word of `tar` need none. */
-function addDash(words: readonly Argument[], name: string): readonly Argument[] {
+function addDashToTarLetters(words: readonly Argument[], name: string): readonly Argument[] {
   const [program, letters, ...rest] = words;
   if (!name.endsWith("tar") || program === undefined || letters === undefined) return words;
   return [program, { ...letters, value: letters.value.replace(/^(?!-)/, "-") }, ...rest];
@@ -145,7 +145,7 @@ function changesTask(word: string, isEnded: boolean, task: TaskProgram = {}): bo
   // After `--` there are no more options, but a setting of make is one there too.
   if (isEnded) return !word.startsWith("-") && isOtherTask(word, task);
   if (isStartingOption(word) || isOtherTask(word, task)) return true;
-  if (only !== undefined && /^-./.test(word) && !isHarmless(word, task)) return true;
+  if (only !== undefined && /^-./.test(word) && !isHarmlessTaskWord(word, task)) return true;
   const name = word.replace(/=.*/s, "");
   return (name !== "" && splitWords(long).includes(name)) || isOneOf(word, letters, long);
 }
@@ -155,7 +155,7 @@ function isOtherTask(word: string, { words, schemes = "" }: TaskProgram): boolea
   return words?.test(word) === true || splitWords(schemes).includes(scheme.toLowerCase());
 }
 
-function isHarmless(word: string, { only, harmless = "" }: TaskProgram): boolean {
+function isHarmlessTaskWord(word: string, { only, harmless = "" }: TaskProgram): boolean {
   const name = word.startsWith("--") ? word.replace(/=.*/s, "") : word;
   return only?.test(word) === true || splitWords(harmless).includes(name);
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { isWidening, WIDENING_BEGINNINGS, WIDENING_OPTIONS } from "./wide-row.ts";
+import { isWideningOption, WIDENING_BEGINNINGS, WIDENING_OPTIONS } from "./wide-row.ts";
 
 describe("an option that another call must not add", () => {
   it.each(Object.entries(WIDENING_OPTIONS))("P22 may %s: %s", (_effect, names) => {
     for (const name of names.split(" "))
       for (const word of [`--${name}`, `-${name}`, `--${name}=x`, `--${name.toUpperCase()}`])
-        expect(isWidening(word), word).toBe(true);
+        expect(isWideningOption(word), word).toBe(true);
   });
 
   it.each(WIDENING_BEGINNINGS)("P22 begins with --%s", (beginning) => {
-    expect(isWidening(`--${beginning}x`)).toBe(true);
-    expect(isWidening(`--${beginning}x=y`)).toBe(true);
+    expect(isWideningOption(`--${beginning}x`)).toBe(true);
+    expect(isWideningOption(`--${beginning}x=y`)).toBe(true);
   });
 
   it.each(["-c", "-o=x", "-u", "-C"])("P22 is one letter: %s", (word) => {
-    expect(isWidening(word)).toBe(true);
+    expect(isWideningOption(word)).toBe(true);
   });
 
   it.each([
@@ -30,6 +30,6 @@ describe("an option that another call must not add", () => {
     "--reporter=dot",
     "--",
   ])("P22 is not %s", (word) => {
-    expect(isWidening(word)).toBe(false);
+    expect(isWideningOption(word)).toBe(false);
   });
 });

@@ -51,7 +51,7 @@ const WIDENING_WORDS = new Set(
 );
 
 /** Whether an option may load code, write somewhere else, change what is checked, or reach another machine. */
-export function isWidening(word: string): boolean {
+export function isWideningOption(word: string): boolean {
   const [, hyphens, given = ""] = /^(--?)([\w-]+)(?:=|$)/.exec(word) ?? [];
   if (hyphens === "-" && given.length === 1) return WIDENING_LETTERS.includes(given.toLowerCase());
   const name = given.toLowerCase();

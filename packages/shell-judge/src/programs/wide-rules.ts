@@ -1,9 +1,9 @@
 import { splitWords } from "@burin/contract/text/words";
-import { type Argument, createLaunch, type Finding, judgePath, type Reach } from "./finding.ts";
+import { type Argument, createLaunchFinding, type Finding, judgePath, type Reach } from "./finding.ts";
 import { CURL_VALUES } from "./network-others.ts";
 import { type Options, readOptions } from "./options.ts";
 import { WIDE_COMMANDS } from "./wide-commands.ts";
-import { isWidening, type WideCommand } from "./wide-row.ts";
+import { isWideningOption, type WideCommand } from "./wide-row.ts";
 
 const ROWS = WIDE_COMMANDS.map((row) => ({
   row,
@@ -46,7 +46,8 @@ export function buildWideRule(words: readonly Argument[], reach: Reach): readonl
   const { row, count } = found;
   const own =
     row.operands === "addresses" ? values.map((value) => OWN_ADDRESS.exec(value)?.[1]).find(Boolean) : "";
-  if (own === undefined || findBeyondRow({ row, count, address: own }, words, reach).length > 0) return null;
+  if (own === undefined || findWordsBeyondRule({ row, count, address: own }, words, reach).length > 0)
+    return null;
   const isHostAlone = own !== "" && !/[:/]$/.test(own.replace(/^https?:\/\//i, ""));
   return [...values.slice(0, count), `${own}${isHostAlone ? "/" : ""}*`];
 }
@@ -59,34 +60,36 @@ interface RuleWidth {
 }
 
 /** Finds the words that make a command a different kind of thing than the wide rule covers. */
-export function findBeyondRow(
+export function findWordsBeyondRule(
   { row, count, address = "" }: RuleWidth,
   words: readonly Argument[],
   reach: Reach,
 ): Finding[] {
   if (row === undefined || row.operands === "addresses")
     return address === "" ? [] : findOtherAddresses(address, words, count);
-  const createExcess = (what: string, index: number) =>
-    createLaunch(`\`${what}\` makes it more than the grant covers`, index);
+  const createExcessFinding = (what: string, index: number) =>
+    createLaunchFinding(`\`${what}\` makes it more than the grant covers`, index);
   const read = readOperands(words, row, { count, reach });
   const never = splitWords(row.never ?? "");
   return [
     ...read.findings,
     ...words.flatMap(({ value }, index) => {
-      const widens = row.options === undefined && isWidening(value);
-      return index >= count && (widens || never.includes(value)) ? [createExcess(value, index)] : [];
+      const widens = row.options === undefined && isWideningOption(value);
+      return index >= count && (widens || never.includes(value)) ? [createExcessFinding(value, index)] : [];
     }),
     ...read.operands.flatMap((operand) => {
       const { value, index } = operand;
       if (row.operands === "text" || index < count) return [];
       if (row.operands === "paths" && !ELSEWHERE.test(value)) return judgePath(operand, index, reach);
-      return row.operands === "names" && isName(operand) ? [] : [createExcess(value, index)];
+      return row.operands === "names" && isPlainTargetName(operand)
+        ? []
+        : [createExcessFinding(value, index)];
     }),
   ];
 }
 
 /** The name of a branch, a target or a service: neither an address nor a path that leaves the folder. */
-function isName({ value, isGlob, below }: Argument): boolean {
+function isPlainTargetName({ value, isGlob, below }: Argument): boolean {
   const isPlain = /^\w[\w.@/+~^#,%-]*$/.test(value) && !/(?:^|\/)\.\.(?:\/|$)/.test(value);
   return isPlain && !isGlob && below === undefined;
 }
@@ -116,7 +119,7 @@ function findOtherAddresses(address: string, words: readonly Argument[], count: 
     if (index < count || value.startsWith("-") || isValue) return [];
     // Names that match a pattern begin as the pattern does.
     const isCovered = below === undefined && coversAddress(value, address);
-    return isCovered ? [] : [createLaunch(`\`${value}\` is not what the rule names`, index)];
+    return isCovered ? [] : [createLaunchFinding(`\`${value}\` is not what the rule names`, index)];
   });
 }
 

@@ -39,8 +39,8 @@ export function findMainContent(body: PageElement) {
   if (article && article.text >= MIN_CHARACTERS && article.text >= own * 0.5) return listContent(article);
   let dense = findDensest(all, surroundings);
   // A part that contains the page's heading only has the name, as on a page "with comments".
-  const isNamed = (one: PageElement) => COMMENTS_NAME.test(readNames(one)) && !hasHeading(one);
-  const comments = new Set(all.filter((one) => one !== body && isNamed(one)));
+  const isCommentSection = (one: PageElement) => COMMENTS_NAME.test(readNames(one)) && !hasHeading(one);
+  const comments = new Set(all.filter((one) => one !== body && isCommentSection(one)));
   const isComment = (one: PageElement) => comments.has(one) || isInsideAny(one, comments);
   // The siblings of the densest part may belong to the content, so go up until the part is most of the page.
   while (dense?.parent && (dense.text < own * MAIN_SHARE || isComment(dense))) dense = dense.parent;
@@ -82,15 +82,15 @@ function findDensest(
   surroundings: ReadonlySet<PageElement>,
 ): PageElement | null {
   const scores = new Map<PageElement, number>();
-  const add = (element: PageElement | null, score: number): void => {
+  const addScore = (element: PageElement | null, score: number): void => {
     if (element !== null) scores.set(element, (scores.get(element) ?? scoreName(element)) + score);
   };
   for (const element of all) {
     const own = element.text - element.linked;
     if (!PARAGRAPHS.has(element.name) || own < 25) continue;
     const score = 1 + element.commas + Math.min(own / 100, 30);
-    add(element.parent, score);
-    add(element.parent?.parent ?? null, score / 2);
+    addScore(element.parent, score);
+    addScore(element.parent?.parent ?? null, score / 2);
   }
   let best: PageElement | null = null;
   let most = 0;

@@ -57,7 +57,7 @@ export class MarkdownLines {
     this.lineLink = "";
     const isHeading = this.#prefixes.at(-1)?.first.startsWith("#") ?? false;
     for (const line of isHeading ? [linked.replaceAll("\n", " ")] : linked.split("\n")) {
-      this.#push(isHeading || this.isPlain ? line.trim() : escapeStart(line.trim()));
+      this.#pushLine(isHeading || this.isPlain ? line.trim() : escapeStart(line.trim()));
     }
   }
 
@@ -69,9 +69,9 @@ export class MarkdownLines {
   }
 
   /** Adds a block of lines that stay unchanged. */
-  block(lines: readonly string[]): void {
+  addBlock(lines: readonly string[]): void {
     this.endBlock();
-    for (const line of lines) this.#push(line);
+    for (const line of lines) this.#pushLine(line);
     this.#wantsGap = true;
   }
 
@@ -92,7 +92,7 @@ export class MarkdownLines {
     return this.#lines.join("\n");
   }
 
-  #push(line: string): void {
+  #pushLine(line: string): void {
     if (this.#wantsGap && this.#lines.length > 0) this.#lines.push(this.#takeMarks(true));
     this.#wantsGap = false;
     this.#lines.push((this.#takeMarks(false) + line).trimEnd());

@@ -96,36 +96,36 @@ class PageWriter {
   }
 
   writeRule(): void {
-    this.#lines.block(this.#options.isPlain ? [] : ["---"]);
+    this.#lines.addBlock(this.#options.isPlain ? [] : ["---"]);
   }
 
   writeBlock(element: PageElement): void {
-    this.#writeApart(() => this.writeChildren(element));
+    this.#writeAsBlock(() => this.writeChildren(element));
   }
 
   writeBoldBlock(element: PageElement): void {
-    this.#writeApart(() => this.writeInlineMarks(element));
+    this.#writeAsBlock(() => this.writeInlineMarks(element));
   }
 
   writeHeading(element: PageElement): void {
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
     this.#isInHeading = true;
-    this.#writeApart(() => this.#writeMarked(element, mark, ""));
+    this.#writeAsBlock(() => this.#writeWithPrefixes(element, mark, ""));
     this.#isInHeading = false;
   }
 
   writeQuote(element: PageElement): void {
-    this.#writeApart(() => this.#writeMarked(element, "> ", "> "));
+    this.#writeAsBlock(() => this.#writeWithPrefixes(element, "> ", "> "));
   }
 
-  #writeApart(write: () => void): void {
+  #writeAsBlock(write: () => void): void {
     this.#lines.endBlock();
     write();
     this.#lines.endBlock();
   }
 
   /** Writes the element's content with these marks at the beginning of its lines. */
-  #writeMarked(element: PageElement, first: string, rest: string): void {
+  #writeWithPrefixes(element: PageElement, first: string, rest: string): void {
     this.#lines.beginPrefix(first, rest);
     this.writeChildren(element);
     this.#lines.endPrefix();
@@ -147,7 +147,7 @@ class PageWriter {
     const number = this.#listNumber;
     const mark = number === null ? "- " : `${number}. `;
     if (number !== null) this.#listNumber = number + 1;
-    this.#writeMarked(element, mark, " ".repeat(mark.length));
+    this.#writeWithPrefixes(element, mark, " ".repeat(mark.length));
   }
 
   /** Puts marks directly around the text. If a block ended in between, sets none. */
@@ -161,10 +161,10 @@ class PageWriter {
     this.#openMarks.add(mark);
     this.writeChildren(element);
     this.#openMarks.delete(mark);
-    this.#wrapSince(start, (text) => `${mark}${text}${mark}`);
+    this.#wrapTextSince(start, (text) => `${mark}${text}${mark}`);
   }
 
-  #wrapSince(start: Mark, wrapped: (text: string) => string): void {
+  #wrapTextSince(start: Mark, wrapped: (text: string) => string): void {
     const inner = this.#lines.takeSince(start);
     if (inner === null) return;
     const text = inner.trim();
@@ -187,12 +187,12 @@ class PageWriter {
     const text = readRawText(element).replace(/^\n/, "").trimEnd().replaceAll("\r", "");
     if (text === "") return;
     if (this.#options.isPlain) {
-      this.#lines.block(text.split("\n"));
+      this.#lines.addBlock(text.split("\n"));
       return;
     }
     let fence = "```";
     for (const [, ticks = ""] of text.matchAll(/^ {0,3}(`{3,})/gm)) if (ticks >= fence) fence = `${ticks}\``;
-    this.#lines.block([`${fence}${readLanguage(element)}`, ...text.split("\n"), fence]);
+    this.#lines.addBlock([`${fence}${readLanguage(element)}`, ...text.split("\n"), fence]);
   }
 
   writeLink(element: PageElement): void {
@@ -213,7 +213,7 @@ class PageWriter {
     this.writeChildren(element);
     // A heading that links to itself, or contains a small link to itself, is not a useful link.
     const isToHere = target.startsWith("#") && this.#isInHeading;
-    this.#wrapSince(start, (text) => {
+    this.#wrapTextSince(start, (text) => {
       if (target.startsWith("#") && /^[#¶§🔗]+$/u.test(text)) return "";
       return isToHere ? text : `[${text.replaceAll("\n", " ")}](${target})`;
     });
@@ -254,7 +254,7 @@ class PageWriter {
       (cells) => `| ${cells.map((cell) => this.#formatElementCell(cell)).join(" | ")} |`,
     );
     const rule = `|${" --- |".repeat(rows[0]?.length ?? 1)}`;
-    this.#lines.block([...lines.slice(0, 1), rule, ...lines.slice(1)]);
+    this.#lines.addBlock([...lines.slice(0, 1), rule, ...lines.slice(1)]);
   }
 
   #formatElementCell(element: PageElement | null): string {

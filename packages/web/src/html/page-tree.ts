@@ -197,12 +197,12 @@ class TreeBuilder {
 
   close(name: string): void {
     if (name === "title") this.#isInTitle = false;
-    if (name === "br" || (name === "p" && !this.#isOpen(name))) return;
+    if (name === "br" || (name === "p" && !this.#isElementOpen(name))) return;
     if (this.#unbuilt > 0) {
       this.#unbuilt -= 1;
       return;
     }
-    if (!this.#isOpen(name)) return;
+    if (!this.#isElementOpen(name)) return;
     while (this.#current !== this.#root && this.#current.name !== name) this.#closeElement();
     this.#closeElement();
   }
@@ -236,7 +236,7 @@ class TreeBuilder {
     return element;
   }
 
-  #isOpen(name: string): boolean {
+  #isElementOpen(name: string): boolean {
     for (let one: PageElement | null = this.#current; one !== null && one !== this.#root; one = one.parent) {
       if (one.name === name) return true;
     }
@@ -245,14 +245,14 @@ class TreeBuilder {
 
   #endOpenSiblings(name: string): void {
     if (this.#unbuilt > 0) return;
-    if (this.#paragraphs > 0 && ENDS_PARAGRAPH.has(name)) this.#endNearest(PARAGRAPHS);
+    if (this.#paragraphs > 0 && ENDS_PARAGRAPH.has(name)) this.#closeImpliedElement(PARAGRAPHS);
     const openEnd = IMPLIED_ENDS.get(name);
-    if (openEnd !== undefined) this.#endNearest(openEnd);
-    if (name === "a" && this.#links > 0) this.#endNearest(LINKS);
+    if (openEnd !== undefined) this.#closeImpliedElement(openEnd);
+    if (name === "a" && this.#links > 0) this.#closeImpliedElement(LINKS);
   }
 
   /** Ends the outermost open element with one of these names within the nearest container. */
-  #endNearest({ ends, within }: ImpliedEnd): void {
+  #closeImpliedElement({ ends, within }: ImpliedEnd): void {
     let found: PageElement | null = null;
     for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
       if (ends.includes(one.name)) found = one;

@@ -35,7 +35,7 @@ export async function searchWithServer(
   { settings, call }: { readonly settings: WebSearchSettings; readonly call: CallServer },
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
-  const { server, tool } = readNamedTool(settings);
+  const { server, tool } = readSearchTool(settings);
   const buildArguments = (schema: unknown) => buildSearchArguments(schema, { query, most });
   const answer = await call({ server, tool, argumentsFor: buildArguments }, signal).catch(
     (error: unknown) => {
@@ -57,7 +57,7 @@ export async function searchWithServer(
 }
 
 /** Returns the server and the tool, which the settings must name. */
-export function readNamedTool({ server, tool }: WebSearchSettings) {
+export function readSearchTool({ server, tool }: WebSearchSettings) {
   if (server && tool) return { server, tool };
   throw new WebError(
     "not_configured",

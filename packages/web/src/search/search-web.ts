@@ -2,7 +2,7 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
 import type { HttpRequest } from "@burin/net/http-request";
 import { WebError } from "@burin/net/web-error";
-import { exchangeRequest, runWithinTime } from "../exchange.ts";
+import { exchangeRequest, runWithTimeLimit } from "../exchange.ts";
 import {
   type FoundPage,
   listDistinctPages,
@@ -10,7 +10,7 @@ import {
   readListField,
   readTextField,
 } from "./found-pages.ts";
-import { readNamedTool } from "./mcp-search.ts";
+import { readSearchTool } from "./mcp-search.ts";
 import { SEARCH_SERVICES, type SearchQuestion, type SearchService } from "./search-services.ts";
 
 const LIMITS = { totalMs: 30_000, silenceMs: 15_000, mostBytes: 4 * 1024 * 1024 };
@@ -26,11 +26,11 @@ export async function searchWeb(
 ): Promise<readonly FoundPage[]> {
   const access = resolveAccess(settings, environment);
   const { service, key } = access;
-  const withoutKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
+  const hideKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
   try {
     const request = { ...buildRequest(question, access), environment };
     const asked = { who: `The search service at ${request.url.host}`, limits: LIMITS };
-    const { status, bytes } = await runWithinTime(
+    const { status, bytes } = await runWithTimeLimit(
       asked,
       (stop) => exchangeRequest(request, asked, stop),
       signal,
@@ -49,12 +49,12 @@ export async function searchWeb(
       throw new WebError("http_error", `Nothing was found: no answer from ${silent.join(", ")}.`);
     return pages.map((page) => ({
       ...page,
-      title: withoutKey(page.title),
-      url: withoutKey(page.url),
-      snippet: withoutKey(page.snippet),
+      title: hideKey(page.title),
+      url: hideKey(page.url),
+      snippet: hideKey(page.snippet),
     }));
   } catch (error) {
-    if (error instanceof WebError) throw new WebError(error.type, withoutKey(error.message));
+    if (error instanceof WebError) throw new WebError(error.type, hideKey(error.message));
     throw error;
   }
 }
@@ -62,7 +62,7 @@ export async function searchWeb(
 /** Returns what is missing for the service to be used, and what to do; null if nothing is missing. Sends no request. */
 export function findSearchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
-    if (settings.provider === "mcp") readNamedTool(settings);
+    if (settings.provider === "mcp") readSearchTool(settings);
     else resolveAccess(settings, environment);
     return null;
   } catch (error) {

@@ -97,8 +97,10 @@ function buildProposal(root: string, told: DemoProgress): ScriptLine {
   const said = describeCall(told.last.find(({ name }) => name === "edit"));
   const file = buildDemoFile(root);
   const way = FIX[refused.length];
-  if (way === undefined) return { text: `${said}${say("demo.noWay")} ${readState(file)}` };
-  const places = [way, ...(refused.length === 0 ? [GREETING] : [])].filter((place) => file.has(place));
+  if (way === undefined) return { text: `${said}${say("demo.noWay")} ${describeSampleState(file)}` };
+  const places = [way, ...(refused.length === 0 ? [GREETING] : [])].filter((place) =>
+    file.containsOldText(place),
+  );
   const edits = places.map(({ old_string, new_string }) => ({ old_string, new_string }));
   return {
     text: refused.length === 0 ? say("demo.propose") : `${said}${say("demo.otherWay")}`,
@@ -111,7 +113,7 @@ function replyAfterEdit(root: string, told: DemoProgress, edit: Outcome): Script
   if (edit.refusal !== undefined) {
     // If the user gave a reason, offer another fix; after a plain no, stop.
     return edit.refusal === ""
-      ? { text: `${say("demo.refused")} ${readState(file)}` }
+      ? { text: `${say("demo.refused")} ${describeSampleState(file)}` }
       : buildProposal(root, told);
   }
   if (!edit.isDone) return { text: say("demo.notMade", { why: shortenLine(edit.text, LONGEST_QUOTE * 2) }) };
@@ -152,7 +154,7 @@ function describeCall(call: Outcome | undefined): string {
   return call?.refusal ? `${say("demo.said", { words: shortenLine(call.refusal, LONGEST_QUOTE) })} ` : "";
 }
 
-function readState({ text }: DemoFile): string {
+function describeSampleState({ text }: DemoFile): string {
   return say(text === SAMPLE[SOURCE] ? "demo.asItWas" : "demo.notAsItWas", { file: SOURCE });
 }
 
@@ -179,7 +181,7 @@ interface DemoFile {
   readonly print: string;
   /** The code with the mistake is still unchanged. */
   readonly isFixPending: boolean;
-  has(place: DemoFolder): boolean;
+  containsOldText(place: DemoFolder): boolean;
 }
 
 function buildDemoFile(root: string): DemoFile {
@@ -191,7 +193,7 @@ function buildDemoFile(root: string): DemoFile {
       .update(text ?? "")
       .digest("hex"),
     isFixPending: FIX.some(has),
-    has,
+    containsOldText: has,
   };
 }
 

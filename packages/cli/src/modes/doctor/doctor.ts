@@ -10,7 +10,7 @@ import {
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
-import { formatCount, report } from "../../terminal/output.ts";
+import { formatCount, printFindings } from "../../terminal/output.ts";
 import { fitRows } from "../../terminal/styled-line.ts";
 import { readServerStates } from "../mcp.ts";
 import {
@@ -41,7 +41,7 @@ export async function run({ options, own }: SubcommandRequest, { output, signal 
     ({ name, state, message }) =>
       `${state.padEnd(5)} ${name.padEnd(14)} ${message.replace(/\s*\n\s*/g, " ")}`,
   );
-  report(output, options.outputFormat, {
+  printFindings(output, options.outputFormat, {
     document: { ok: isWell, findings: all },
     rows: fitRows(rows, output.isTerminal),
   });

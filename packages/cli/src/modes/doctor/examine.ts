@@ -22,10 +22,10 @@ export interface Finding {
 }
 
 export function createFindings(name: string) {
-  const as =
+  const createFinding =
     (state: Finding["state"]) =>
     (message: string): Finding => ({ name, state, message });
-  return { ok: as("ok"), warn: as("warn"), fail: as("fail") };
+  return { ok: createFinding("ok"), warn: createFinding("warn"), fail: createFinding("fail") };
 }
 
 /** Checks whether the user's data can be stored, and whether other users can read it. */
@@ -55,9 +55,12 @@ function findNearest(folder: string): string {
  * shared on purpose are links.
  */
 function findReadableByOthers(home: string): string[] {
-  const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
-  if (!isOpen(home)) return [];
-  const files = readdirSync(home).filter((name) => name.endsWith(".json") && isOpen(join(home, name)));
+  const isAccessibleToOthers = (path: string) =>
+    ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
+  if (!isAccessibleToOthers(home)) return [];
+  const files = readdirSync(home).filter(
+    (name) => name.endsWith(".json") && isAccessibleToOthers(join(home, name)),
+  );
   return [home, ...files];
 }
 
@@ -75,7 +78,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   }
   const { name, provider, baseUrl, apiKey, signer } = choice;
   const address = removeLogin(baseUrl);
-  if (!isAddress(baseUrl)) {
+  if (!isHttpUrl(baseUrl)) {
     return fail(
       `${name} (${provider}): "${address}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`,
     );
@@ -88,7 +91,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const general = choice.isGeneral ? " (no model is named, so it is this one)" : "";
   const what = `${name}${general} (${provider}) at ${address}, ${key}`;
   if (!isOnline) {
-    if (!isKeyless || isHere(baseUrl)) return ok(`${what}; not contacted (--online contacts it).`);
+    if (!isKeyless || isLoopbackUrl(baseUrl)) return ok(`${what}; not contacted (--online contacts it).`);
     return warn(`${what}: most services require one.`);
   }
   const reached = await reachModel(choice, signal);
@@ -108,7 +111,7 @@ function describeAnswer(
   if (status === 404 && provider.startsWith("openai") && !/\/v\d/.test(baseUrl)) {
     return fail(`${what}: there is no list of models there (HTTP 404); a base URL usually ends in /v1.`);
   }
-  if (status < 300 && models.length > 0 && !isListed(name, models)) {
+  if (status < 300 && models.length > 0 && !isModelListed(name, models)) {
     const [near] = findNearNames(name, models);
     const hint = near === undefined ? "burin models --online lists what it has." : `did you mean ${near}?`;
     return fail(`${what}: the service does not list this model; ${hint}`);
@@ -120,7 +123,7 @@ function describeAnswer(
 }
 
 /** Whether the service lists this model. Some list a name with its maker or tag, but also accept the name alone. */
-export function isListed(name: string, models: readonly string[]): boolean {
+export function isModelListed(name: string, models: readonly string[]): boolean {
   return models.some((one) => one === name || one === `${name}:latest` || one.endsWith(`/${name}`));
 }
 
@@ -162,11 +165,11 @@ export async function examineUndo(root: string, settings: Settings, signal: Abor
   }
 }
 
-function isAddress(baseUrl: string): boolean {
+function isHttpUrl(baseUrl: string): boolean {
   return URL.canParse(baseUrl.trim()) && /^https?:$/.test(new URL(baseUrl.trim()).protocol);
 }
 
-function isHere(baseUrl: string): boolean {
+function isLoopbackUrl(baseUrl: string): boolean {
   return /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
 }
 

@@ -28,7 +28,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     settings: "settings.json",
     memory: "CLAUDE.md",
     records: { below: "projects", named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: readBranches },
-    readMore: readMoreOfClaude,
+    readMore: readClaudeState,
   },
   codex: {
     name: "Codex",
@@ -50,7 +50,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     readMore: (found, places) => {
       for (const file of listFilesBelow(join(places.folder, "policies"), /\.toml$/))
         addPolicies(found, readForeignSettings(file, found));
-      addChats(found, places);
+      addChatRecords(found, places);
     },
   },
   qwen: {
@@ -60,7 +60,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     settings: "settings.json",
     memory: "QWEN.md",
     records: { below: "projects", named: /\.jsonl$/, depth: 2, talkIn: readBranches },
-    readMore: addChats,
+    readMore: addChatRecords,
   },
 };
 
@@ -86,7 +86,7 @@ export function readAgent(agent: Agent, places: ImportLocations): Found {
     found.noteLeftOut(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
   for (const own of ["memories", join("projects", project, "memory")])
-    leaveLearned(found, join(places.folder, own));
+    noteSkippedMemories(found, join(places.folder, own));
   readMore?.(found, places);
   if (records) addRecords(found, join(places.folder, records.below), records);
   return found;
@@ -101,33 +101,33 @@ function readProjectSettings(found: Found, file: string, isWanted: boolean): voi
   }
   const { permissions, mcpServers, mcp_servers = mcpServers, ...others } = readForeignSettings(file, found);
   addPermissions(found, permissions, true);
-  leaveServers(found, mcp_servers);
+  noteSkippedServers(found, mcp_servers);
   for (const key of Object.keys(others))
     found.noteLeftOut(`setting ${key} of ${file}`, "write what you need of it into .burin/settings.json");
 }
 
-function leaveServers(found: Found, servers: unknown): void {
+function noteSkippedServers(found: Found, servers: unknown): void {
   for (const alias of Object.keys(toFields(servers)))
     found.noteLeftOut(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
 }
 
-function readMoreOfClaude(found: Found, { userHome, root }: ImportLocations): void {
+function readClaudeState(found: Found, { userHome, root }: ImportLocations): void {
   const state = readForeignSettings(join(userHome, ".claude.json"), found);
   addServers(found, state.mcpServers, /\$(?=[A-Za-z_])/g);
   const project = toFields(toFields(state.projects)[root]);
   addRules(found, { allow: project.allowedTools }, true);
-  leaveServers(found, project.mcpServers);
+  noteSkippedServers(found, project.mcpServers);
 }
 
 /** Reports the notes that the agent wrote by itself; they are not imported. */
-function leaveLearned(found: Found, folder: string): void {
+function noteSkippedMemories(found: Found, folder: string): void {
   for (const file of listFilesBelow(folder, /\.md$/))
     if (readForeignText(file, found)?.trim())
       found.noteLeftOut(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
 /** Adds recorded chats. Some folders are named by a hash of the project's path, which only a list can resolve. */
-function addChats(found: Found, { folder, root }: ImportLocations): void {
+function addChatRecords(found: Found, { folder, root }: ImportLocations): void {
   const named = /^session-.*\.jsonl?$/;
   const listed = Object.entries(toFields(readForeignSettings(join(folder, "projects.json"), found).projects));
   const roots = new Map(listed.map(([path, name]) => [toText(name), path]));
@@ -136,7 +136,7 @@ function addChats(found: Found, { folder, root }: ImportLocations): void {
   for (const { name } of listEntries(join(folder, "tmp"))) {
     const held =
       readForeignText(join(folder, "tmp", name, ".project_root"), found)?.trim() ?? roots.get(name) ?? "";
-    if (held === root) leaveLearned(found, join(folder, "tmp", name, "memory"));
+    if (held === root) noteSkippedMemories(found, join(folder, "tmp", name, "memory"));
     const place = join(folder, "tmp", name, "chats");
     addRecords(found, place, { named, depth: 0, folder: held, talkIn: readMessages });
   }

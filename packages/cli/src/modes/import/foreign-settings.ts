@@ -70,9 +70,9 @@ export function addPermissions(found: Found, given: unknown, isOfProject: boolea
 
 function addTools(found: Found, tools: unknown): void {
   const { allowed, exclude, core, ...others } = toFields(tools);
-  const isPart = (name: string) => name.includes("(");
-  addRules(found, { allow: allowed, deny: toTexts(exclude).filter(isPart) });
-  const excluded = toTexts(exclude).filter((name) => !isPart(name));
+  const hasPattern = (name: string) => name.includes("(");
+  addRules(found, { allow: allowed, deny: toTexts(exclude).filter(hasPattern) });
+  const excluded = toTexts(exclude).filter((name) => !hasPattern(name));
   if (excluded.length > 0)
     found.settings.push({
       path: ["tools", "exclude"],

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { listSessionSummaries, resolveBurinHome, withFallback } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { formatBlock, formatCount, formatLocalTime, report, shortenLine } from "../../terminal/output.ts";
+import {
+  formatBlock,
+  formatCount,
+  formatLocalTime,
+  printFindings,
+  shortenLine,
+} from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
 import { applyImport, type ImportOptions, type Offer, type OfferedSession } from "./take-over.ts";
@@ -21,7 +27,10 @@ export async function run({ own, options }: SubcommandRequest, { output }: Io): 
   if (own.from === undefined) {
     if (isApplied) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(applyOffer));
-    report(output, options.outputFormat, { document: all.map(toPlainOffer), rows: formatOverview(all) });
+    printFindings(output, options.outputFormat, {
+      document: all.map(toPlainOffer),
+      rows: formatOverview(all),
+    });
     return EXIT.done;
   }
   const from = String(own.from);
@@ -29,7 +38,7 @@ export async function run({ own, options }: SubcommandRequest, { output }: Io): 
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
   const shown = await applyOffer(from);
   const document = { ...toPlainOffer(shown), applied: isApplied };
-  report(output, options.outputFormat, { document, rows: formatRows(shown, isApplied) });
+  printFindings(output, options.outputFormat, { document, rows: formatRows(shown, isApplied) });
   return shown.found.failed.length === 0 ? EXIT.done : EXIT.failed;
 }
 
@@ -55,7 +64,7 @@ async function buildOffer(from: string, { home, root, isAll, withProject }: Impo
       );
     else elsewhere.push(session.folder || "folders that are not known");
   }
-  leaveElsewhere(found, elsewhere);
+  noteSessionsElsewhere(found, elsewhere);
   sessions.sort((one, other) => (one.at < other.at ? -1 : 1));
   return { from, name: agent.name, folder, found, sessions };
 }
@@ -71,7 +80,7 @@ function prepareSession(
   return [{ ...session, ...own, of: session.id, prompt: prompt.text, at: steps.at(-1)?.at ?? prompt.at }];
 }
 
-function leaveElsewhere(found: Found, folders: readonly string[]): void {
+function noteSessionsElsewhere(found: Found, folders: readonly string[]): void {
   if (folders.length === 0) return;
   const names = [...new Set(folders)];
   const more = names.length > MAX_FOLDERS_NAMED ? `, and ${names.length - MAX_FOLDERS_NAMED} more` : "";

@@ -81,25 +81,25 @@ export function readBranches(all: readonly Fields[]): Conversation {
   const lines = own.filter(({ uuid }) => typeof uuid === "string");
   const branch = findBranch(lines);
   const messages = new Set(lines.filter((line) => branch.has(line)).flatMap(readMessageId));
-  const noted = listNotedPrompts(own);
-  const isKept = (line: Fields) =>
-    branch.has(line) || readMessageId(line).some((id) => messages.has(id)) || isAnswer(line);
+  const noted = listQueuedPrompts(own);
+  const isLineKept = (line: Fields) =>
+    branch.has(line) || readMessageId(line).some((id) => messages.has(id)) || isCallResult(line);
   let steps: Step[] = [];
-  for (const line of own.filter((one) => (typeof one.uuid === "string" ? isKept(one) : noted.has(one)))) {
+  for (const line of own.filter((one) => (typeof one.uuid === "string" ? isLineKept(one) : noted.has(one)))) {
     const { type, subtype, message, systemPayload, timestamp, ...marks } = line;
     const at = toText(timestamp);
     const { content, parts } = toFields(message);
     const summed = toList(toFields(systemPayload).compressedHistory).map(toFields);
     if (subtype === "chat_compression") steps = summed.flatMap((one) => readSteps(one.parts, one.role, at));
     else if (noted.has(line)) steps.push(...readSteps(noted.get(line), "user", at));
-    else if (isSaid(type) && marks.isMeta !== true && marks.isApiErrorMessage !== true)
+    else if (isMessageType(type) && marks.isMeta !== true && marks.isApiErrorMessage !== true)
       steps.push(...readSteps(content ?? parts, type, at));
   }
   return { model: findLastModel(lines), steps };
 }
 
 /** Finds what the user said while Claude Code worked, which is stored apart, and by some versions twice. */
-function listNotedPrompts(lines: readonly Fields[]): ReadonlyMap<Fields, unknown> {
+function listQueuedPrompts(lines: readonly Fields[]): ReadonlyMap<Fields, unknown> {
   const queued = lines.flatMap((line): [Fields, unknown][] => {
     const { type, commandMode = "prompt", prompt } = toFields(line.attachment);
     return type === "queued_command" && commandMode === "prompt" ? [[line, prompt]] : [];
@@ -109,14 +109,14 @@ function listNotedPrompts(lines: readonly Fields[]): ReadonlyMap<Fields, unknown
   return new Map([...queued, ...absorbed.map((line) => [line, line.content] as const)]);
 }
 
-function isSaid(type: unknown): boolean {
+function isMessageType(type: unknown): boolean {
   return type === "user" || type === "assistant" || type === "tool_result";
 }
 
 function findBranch(lines: readonly Fields[]): ReadonlySet<Fields> {
   const byId = new Map(lines.map((line) => [line.uuid, line]));
   const kept = new Set<Fields>();
-  let line = lines.findLast(({ type }) => isSaid(type));
+  let line = lines.findLast(({ type }) => isMessageType(type));
   while (line !== undefined && !kept.has(line)) {
     kept.add(line);
     line = byId.get(line.parentUuid);
@@ -131,7 +131,7 @@ function readMessageId({ type, message }: Fields): unknown[] {
 }
 
 /** Whether a line is the answer to a call. Keep all answers: one whose call is left out is dropped later. */
-function isAnswer({ message }: Fields): boolean {
+function isCallResult({ message }: Fields): boolean {
   return toList(toFields(message).content).some((block) => toFields(block).type === "tool_result");
 }
 
@@ -221,7 +221,7 @@ const NOT_SAID_TAGS = new Set(
     .split(/\s+/),
 );
 
-function isNotSaid(text: string): boolean {
+function isGeneratedText(text: string): boolean {
   return NOT_SAID.test(text) || NOT_SAID_TAGS.has(/^\s*<([\w-]+)/.exec(text)?.[1] ?? "");
 }
 
@@ -244,7 +244,7 @@ function readSteps(content: unknown, role: unknown, at: string): Step[] {
     if (functionResponse !== undefined || ANSWERS.test(toText(type)))
       return [readAnswer(toFields(functionResponse ?? part), at)];
     const said = readContent(part);
-    const isOwn = thought !== true && !(kind === "user" && !hasAnswer && isNotSaid(said.text));
+    const isOwn = thought !== true && !(kind === "user" && !hasAnswer && isGeneratedText(said.text));
     return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
   });
   return steps.reduce<Step[]>((all, step) => addStep(all, step, hasAnswer), []);

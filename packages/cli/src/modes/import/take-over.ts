@@ -61,7 +61,7 @@ export async function applyImport(offer: Offer, { home, root, isApplied }: Impor
   const { settings } = await loadSettings({ home, root: home });
   const taken = new Found();
   taken.left.push(...found.left);
-  const write: Write = async (what, work, keep) => {
+  const takeOver: Write = async (what, work, keep) => {
     try {
       if (isApplied) await work();
       keep();
@@ -72,35 +72,35 @@ export async function applyImport(offer: Offer, { home, root, isApplied }: Impor
   const file = join(home, "settings.json");
   for (const key of ["allow", "ask", "deny"] as const) {
     const present = settings.permissions[key];
-    const isNew = ({ rule, isOfProject }: FoundRule) => !isOfProject && !present.includes(rule);
-    const added = found.rules.filter((one) => one.list === key && isNew(one));
+    const isNewUserRule = ({ rule, isOfProject }: FoundRule) => !isOfProject && !present.includes(rule);
+    const added = found.rules.filter((one) => one.list === key && isNewUserRule(one));
     const all = [...new Set([...present, ...added.map(({ rule }) => rule)])];
     const add = async () => added.length > 0 && changeSettings(file, ["permissions", key], all);
-    await write(`permissions.${key}`, add, () => taken.rules.push(...added));
+    await takeOver(`permissions.${key}`, add, () => taken.rules.push(...added));
   }
   const granted = found.rules.filter(({ isOfProject }) => isOfProject);
   const rules = granted.map(({ rule }) => rule);
-  const grant = async () => rules.length > 0 && (await openGrants(home)).add(rules, root);
-  await write("rules of this folder", grant, () => taken.rules.push(...granted));
+  const storeGrants = async () => rules.length > 0 && (await openGrants(home)).add(rules, root);
+  await takeOver("rules of this folder", storeGrants, () => taken.rules.push(...granted));
   for (const server of found.servers) {
     const what = `MCP server ${server.alias}`;
     const add = () => changeSettings(file, ["mcpServers", server.alias], server.definition);
     if (settings.mcpServers[server.alias] !== undefined)
       taken.noteLeftOut(what, "your settings have one of that name");
-    else await write(what, add, () => taken.servers.push(server));
+    else await takeOver(what, add, () => taken.servers.push(server));
   }
   for (const setting of found.settings) {
     const what = setting.path.join(".");
     const add = () => changeSettings(file, setting.path, setting.value);
-    if (!isUnset(settings, setting.path)) taken.noteLeftOut(what, "your settings say something else");
-    else await write(what, add, () => taken.settings.push(setting));
+    if (!isSettingUnset(settings, setting.path)) taken.noteLeftOut(what, "your settings say something else");
+    else await takeOver(what, add, () => taken.settings.push(setting));
   }
   const words = join(home, basename(settings.context.fileNames[0] ?? "AGENTS.md"));
   for (const memory of found.memories) {
     const add = () => changeHomeFile(words, (before) => appendMemory(before ?? "", memory.text, name));
-    await write(memory.file, add, () => taken.memories.push(memory));
+    await takeOver(memory.file, add, () => taken.memories.push(memory));
   }
-  return { ...offer, found: taken, sessions: await importSessions(offer, home, write) };
+  return { ...offer, found: taken, sessions: await importSessions(offer, home, takeOver) };
 }
 
 /** Does the work and, if it succeeded, calls `keep` to list the entry as imported. */
@@ -119,7 +119,7 @@ async function importSessions({ sessions, name }: Offer, home: string, write: Wr
   return taken;
 }
 
-function isUnset(settings: object, path: readonly string[]): boolean {
+function isSettingUnset(settings: object, path: readonly string[]): boolean {
   let value: unknown = settings;
   for (const key of path) value = toFields(value)[key];
   return Array.isArray(value) ? toList(value).length === 0 : toFields(value).name === undefined;
@@ -148,12 +148,12 @@ const NO_ANSWER = "The answer to this call was not in the record that this sessi
 
 /** Converts the conversation to our own events. Every call gets an answer, so that the session can continue. */
 function* convertEvents({ model, steps }: Conversation, { id, root, from }: Origin): Generator<TimedEvent> {
-  let at = steps.map((step) => step.at).find(isTime) ?? new Date(0).toISOString();
+  let at = steps.map((step) => step.at).find(isTimestamp) ?? new Date(0).toISOString();
   yield [at, { type: "session", sessionId: id, model, root }];
   yield [at, { type: "notice", message: `Imported from ${from}.` }];
   const open: Open = new Map();
   for (const [index, step] of steps.entries()) {
-    if (isTime(step.at)) at = step.at;
+    if (isTimestamp(step.at)) at = step.at;
     if (step.kind === "user") yield* closeOpenCalls(open, at);
     const event = convertStep(step, open, `imported_${index}`);
     if (event !== null) yield [at, event];
@@ -163,7 +163,7 @@ function* convertEvents({ model, steps }: Conversation, { id, root, from }: Orig
   yield [at, { type: "done", status: "success", result: last?.kind === "model" ? last.text : "", turns: 0 }];
 }
 
-function isTime(text: string): boolean {
+function isTimestamp(text: string): boolean {
   return !Number.isNaN(Date.parse(text));
 }
 

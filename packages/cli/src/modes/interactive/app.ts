@@ -375,7 +375,7 @@ export class App implements Desk {
     const use = this.keys.findUse(key.name);
     if (use === "beside" || use === "stop") return void this.#keys.runBinding(key.name);
     if (panel !== null && key.name !== "ctrl+c") {
-      if (panel.hears?.(key) !== false) return void panel.key(key);
+      if (panel.acceptsKey?.(key) !== false) return void panel.key(key);
       // A user may still be typing when a question appears; what they type goes into the prompt.
       if (!["text", "paste", "backspace"].includes(key.name)) return;
     }

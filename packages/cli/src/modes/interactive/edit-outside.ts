@@ -44,7 +44,7 @@ export async function lendTerminal<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   view.clearRows();
-  terminal.lend();
+  terminal.lendToProgram();
   delegateKeys(true);
   try {
     return await work();

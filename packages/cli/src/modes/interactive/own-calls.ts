@@ -80,7 +80,7 @@ export class OwnCalls {
     this.#open.set(abort, title);
     view.drawSoon();
     return questions
-      .asOwn(this.#work.isWorking, () => session.call(name, args, abort.signal))
+      .runUserCall(this.#work.isWorking, () => session.call(name, args, abort.signal))
       .finally(() => {
         this.#open.delete(abort);
       });

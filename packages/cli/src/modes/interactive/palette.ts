@@ -1,5 +1,5 @@
 import { SCREEN_COMMANDS } from "../../commands/screen-commands.ts";
-import { describe, formatLabel } from "../../commands/show-session.ts";
+import { describeCommand, formatLabel } from "../../commands/show-session.ts";
 import { say } from "../../locales/say.ts";
 import type { KeyAction } from "../../state/key-bindings.ts";
 import type { Choice } from "../../ui/choice-list.ts";
@@ -22,7 +22,7 @@ export async function showPalette(desk: Desk, act: (action: KeyAction) => void):
     return {
       value: `/${command.name}`,
       label: formatLabel(command),
-      more: appendKeys(describe(command.name), keys),
+      more: appendKeys(describeCommand(command.name), keys),
     };
   });
   const actions = Object.entries(ACTION_TEXTS).map(([action, text]): Choice => {

@@ -5,7 +5,7 @@ import { EXIT } from "../../terminal/exit-code.ts";
 import { type Key, normalizeCommandKey } from "../../terminal/keys.ts";
 import { openChoicePanel } from "../../ui/choice-panel.ts";
 import { drawCallsInFull } from "../../ui/displays/call-lines.ts";
-import { isBeside } from "../../ui/displays/file-diff.ts";
+import { isSideBySide } from "../../ui/displays/file-diff.ts";
 import { applyEditKey } from "../../ui/edit-keys.ts";
 import { look } from "../../ui/look.ts";
 import { drawMarkdown } from "../../ui/markdown.ts";
@@ -244,7 +244,7 @@ export class PromptKeys {
   }
 
   #besideOrBelow(): void {
-    look.isSideBySide = !isBeside(this.#desk.view.width - 2);
+    look.isSideBySide = !isSideBySide(this.#desk.view.width - 2);
     this.#desk.showMessage(say(look.isSideBySide ? "beside.on" : "beside.off"));
   }
 

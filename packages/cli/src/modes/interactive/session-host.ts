@@ -103,8 +103,8 @@ export class SessionHost {
   async #resume(session: CommonOptions["session"]): Promise<Resumed> {
     const past: AgentEvent[] = [];
     if (session.kind !== "resume") return { held: {}, past };
-    const { resumeChosen } = await import("../print/resume-session.ts");
-    const held = await resumeChosen({ ...this.options, session }, (event) => past.push(event));
+    const { resumeFromOptions } = await import("../print/resume-session.ts");
+    const held = await resumeFromOptions({ ...this.options, session }, (event) => past.push(event));
     return { held, past };
   }
 

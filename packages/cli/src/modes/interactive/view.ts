@@ -23,7 +23,7 @@ import {
   detectColorDepth,
   isLightBackground,
   mixTheme,
-  paint,
+  renderRow,
   type Theme,
   type ThemeName,
   type ThemeOptions,
@@ -123,8 +123,8 @@ export class View {
 
   /** Called with the name that the terminal reports. */
   async learnTerminal(name: string): Promise<void> {
-    const { findDrawing } = await import("../../terminal/inline-images.ts");
-    this.#drawImage = findDrawing(name);
+    const { chooseImageProtocol } = await import("../../terminal/inline-images.ts");
+    this.#drawImage = chooseImageProtocol(name);
   }
 
   set background(report: string) {
@@ -193,7 +193,7 @@ export class View {
     const room = Math.max(rows - 1 - lines.length, 0);
     const above = live.length > room ? live.slice(live.length - room) : live;
     const isParked = caret === null || (this.#screen.isMoving && !look.isSpoken);
-    const painted = lines.map((line) => paint(cutLine(line, columns), this.#theme));
+    const painted = lines.map((line) => renderRow(cutLine(line, columns), this.#theme));
     const place = isParked
       ? null
       : { row: above.length + caret.row, column: Math.min(caret.column, columns - 1) };
@@ -207,7 +207,7 @@ export class View {
   #drawWaitingRows(frame: Frame): Row[] {
     const { panel, status, transcript } = this.#shown;
     const line = panel === null && status().isModelAtWork ? drawWaiting(transcript, frame) : null;
-    return line === null ? [] : [BLANK_ROW, paint(line, this.#theme)];
+    return line === null ? [] : [BLANK_ROW, renderRow(line, this.#theme)];
   }
 
   /** Draws everything that is final, removes the rest, and never draws again. */
@@ -225,7 +225,7 @@ export class View {
   /** Redraws everything, because the screen was cleared or overwritten. */
   redraw(): void {
     this.#isAway = false;
-    this.#screen.forget();
+    this.#screen.forgetRows();
     this.#draw();
   }
 
@@ -294,7 +294,7 @@ export class View {
     if (!terminalWidths.isDoubtful || this.#answers !== null) return;
     this.#answers = [];
     this.#port.write(WIDTH_QUESTION);
-    this.#screen.touch();
+    this.#screen.markStale();
     this.drawSoon();
   }
 }

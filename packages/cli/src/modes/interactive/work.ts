@@ -109,7 +109,7 @@ export class Work {
   /** Notifies a user who may be looking elsewhere that something is waiting for them. */
   call(text: string): void {
     const { notify = "auto" } = this.#desk.settings?.ui ?? {};
-    if (notify !== "off") this.#desk.terminal.call(text, notify === "auto");
+    if (notify !== "off") this.#desk.terminal.notifyUser(text, notify === "auto");
   }
 
   /** Shows the past events of a resumed session. */

@@ -42,7 +42,7 @@ export function resolveSource([source, chosen]: Source): Source {
 }
 
 /** Calls `work` with the folder of a plugin from any source. Removes what it fetched afterwards. */
-export async function usePlugin(
+export async function withPluginFolder(
   [source, chosen]: Source,
   work: (folder: string, left: readonly string[]) => Promise<void>,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function usePlugin(
     const isChosen = chosen !== undefined || !existsSync(join(folder, "plugin.json"));
     const file = folder.endsWith(".json") ? folder : isChosen ? offered : undefined;
     if (file === undefined) return await work(folder, []);
-    const [from, path] = findListed(file, chosen);
+    const [from, path] = findMarketplaceEntry(file, chosen);
     return await work(resolveInside(await fetchFolder(from), path), []);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
@@ -121,7 +121,7 @@ function isAddress(source: string): boolean {
 }
 
 /** Finds the chosen plugin in a marketplace. Returns its source and its folder there. */
-function findListed(file: string, chosen: string | undefined): [from: string, path: string] {
+function findMarketplaceEntry(file: string, chosen: string | undefined): [from: string, path: string] {
   const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
   const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
   const found = plugins.find(({ name }) => name === chosen);

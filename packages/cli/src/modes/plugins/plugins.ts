@@ -12,8 +12,8 @@ import {
 } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { formatBlock, formatNote, joinLines, type Output, report } from "../../terminal/output.ts";
-import { resolveSource, type Source, usePlugin } from "./fetch-plugin.ts";
+import { formatBlock, formatNote, joinLines, type Output, printFindings } from "../../terminal/output.ts";
+import { resolveSource, type Source, withPluginFolder } from "./fetch-plugin.ts";
 import { type Fields, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** The record of an installed plugin, for updating and removing it. */
@@ -41,7 +41,7 @@ export async function run({ words, own, options }: SubcommandRequest, { output }
   if (action === "add" && first !== undefined)
     await showAndInstall(resolveSource([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
-  else if (action === "list" && first === undefined) list(ground, options.outputFormat);
+  else if (action === "list" && first === undefined) printInstalled(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
   else if (action === "remove" && first !== undefined) await remove(first, ground);
   else throw new UsageError(USAGE);
@@ -69,14 +69,14 @@ function findInstalled(name: string, { home }: PluginContext): InstalledPlugin {
   return found;
 }
 
-function list({ home, output }: PluginContext, format: string): void {
+function printInstalled({ home, output }: PluginContext, format: string): void {
   const all = listInstalled(home);
   const rows = all.map((one) => {
     const { skills, commands, servers, hooks, source } = one;
     const parts = [...skills, ...commands, ...servers, ...hooks.map((_, at) => `hook ${at + 1}`)];
     return `${formatTitle(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})`;
   });
-  report(output, format, { document: all, rows: all.length === 0 ? [NONE] : rows });
+  printFindings(output, format, { document: all, rows: all.length === 0 ? [NONE] : rows });
 }
 
 /** Fetches each plugin from its source, shows what is new, and installs it on request. */
@@ -104,7 +104,7 @@ async function showAndInstall(
 ): Promise<void> {
   const { home, isApplied, output } = ground;
   const printText = (text: string) => output.out(joinLines(text));
-  await usePlugin(source, async (folder, left) => {
+  await withPluginFolder(source, async (folder, left) => {
     const plugin = toSettings(await readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
@@ -207,7 +207,7 @@ async function install({ plugin, source, before, isApplied }: Installing, home: 
       }
     }
     for (const [alias, definition] of Object.entries(servers))
-      await changeOwn(home, ["mcpServers", alias], definition);
+      await changeUserSetting(home, ["mcpServers", alias], definition);
     if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
     await writeRecord(place, record);
   } catch (error) {
@@ -224,10 +224,10 @@ function writeRecord(place: string, record: InstalledPlugin): Promise<void> {
 async function changeHooks(home: string, change: (all: readonly object[]) => object[]): Promise<void> {
   const { settings } = await loadSettings({ home, root: home });
   const after = change(settings.hooks);
-  await changeOwn(home, ["hooks"], after.length === 0 ? undefined : after);
+  await changeUserSetting(home, ["hooks"], after.length === 0 ? undefined : after);
 }
 
-function changeOwn(home: string, path: readonly string[], value: unknown): Promise<void> {
+function changeUserSetting(home: string, path: readonly string[], value: unknown): Promise<void> {
   return changeSettings(join(home, "settings.json"), path, value);
 }
 
@@ -250,7 +250,7 @@ async function removePlugin(plugin: InstalledPlugin, home: string): Promise<void
     rmSync(join(home, path), { recursive: true, force: true });
   const { settings } = await loadSettings({ home, root: home });
   for (const alias of plugin.servers.filter((one) => settings.mcpServers[one] !== undefined))
-    await changeOwn(home, ["mcpServers", alias], undefined);
+    await changeUserSetting(home, ["mcpServers", alias], undefined);
   const ownHooks = new Set(plugin.hooks.map((hook) => JSON.stringify(hook)));
   if (ownHooks.size > 0)
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
@@ -284,12 +284,12 @@ type Places = Readonly<Record<"PLUGIN_ROOT" | "PLUGIN_DATA", string>>;
 function convertLocalServer({ command, args = [], env = {}, cwd = "./" }: Fields, places: Places): Fields {
   const expandPaths = (text: string) =>
     escapeVariables(text.replace(/\$\{(PLUGIN_(?:ROOT|DATA))\}/g, (_, which: keyof Places) => places[which]));
-  const inRoot = (path: string) => (path.startsWith("./") ? join(places.PLUGIN_ROOT, path) : path);
+  const resolveInPlugin = (path: string) => (path.startsWith("./") ? join(places.PLUGIN_ROOT, path) : path);
   return {
-    command: inRoot(String(command)),
+    command: resolveInPlugin(String(command)),
     args: (args as string[]).map(expandPaths),
     env: { ...mapTexts(env, expandPaths), ...places },
-    cwd: inRoot(expandPaths(String(cwd))),
+    cwd: resolveInPlugin(expandPaths(String(cwd))),
   };
 }
 

@@ -215,12 +215,12 @@ function findServerFault(server: Fields | null, root: string): string | null {
   const fault = findSchemaError(schema, server);
   if (fault !== null) return fault;
   if (url !== undefined)
-    return isSafe(String(url)) ? null : '"url" must be https, without a user and a fragment';
+    return isSafeServerUrl(String(url)) ? null : '"url" must be https, without a user and a fragment';
   const isOutside = /[/\\]/.test(String(command)) && resolveInFolder(root, String(command)) === null;
   return isOutside ? '"command" must be a program\'s name, or begin with ./ and lie in the plugin' : null;
 }
 
-function isSafe(url: string): boolean {
+function isSafeServerUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname, username, hash } = new URL(url);
   const isHere = hostname === "localhost" || hostname === "[::1]" || /^127\.[\d.]+$/.test(hostname);

@@ -39,7 +39,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     awaitsAnswers: options.asksOnStdin,
     tools: await listAskingTools(options),
     ...(options.session.kind === "resume"
-      ? await (await import("./resume-session.ts")).resumeChosen(options)
+      ? await (await import("./resume-session.ts")).resumeFromOptions(options)
       : {}),
     ...(await loadAnswerSchema(options)),
   });
@@ -54,7 +54,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
   const told = new Set<string>();
   const isStream = options.outputFormat === "stream-json";
-  const follow = isStream ? printEvents : isObserved ? reportRest : null;
+  const follow = isStream ? printEvents : isObserved ? reportUnprintedNotices : null;
   const printed = follow?.(session, io.output, told);
   try {
     for await (const prompt of input.prompts(session)) {
@@ -168,7 +168,11 @@ async function printEvents(session: Session, output: Output): Promise<void> {
 }
 
 /** Prints the notices that no run has printed, such as those about telemetry. */
-async function reportRest(session: Session, output: Output, told: ReadonlySet<string>): Promise<void> {
+async function reportUnprintedNotices(
+  session: Session,
+  output: Output,
+  told: ReadonlySet<string>,
+): Promise<void> {
   const messages: string[] = [];
   for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
   for (const message of messages) if (!told.has(message)) output.note(formatNote(message));

@@ -3,7 +3,7 @@ import { resumeSession } from "@burin/core/internal";
 import { type CommonOptions, resolveSessionLocation } from "../../request/options.ts";
 
 /** Opens and locks the session that the command line resumes. Throws a SessionError that says what to do instead. */
-export async function resumeChosen(
+export async function resumeFromOptions(
   options: CommonOptions,
   hear?: (event: AgentEvent) => void,
 ): Promise<Pick<SessionOptions, "resume" | "answer">> {

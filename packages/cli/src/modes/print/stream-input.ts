@@ -40,12 +40,12 @@ class CurrentPrompt {
   }
 
   prompt(session: Session): Prompt {
-    const onBegun = (): void => {
+    const steerEarlyPrompts = (): void => {
       if (this.#hasBegun) return;
       this.#hasBegun = true;
       for (const words of this.#early) session.steer(toParts(words));
     };
-    return { ...this.words, signal: this.#stop.signal, onBegun };
+    return { ...this.words, signal: this.#stop.signal, onBegun: steerEarlyPrompts };
   }
 
   /** Adds text to a running prompt. Holds it back until the prompt is in the history, so that it follows it. */
@@ -104,7 +104,7 @@ export class StreamInput implements PromptInput {
       }
     } finally {
       // If the whole run was parked or interrupted, the prompt at the head was still run; the others were not.
-      this.#tellLeft(this.#line.slice(1), session);
+      this.#reportUnstartedPrompts(this.#line.slice(1), session);
     }
     if (count === 0 && !this.hasFault && !this.#io.signal.aborted)
       throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
@@ -120,7 +120,7 @@ export class StreamInput implements PromptInput {
     return this.#line[0];
   }
 
-  #tellLeft(left: readonly CurrentPrompt[], session: Session): void {
+  #reportUnstartedPrompts(left: readonly CurrentPrompt[], session: Session): void {
     if (left.length === 0) return;
     const message = `Not begun, because the run ended before: ${left.map(({ words }) => JSON.stringify(words.text)).join(", ")}`;
     session.note({ type: "notice", message });
@@ -140,19 +140,19 @@ export class StreamInput implements PromptInput {
   #listen(session: Session): void {
     if (this.#options.asksOnStdin) void this.#reportQuestions(session);
     const lines = openStdinLines();
-    const end = (): void => {
+    const endInput = (): void => {
       this.#hasEnded = true;
       for (const { id } of session.questions) session.answer(id, null);
       this.#wake();
     };
     lines.on("line", (line) => this.#handleLine(line, session));
-    lines.on("close", end);
+    lines.on("close", endInput);
     process.stdin.on("error", (error) => {
-      this.#complain(`stdin cannot be read: ${error.message}`, session);
-      end();
+      this.#reportInputFault(`stdin cannot be read: ${error.message}`, session);
+      endInput();
     });
-    this.#io.signal.addEventListener("abort", end, { once: true });
-    if (this.#io.signal.aborted) end();
+    this.#io.signal.addEventListener("abort", endInput, { once: true });
+    if (this.#io.signal.aborted) endInput();
   }
 
   #handleLine(line: string, session: Session): void {
@@ -160,12 +160,12 @@ export class StreamInput implements PromptInput {
     const text = this.#lineNumber === 1 ? line.replace(/^\ufeff/, "") : line;
     if (text.trim() === "") return;
     if (Buffer.byteLength(text) >= MAX_STDIN_BYTES) {
-      this.#complain(`it is longer than ${MAX_STDIN_BYTES} bytes, so it was left out`, session);
+      this.#reportInputFault(`it is longer than ${MAX_STDIN_BYTES} bytes, so it was left out`, session);
       return;
     }
     const said = readInputLine(text);
     const [current] = this.#line;
-    if (said.type === "fault") this.#complain(said.message, session);
+    if (said.type === "fault") this.#reportInputFault(said.message, session);
     else if (said.type === "interrupt") current?.interrupt();
     else if (said.type === "answer") this.#answer(said, session);
     else {
@@ -181,16 +181,16 @@ export class StreamInput implements PromptInput {
     if (fault === null) return;
     // Report it as the answer's fault only if the question was open: an interruption may have answered it at the same
     // moment.
-    if (isOpen) this.#complain(fault, session);
-    else this.#tellFault(fault, session);
+    if (isOpen) this.#reportInputFault(fault, session);
+    else this.#printInputFault(fault, session);
   }
 
-  #complain(message: string, session: Session): void {
+  #reportInputFault(message: string, session: Session): void {
     this.hasFault = true;
-    this.#tellFault(message, session);
+    this.#printInputFault(message, session);
   }
 
-  #tellFault(why: string, session: Session): void {
+  #printInputFault(why: string, session: Session): void {
     const line = this.#lineNumber;
     const message = `line ${line} of stdin: ${why}`;
     session.note({ type: "input_error", line, message });
@@ -211,7 +211,7 @@ function readInputLine(line: string): InputLine {
   } catch (error) {
     return createFault(`it is not valid JSON (${describeError(error)})`);
   }
-  if (!isFields(value)) return createFault("it is not an object");
+  if (!isRecord(value)) return createFault("it is not an object");
   const { type, id, decision } = value;
   switch (type) {
     case "user":
@@ -240,10 +240,10 @@ function readWords({ text = "", parts = [] }: Fields): Words | string {
 }
 
 function isPart(part: unknown): part is Part {
-  if (!isFields(part)) return false;
+  if (!isRecord(part)) return false;
   const { text, inlineData } = part;
   if (inlineData === undefined) return typeof text === "string";
-  if (text !== undefined || !isFields(inlineData)) return false;
+  if (text !== undefined || !isRecord(inlineData)) return false;
   const { mimeType, data } = inlineData;
   return typeof mimeType === "string" && typeof data === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 }
@@ -252,6 +252,6 @@ function createFault(why: string): InputLine {
   return { type: "fault", message: `${why}; ${SHAPES}.` };
 }
 
-function isFields(value: unknown): value is Fields {
+function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -39,7 +39,7 @@ export class TextReport {
     if (event.type === "notice") this.#printNote(formatNote(event.message));
     if (event.type === "text" && event.role === "model") this.#addText(event.text);
     if (event.type === "tool_call") this.#noteRefusal(event.call);
-    if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
+    if (event.type === "tool_call" && !this.#options.isQuiet) this.#printCall(event.call);
   }
 
   /** Prints the rest of the report at the end of the run. */
@@ -58,8 +58,8 @@ export class TextReport {
       this.#output.note(`burin: to run it unasked:${rules}, or --yes for everything`);
     }
     if (this.#isJson || this.#options.isQuiet) return;
-    for (const line of describeProof(document)) this.#dim(visible(line));
-    if (turns > 0) this.#dim(describeCost(document));
+    for (const line of describeProof(document)) this.#printDimmed(visible(line));
+    if (turns > 0) this.#printDimmed(describeCost(document));
   }
 
   #noteRefusal(call: Call): void {
@@ -77,24 +77,24 @@ export class TextReport {
     this.#lastShown = text.at(-1) ?? this.#lastShown;
   }
 
-  #tellCall(call: Call): void {
+  #printCall(call: Call): void {
     const words = this.#words.trim();
     this.#words = "";
     if (words !== "") this.#printNote(insertJoiners(words));
     if (call.status === "executing" && call.display === undefined) {
-      this.#dim(`> ${visible(call.description)}`);
+      this.#printDimmed(`> ${visible(call.description)}`);
     }
     if (call.status === "success" && !this.#isJson) {
       const text = formatDisplay(call.returnDisplay);
-      if (text !== "") this.#dim(text);
+      if (text !== "") this.#printDimmed(text);
     }
     if (call.status === "error" || call.status === "cancelled") {
       this.#told.add(call.error.message);
-      this.#dim(`! ${visible(call.error.message)}`);
+      this.#printDimmed(`! ${visible(call.error.message)}`);
     }
   }
 
-  #dim(text: string): void {
+  #printDimmed(text: string): void {
     this.#printNote(this.#output.styled("dim", text));
   }
 

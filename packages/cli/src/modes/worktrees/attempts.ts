@@ -8,7 +8,7 @@ import {
 import { readWholeNumber } from "../../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { formatCount, joinLines, type Output, report, shortenLine } from "../../terminal/output.ts";
+import { formatCount, joinLines, type Output, printFindings, shortenLine } from "../../terminal/output.ts";
 import { type Attempt, chooseExitCode, readAttempt, runAttempts } from "./run-attempts.ts";
 import { removeTrees, reportMerge } from "./worktrees.ts";
 
@@ -53,7 +53,7 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
     showOne(found, await workTrees.changes(place, found.tree), { format: options.outputFormat, output });
     return EXIT.done;
   }
-  const { count, prompt, models } = readWanted(words, options.model);
+  const { count, prompt, models } = parseAttemptRequest(words, options.model);
   const ended = await runAttempts({ place, count, prompt, models }, options, io);
   const numbers = new Map(ended.map((attempt) => [`${attempt.group}.${attempt.number}`, attempt]));
   showAll(
@@ -64,7 +64,7 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
   return chooseExitCode(ended, io);
 }
 
-function readWanted([first = "", ...more]: readonly string[], model: string | undefined) {
+function parseAttemptRequest([first = "", ...more]: readonly string[], model: string | undefined) {
   const models = (model ?? "").split(",").filter((name) => name !== "");
   const isCounted = /^\d+$/.test(first);
   if (!isCounted && models.length < 2) throw new UsageError(USAGE);
@@ -93,8 +93,9 @@ async function listAttempts(place: WorkTreePlace): Promise<Found[]> {
       return { tree, attempt, state, isMerged: await workTrees.canRemove(place, tree) };
     }),
   );
-  const order = ({ attempt: { startedAt, number } }: Found) => `${startedAt} ${String(number).padStart(3)}`;
-  return all.flat().sort((one, other) => (order(one) < order(other) ? -1 : 1));
+  const buildSortKey = ({ attempt: { startedAt, number } }: Found) =>
+    `${startedAt} ${String(number).padStart(3)}`;
+  return all.flat().sort((one, other) => (buildSortKey(one) < buildSortKey(other) ? -1 : 1));
 }
 
 function findLastGroup(all: readonly Found[]): readonly Found[] {
@@ -122,7 +123,7 @@ function showAll(all: readonly Found[], { options }: SubcommandRequest, output: 
   const groups = new Set(all.map(({ attempt }) => attempt.group));
   const rows = [...groups].flatMap((group) => formatGroup(all.filter((one) => one.attempt.group === group)));
   const none = 'There is no attempt; burin attempts 3 "prompt" makes some.';
-  report(output, options.outputFormat, { document, rows: rows.length === 0 ? [none] : rows });
+  printFindings(output, options.outputFormat, { document, rows: rows.length === 0 ? [none] : rows });
   if (rows.length === 0 || options.isQuiet || options.outputFormat !== "text") return;
   for (const hint of HINTS) output.note(output.styled("dim", hint));
 }
@@ -130,13 +131,13 @@ function showAll(all: readonly Found[], { options }: SubcommandRequest, output: 
 function formatGroup(group: readonly Found[]): string[] {
   const cells = group.map(formatCells);
   const widths = HEAD.map((name, at) => Math.max(name.length, ...cells.map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
+  const formatRow = (row: readonly string[]) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join("  ")
       .trimEnd();
   const { group: name = "", prompt = "" } = group[0]?.attempt ?? {};
-  return [`${name}  ${shortenLine(prompt, MOST_PROMPT)}`, line(HEAD), ...cells.map(line)];
+  return [`${name}  ${shortenLine(prompt, MOST_PROMPT)}`, formatRow(HEAD), ...cells.map(formatRow)];
 }
 
 const HEAD = ["", "state", "check", "change", "time", "cost", "model"] as const;
@@ -162,7 +163,7 @@ function showOne(
   });
   const { end } = attempt;
   const document = { name: tree.name, root: tree.root, ...attempt, status: state, files };
-  if (format !== "text") report(output, format, { document, rows: [] });
+  if (format !== "text") printFindings(output, format, { document, rows: [] });
   else {
     output.out(joinLines(`${tree.name}  ${state}  ${tree.root}`));
     for (const text of [end?.error, end?.result]) if (text) output.content(`${text.trimEnd()}\n`);

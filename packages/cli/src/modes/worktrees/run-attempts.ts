@@ -15,7 +15,7 @@ import { findModels } from "../print/find-model.ts";
 import { runPrint } from "../print/print.ts";
 import { createPromptInput } from "../print/prompt-input.ts";
 import type { RunDocument } from "../print/run-document.ts";
-import { newName, openTree } from "./in-work-tree.ts";
+import { createTreeName, openWorkTreeFromOptions } from "./in-work-tree.ts";
 
 const MOST_ATTEMPTS = 20;
 
@@ -103,13 +103,13 @@ export async function runAttempts(
   const there = await chooseMode(options);
   for (const model of models.length === 0 ? [options.model] : models)
     await findModels((await readSettings({ ...there, model })).settings);
-  const group = newName();
+  const group = createTreeName();
   const startedAt = new Date().toISOString();
   const running: Promise<Attempt>[] = [];
   for (let number = 1; number <= count && !io.signal.aborted; number += 1) {
     const model = models[(number - 1) % models.length] ?? options.model;
     const own = { ...there, model, workTree: `${group}.${number}` };
-    const { tree } = await openTree(own);
+    const { tree } = await openWorkTreeFromOptions(own);
     const attempt = { group, number, startedAt, prompt, ...(model !== undefined && { model }) };
     await workTrees.keepAttempt(tree, attempt);
     running.push(runAttempt({ place, tree, attempt }, own, io));
@@ -145,16 +145,16 @@ async function runAttempt({ place, tree, attempt }: Started, options: CommonOpti
   );
   const document = read();
   const changes = await workTrees.changes(place, tree);
-  const sum = (side: "addedLines" | "removedLines") =>
+  const sumLines = (side: "addedLines" | "removedLines") =>
     changes.reduce((total, { diff }) => total + (diff?.[side] ?? 0), 0);
   const why = error ?? document?.error?.message;
   const { inputTokens = 0, outputTokens = 0, cost } = document?.usage ?? {};
   const end: AttemptEnd = {
     status: document?.status ?? (io.signal.aborted ? "cancelled" : "error"),
-    ...((options.check ?? document?.check) && { check: judgeCheck(document) }),
+    ...((options.check ?? document?.check) && { check: readCheckOutcome(document) }),
     files: changes.length,
-    added: sum("addedLines"),
-    removed: sum("removedLines"),
+    added: sumLines("addedLines"),
+    removed: sumLines("removedLines"),
     durationMs: document?.durationMs ?? Math.round((process.uptime() - startedAt) * 1000),
     tokens: inputTokens + outputTokens,
     ...(cost !== undefined && { cost }),
@@ -168,7 +168,7 @@ async function runAttempt({ place, tree, attempt }: Started, options: CommonOpti
   return ended;
 }
 
-function judgeCheck(document: RunDocument | null): NonNullable<AttemptEnd["check"]> {
+function readCheckOutcome(document: RunDocument | null): NonNullable<AttemptEnd["check"]> {
   const check = document?.check;
   return check === undefined ? "not run" : check.passed ? "passed" : "failed";
 }
@@ -176,19 +176,19 @@ function judgeCheck(document: RunDocument | null): NonNullable<AttemptEnd["check
 /** Collects the document that the run prints, and marks each line for the user with the attempt's number. */
 function collectOutput(number: number, { styled, note }: Output) {
   let said = "";
-  const add = (text: string): void => {
+  const addOutput = (text: string): void => {
     said += text;
   };
   const output: Output = {
-    out: add,
-    content: add,
+    out: addOutput,
+    content: addOutput,
     note: (text) => note(text.replace(/^/gm, `${number} | `)),
     isTerminal: false,
     hasResult: false,
     styled,
   };
-  const read = (): RunDocument | null => (said === "" ? null : (JSON.parse(said) as RunDocument));
-  return { output, read };
+  const parseDocument = (): RunDocument | null => (said === "" ? null : (JSON.parse(said) as RunDocument));
+  return { output, read: parseDocument };
 }
 
 /** Chooses the exit code: one successful attempt is enough for success. */

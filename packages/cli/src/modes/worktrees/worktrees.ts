@@ -8,7 +8,7 @@ import {
 } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { formatCount, joinLines, type Output, report, visible } from "../../terminal/output.ts";
+import { formatCount, joinLines, type Output, printFindings, visible } from "../../terminal/output.ts";
 
 /** Lists work trees, merges the changes of one, or removes some. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -16,12 +16,12 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   const place = { home: resolveBurinHome(process.env), root: options.root, environment: process.env };
   const [action = "list", name, ...more] = words;
   if (action === "list" && name === undefined) {
-    const all = await Promise.all((await workTrees.list(place)).map((tree) => readStanding(place, tree)));
+    const all = await Promise.all((await workTrees.list(place)).map((tree) => readTreeState(place, tree)));
     const remains = await workTrees.remains(place);
     const rows = [...all.map(formatTree), ...remains.map(formatRemains)];
     const none = "There is no work tree; burin -w makes one.";
     const document = [...all, ...remains.map((one) => ({ ...one, isWhole: false }))];
-    report(output, options.outputFormat, { document, rows: rows.length === 0 ? [none] : rows });
+    printFindings(output, options.outputFormat, { document, rows: rows.length === 0 ? [none] : rows });
     return EXIT.done;
   }
   if (name === undefined || !["merge", "rm"].includes(action))
@@ -32,12 +32,12 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   if (action === "rm") {
     const remains = await workTrees.remains(place);
     const trees = [name, ...more].map(
-      (one) => remains.find((left) => left.name === one) ?? namedTree(known, one),
+      (one) => remains.find((left) => left.name === one) ?? findTreeOrThrow(known, one),
     );
     await removeTrees(place, trees, { isForced: options.approvalMode === "yolo", output });
     return EXIT.done;
   }
-  return reportMerge({ place, tree: namedTree(known, name), files: more, request }, output);
+  return reportMerge({ place, tree: findTreeOrThrow(known, name), files: more, request }, output);
 }
 
 /** Removes all of them, or none if changes in one of them would be lost. */
@@ -70,7 +70,7 @@ export async function reportMerge(
     ...merged.taken.map((file) => `merged      ${file}`),
     ...merged.left.map((file) => `left alone  ${file}: both sides changed the same`),
   ];
-  report(output, options.outputFormat, { document: merged, rows });
+  printFindings(output, options.outputFormat, { document: merged, rows });
   if (rows.length === 0) output.note("burin: there is nothing to merge.");
   else if (merged.left.length === 0) output.note("burin: merged. burin undo takes it back.");
   else
@@ -87,7 +87,7 @@ interface Standing extends Pick<WorkTree, "name" | "root"> {
   readonly isMerged: boolean;
 }
 
-async function readStanding(place: WorkTreePlace, tree: WorkTree): Promise<Standing> {
+async function readTreeState(place: WorkTreePlace, tree: WorkTree): Promise<Standing> {
   const { name, root } = tree;
   const changed = (await workTrees.changes(place, tree)).length;
   const isInUse = await workTrees.isInUse(place.home, tree);
@@ -114,7 +114,7 @@ function describeRemains({ name, folder, hasFiles, hasCommits }: TreeRemains): s
   return `not a whole work tree: ${parts.length === 0 ? "nothing to keep" : parts.join(" and ")}`;
 }
 
-function namedTree(all: readonly WorkTree[], name: string): WorkTree {
+function findTreeOrThrow(all: readonly WorkTree[], name: string): WorkTree {
   const tree = all.find((one) => one.name === name);
   if (tree !== undefined) return tree;
   const known = all.map((one) => one.name).join(", ");

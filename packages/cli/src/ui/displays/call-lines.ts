@@ -55,10 +55,11 @@ export function drawCall(call: ShownCall, { width, milliseconds }: Drawing): Lin
   const [what = ""] = describeCall(call.description || name).split("\n", 1);
   const more = [...summarizeCall(call), ...formatTime(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, createSpan(what)];
-  const joinTail = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
+  const indentParts = (parts: readonly Span[][]) =>
+    parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
   // In a narrow window, drop the result before the way it ended.
-  const from = more.findIndex((_, index) => width - measureLine(joinTail(more.slice(index))) > MIN_HEAD);
-  const tail = from === -1 ? [] : joinTail(more.slice(from));
+  const from = more.findIndex((_, index) => width - measureLine(indentParts(more.slice(index))) > MIN_HEAD);
+  const tail = from === -1 ? [] : indentParts(more.slice(from));
   const first = [...cutLine(head, width - measureLine(tail)), ...tail];
   const space = { width: Math.max(width - 4, 10), milliseconds };
   const below = drawDetail(call, space).map((line) => [{ text: "    " }, ...line]);

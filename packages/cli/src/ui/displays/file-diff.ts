@@ -25,13 +25,13 @@ const BAR = { text: " │ ", style: "dim" as const };
 let last = { key: "", rows: [] as readonly Line[] };
 
 /** Whether a change is shown side by side in a window of that width. */
-export function isBeside(width: number): boolean {
+export function isSideBySide(width: number): boolean {
   return width >= MIN_BESIDE && !look.isSpoken && (look.isSideBySide ?? width >= BESIDE_BY_ITSELF);
 }
 
 /** Draws a change or some of its hunks, with syntax colours and with the changed words marked. */
 export function drawDiff(fileDiff: string, width: number, fileName = ""): readonly Line[] {
-  const key = `${width} ${isBeside(width)} ${fileName} ${fileDiff}`;
+  const key = `${width} ${isSideBySide(width)} ${fileName} ${fileDiff}`;
   if (last.key !== key) last = { key, rows: drawHunks(readDiff(fileDiff), width, fileName) };
   return last.rows;
 }
@@ -50,7 +50,7 @@ function drawHunks(hunks: readonly DiffHunk[], width: number, fileName: string):
     hunks.some(({ blocks }) =>
       blocks.some(({ removed, added }) => [...removed, ...added].some((line) => line.sign === sign)),
     );
-  const isWide = isBeside(width) && hasLine("+") && hasLine("-");
+  const isWide = isSideBySide(width) && hasLine("+") && hasLine("-");
   const rows: Line[] = [];
   const lasts = hunks
     .map(({ blocks }) => blocks.at(-1))

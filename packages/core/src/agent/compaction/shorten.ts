@@ -3,7 +3,7 @@ import type { ChatModel, ModelFailure, ModelRequest } from "@burin/contract/chat
 import type { Message, Part } from "@burin/contract/messages/message";
 import type { ContextSize } from "../context-size.ts";
 import type { WorkRecord } from "../history.ts";
-import { answerOnce, EMPTY, wrapAsUserMessage } from "../reply.ts";
+import { askModelOnce, EMPTY, wrapAsUserMessage } from "../reply.ts";
 import {
   buildCompactionText,
   type ConversationRecord,
@@ -147,7 +147,7 @@ async function writeSummary(
     const most = Math.min(window, model.contextWindow ?? window);
     for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
       const history = wrapAsUserMessage(`The record:\n\n${formatTranscript(told, most * share, size)}`);
-      const { text, end } = await answerOnce(model, { system, history }, signal);
+      const { text, end } = await askModelOnce(model, { system, history }, signal);
       if (end.reason !== "error" && text.trim() !== "") return text.trim();
       if (signal.aborted) return EMPTY;
       failure = end.reason === "error" ? end.error : EMPTY;

@@ -77,7 +77,7 @@ export class EventLog {
 
   /** Adds an event to the log and sends it to the readers. `seen` is what the model learned about files with it. */
   note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
-    if (this.#needsLine(event)) this.add(event, at, seen);
+    if (this.#shouldLog(event)) this.add(event, at, seen);
     this.sendToReaders(event, at);
   }
 
@@ -90,7 +90,8 @@ export class EventLog {
       this.lastNumber += 1;
       this.#noted.push({ n: this.lastNumber, at, event, ...(seen ? { seen } : {}) });
     }
-    if (this.#place.isRecorded) this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
+    if (this.#place.isRecorded)
+      this.#timer ??= setTimeout(() => void this.#writeCompleteLines(), PAUSE_MS).unref();
     else if (this.#noted.length > MAX_KEPT) this.#noted.shift();
   }
 
@@ -150,11 +151,11 @@ export class EventLog {
   async written(): Promise<void> {
     if (!this.#place.isRecorded) return;
     this.#write(this.#noted.length, await this.#openLog());
-    await this.#keepForLater();
+    await this.#passLinesToStore();
   }
 
   /** Passes lines to `keep`, one part after the other. Lines that arrive in the meantime go with the next part. */
-  #keepForLater(): Promise<void> {
+  #passLinesToStore(): Promise<void> {
     const { keep } = this.#place;
     if (keep === undefined) return this.#keeping;
     this.#keeping = this.#keeping.then(async () => {
@@ -192,7 +193,7 @@ export class EventLog {
   }
 
   /** Whether an event is logged. Each state of a call is logged once, its live output never. */
-  #needsLine(event: AgentEvent): boolean {
+  #shouldLog(event: AgentEvent): boolean {
     if (event.type !== "tool_call") return true;
     const { call } = event;
     if (call.status === "executing") return call.display === undefined;
@@ -204,12 +205,12 @@ export class EventLog {
   }
 
   /** Writes what is complete. A text that may still grow is written later: a secret in it might be split. */
-  async #writeSome(): Promise<void> {
+  async #writeCompleteLines(): Promise<void> {
     this.#timer = null;
     try {
       const path = await this.#openLog();
       const last = this.#noted.at(-1)?.event;
-      const isGrowing = last !== undefined && readText(last) !== null && !isLong(last);
+      const isGrowing = last !== undefined && readText(last) !== null && !isTextFull(last);
       this.#write(this.#noted.length - (isGrowing ? 1 : 0), path);
     } catch {
       // The records are kept. The next `recorded` tries again and reports the failure.
@@ -241,7 +242,7 @@ function removeSeen({ n, at, event }: LogRecord): LogRecord {
 }
 
 function joinTexts(one: AgentEvent, other: AgentEvent): AgentEvent | null {
-  if (readText(one) === null || readText(other) === null || isLong(one)) return null;
+  if (readText(one) === null || readText(other) === null || isTextFull(one)) return null;
   if (one.type === "text" && other.type === "text") return { ...one, text: one.text + other.text };
   if (one.type !== "thought" || other.type !== "thought") return null;
   return one.signature === undefined ? { ...other, text: one.text + other.text } : null;
@@ -253,7 +254,7 @@ function readText(event: AgentEvent): string | null {
   return event.type === "thought" && event.callId === undefined ? event.text : null;
 }
 
-function isLong(event: AgentEvent): boolean {
+function isTextFull(event: AgentEvent): boolean {
   return (readText(event) ?? "").length >= MAX_JOINED_CHARACTERS;
 }
 

@@ -51,7 +51,9 @@ export class Redactor {
 
   /** `latin1` is for texts in which each character stands for one byte. */
   constructor({ environment, names = [], servers = {} }: Secrets, encoding: "utf8" | "latin1" = "utf8") {
-    const own = Object.entries(environment).filter(([name, value = ""]) => isWorthHiding(name, value, names));
+    const own = Object.entries(environment).filter(([name, value = ""]) =>
+      isSecretVariable(name, value, names),
+    );
     this.#known = [
       ...own,
       ...Object.values(servers).flatMap((server) => listServerSecrets(server, environment)),
@@ -90,17 +92,17 @@ export class Redactor {
 
   redactJson(value: unknown): string {
     const json = JSON.stringify(value);
-    return this.#mayHold(json) ? JSON.stringify(this.redactValue(value)) : json;
+    return this.#mayContainSecret(json) ? JSON.stringify(this.redactValue(value)) : json;
   }
 
-  #mayHold(json: string): boolean {
+  #mayContainSecret(json: string): boolean {
     if (this.#known.some(({ value }) => json.includes(JSON.stringify(value).slice(1, -1)))) return true;
     TOKENS.lastIndex = 0;
     return json.includes("PRIVATE KEY-----") || TOKENS.test(json) || maskPasswords(json) !== json;
   }
 }
 
-function isWorthHiding(name: string, value: string, names: readonly string[]): boolean {
+function isSecretVariable(name: string, value: string, names: readonly string[]): boolean {
   const secrecy = classifySecret(name, value, names);
   if (secrecy !== "likely") return secrecy === "known" && value.length >= FEWEST_KNOWN;
   return value.length >= FEWEST_LIKELY && !NO_SECRET.test(value) && !/\s/.test(value);
@@ -125,7 +127,7 @@ function listServerSecrets(server: McpServerSettings, environment: NodeJS.Proces
         .replaceAll("-", "_")
         .replace(/(?<=[a-z])(?=[A-Z])/g, "_")
         .toUpperCase();
-      if (isWorthHiding(variable, value, SECRET_HEADERS)) return true;
+      if (isSecretVariable(variable, value, SECRET_HEADERS)) return true;
       const isLikely = LOOKS_RANDOM.test(value) || classifySecret(variable, value, []) !== null;
       return isLikely && value.length >= FEWEST_KNOWN && !NO_SECRET.test(value);
     });

@@ -91,13 +91,13 @@ export class Otlp {
     if (!address) return null;
     const url = URL.canParse(address) ? new URL(address) : null;
     if (url === null || !/^https?:$/.test(url.protocol)) {
-      this.#tellOnce(`Telemetry is not sent: "${address}" is not an http or https URL.`);
+      this.#reportOnce(`Telemetry is not sent: "${address}" is not an http or https URL.`);
       return null;
     }
     return { url, headers: { ...parsePairs(headers), ...parsePairs(getVariable("HEADERS")) } };
   }
 
-  #tellOnce(message: string): void {
+  #reportOnce(message: string): void {
     if (!this.#isTold) this.#tell(message);
     this.#isTold = true;
   }
@@ -109,12 +109,12 @@ export class Otlp {
     this.#sendLater();
   }
 
-  measure(metric: keyof typeof METRICS, value: number, attributes: Attributes): void {
+  recordMeasurement(metric: keyof typeof METRICS, value: number, attributes: Attributes): void {
     if (this.#targets.metrics === null) return;
     const { bounds } = METRICS[metric];
     const key = JSON.stringify([metric, attributes]);
-    const takeNew = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
-    const series = getOrCreate(this.#series, key, takeNew);
+    const createHistogram = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
+    const series = getOrCreate(this.#series, key, createHistogram);
     const bucket = bounds.filter((bound) => value > bound).length;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
@@ -123,11 +123,11 @@ export class Otlp {
   }
 
   #sendLater(): void {
-    this.#timer ??= setTimeout(() => void this.send(DEFAULT_TIMEOUT_MS), PAUSE_MS).unref();
+    this.#timer ??= setTimeout(() => void this.sendPending(DEFAULT_TIMEOUT_MS), PAUSE_MS).unref();
   }
 
   /** Sends everything that is waiting. Never rejects. */
-  async send(mostMs = LAST_WAIT_MS): Promise<void> {
+  async sendPending(mostMs = LAST_WAIT_MS): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const spans = this.#spans.splice(0);
@@ -168,7 +168,7 @@ export class Otlp {
       if (answer.status >= 300) throw new Error(`the answer was ${answer.status}`);
     } catch (error) {
       const { origin, pathname } = target.url;
-      this.#tellOnce(`Telemetry could not be sent to ${origin}${pathname}: ${describeError(error)}`);
+      this.#reportOnce(`Telemetry could not be sent to ${origin}${pathname}: ${describeError(error)}`);
     }
   }
 

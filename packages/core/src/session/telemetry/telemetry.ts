@@ -71,7 +71,7 @@ export class Telemetry {
 
   /** Resolves when everything that has ended was sent, or could not be sent. */
   send(): Promise<void> {
-    return this.#otlp.send();
+    return this.#otlp.sendPending();
   }
 
   note(event: AgentEvent, at: number): void {
@@ -134,7 +134,10 @@ export class Telemetry {
     const measured = { ...this.#buildAttributes("chat"), "burin.purpose": purpose };
     const tokens = { input: inputTokens, output: outputTokens };
     for (const [type, value] of Object.entries(tokens))
-      this.#otlp.measure("gen_ai.client.token.usage", value, { ...measured, "gen_ai.token.type": type });
+      this.#otlp.recordMeasurement("gen_ai.client.token.usage", value, {
+        ...measured,
+        "gen_ai.token.type": type,
+      });
     if (purpose !== undefined) return;
     this.#noteReply("", at);
     this.#endChat(at, {
@@ -151,7 +154,7 @@ export class Telemetry {
     if (chat === null) return;
     const asking = this.#buildAttributes("chat");
     const measured = { ...asking, "error.type": more["error.type"] };
-    this.#otlp.measure("gen_ai.client.operation.duration", (at - chat.start) / 1000, measured);
+    this.#otlp.recordMeasurement("gen_ai.client.operation.duration", (at - chat.start) / 1000, measured);
     this.#close(chat, at, { ...asking, "gen_ai.conversation.id": this.#needs.id, ...more });
     this.#chat = null;
     this.#said = "";
@@ -191,7 +194,7 @@ export class Telemetry {
     const done = { "gen_ai.operation.name": "execute_tool", ...span.attributes };
     if (span.working !== undefined) {
       const measured = { ...done, "error.type": more["error.type"] };
-      this.#otlp.measure("gen_ai.execute_tool.duration", (at - span.working) / 1000, measured);
+      this.#otlp.recordMeasurement("gen_ai.execute_tool.duration", (at - span.working) / 1000, measured);
     }
     const call = { "gen_ai.tool.type": "function", "gen_ai.tool.call.id": callId };
     this.#close(span, at, { ...done, ...call, ...more });

@@ -32,7 +32,7 @@ export async function copyIgnoredFiles(git: OwnGit, { from, to, copies, draft }:
   const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const names = git.must(words).toString("utf8").split("\0");
   const matchers = copies.map((glob) => createGlobMatcher(glob, EXACT));
-  const isWanted = (name: string) => matchers.some((matches) => matches(name) || matches(basename(name)));
+  const isCopyWanted = (name: string) => matchers.some((matches) => matches(name) || matches(basename(name)));
   const made = join(draft, "made");
   const giveName = (target: string) => {
     mkdirSync(dirname(target), { recursive: true });
@@ -45,8 +45,8 @@ export async function copyIgnoredFiles(git: OwnGit, { from, to, copies, draft }:
     const [source, target] = [join(from, name), join(to, name)];
     if (name === "" || tryLstat(target) !== null) continue;
     if (name.endsWith("/")) {
-      if (DEPENDENCIES.has(basename(name)) && bringFolder(source, made)) giveName(target);
-    } else if (isWanted(name) && (tryLstat(source)?.size ?? MAX_COPIED_BYTES) < MAX_COPIED_BYTES) {
+      if (DEPENDENCIES.has(basename(name)) && cloneOrLinkFolder(source, made)) giveName(target);
+    } else if (isCopyWanted(name) && (tryLstat(source)?.size ?? MAX_COPIED_BYTES) < MAX_COPIED_BYTES) {
       copyFileSync(source, made, constants.COPYFILE_FICLONE);
       giveName(target);
     }
@@ -58,7 +58,7 @@ export async function copyIgnoredFiles(git: OwnGit, { from, to, copies, draft }:
  * Copies a folder by sharing blocks where the disk can do that. Otherwise makes a folder of links, because git would
  * not treat a link as an ignored folder. Returns false for a link.
  */
-function bringFolder(source: string, target: string): boolean {
+function cloneOrLinkFolder(source: string, target: string): boolean {
   if (lstatSync(source).isSymbolicLink()) return false;
   try {
     shareBlocks(source, target);

@@ -68,10 +68,10 @@ export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv):
   const git = openOwnGit(tree.folder, environment);
   return listChangedNames(git, tree).flatMap((file): TreeChange[] => {
     const [present, theirs] = [tree.mainTop, tree.folder].map((top) => readEntry(join(top, file), top));
-    if (present === undefined || theirs === undefined || isSame(present, theirs)) return [];
+    if (present === undefined || theirs === undefined || isSameEntry(present, theirs)) return [];
     const base = readCommittedEntry(git, tree.base, file);
-    if (isSame(base, theirs)) return [];
-    if (isSame(base, present)) return [withDiff({ file, present, merged: theirs })];
+    if (isSameEntry(base, theirs)) return [];
+    if (isSameEntry(base, present)) return [addDiff({ file, present, merged: theirs })];
     return [mergeChange(git, { file, present, theirs, base })];
   });
 }
@@ -107,7 +107,7 @@ function readCommittedEntry(git: OwnGit, commit: string, file: string): Entry | 
   return { bytes, mode: mode === "100755" ? 0o755 : 0o644, isLink };
 }
 
-function isSame(one: Entry | null, other: Entry | null): boolean {
+function isSameEntry(one: Entry | null, other: Entry | null): boolean {
   if (one === null || other === null) return one === other;
   const [first, second] = [one, other].map(({ mode }) => (mode & 0o100) !== 0);
   return one.isLink === other.isLink && one.bytes.equals(other.bytes) && (one.isLink || first === second);
@@ -122,14 +122,14 @@ interface Sides {
 
 function mergeChange(git: OwnGit, { file, present, theirs, base }: Sides): TreeChange {
   if (present === null || theirs === null || !isText(present) || !isText(theirs) || (base && !isText(base)))
-    return withDiff({ file, present, merged: theirs, conflict: "whole" });
+    return addDiff({ file, present, merged: theirs, conflict: "whole" });
   const [one, other, start] = [present, theirs, base].map((entry) => entry?.bytes.toString("latin1") ?? "");
   const text = mergeTexts({ base: start ?? "", one: one ?? "", other: other ?? "" });
   const mode = base !== null && base.mode === present.mode ? theirs.mode : present.mode;
   const createEntry = (bytes: Buffer): Entry => ({ bytes, mode, isLink: false });
-  if (text !== null) return withDiff({ file, present, merged: createEntry(Buffer.from(text, "latin1")) });
+  if (text !== null) return addDiff({ file, present, merged: createEntry(Buffer.from(text, "latin1")) });
   const marked = createEntry(mergeWithMarkers(git, [present, base, theirs]));
-  return withDiff({ file, present, merged: marked, conflict: "lines" });
+  return addDiff({ file, present, merged: marked, conflict: "lines" });
 }
 
 /** Merges with git's own conflict markers, which editors know. */
@@ -160,7 +160,7 @@ function isUtf8(bytes: Buffer): boolean {
  * Adds the diff where both contents are texts. A file that is new, deleted or differs only in its mode is accepted as a
  * whole.
  */
-function withDiff(change: Omit<TreeChange, "diff">): TreeChange {
+function addDiff(change: Omit<TreeChange, "diff">): TreeChange {
   const { file, present, merged } = change;
   if (merged === null || !isText(merged) || (present !== null && !isText(present))) return change;
   const before = present?.bytes.toString("utf8") ?? null;
@@ -170,7 +170,7 @@ function withDiff(change: Omit<TreeChange, "diff">): TreeChange {
 
 /** Returns the change with exactly the content of the work tree. */
 export function chooseTreeVersion(tree: WorkTree, { file, present }: TreeChange): TreeChange {
-  return withDiff({ file, present, merged: readEntry(join(tree.folder, file), tree.folder) ?? null });
+  return addDiff({ file, present, merged: readEntry(join(tree.folder, file), tree.folder) ?? null });
 }
 
 /**
@@ -185,7 +185,7 @@ export async function takeTreeChanges(
   const { mainTop, mainRoot, name } = tree;
   for (const { change } of taken) {
     const now = readEntry(join(mainTop, change.file), mainTop);
-    if (now === undefined || !isSame(now, change.present))
+    if (now === undefined || !isSameEntry(now, change.present))
       throw new Error(`${change.file} has changed since it was looked at; nothing was merged.`);
   }
   const closed = new AbortController();

@@ -59,10 +59,10 @@ export async function openWorkTree(
   name: string,
   copies: readonly string[],
 ): Promise<{ readonly tree: WorkTree; readonly isNew: boolean; readonly uncommitted: number }> {
-  const { git, top, inside } = openMain(place);
+  const { git, top, inside } = openMainRepository(place);
   return lockTrees(top, async () => {
     const known = listTrees(git, { top, inside }).find((one) => one.name === name);
-    const tree = known ?? makeTree(git, { top, inside, name });
+    const tree = known ?? createWorkTree(git, { top, inside, name });
     await copyIgnoredFiles(git, { from: top, to: tree.folder, copies, draft: chooseDraft(tree) });
     mkdirSync(tree.root, { recursive: true });
     if (known === undefined) finishTree(tree);
@@ -73,7 +73,7 @@ export async function openWorkTree(
 }
 
 export function listWorkTrees(place: WorkTreePlace): WorkTree[] {
-  const { git, ...main } = openMain(place);
+  const { git, ...main } = openMainRepository(place);
   return listTrees(git, main);
 }
 
@@ -94,7 +94,7 @@ export async function isTreeInUse(home: string, { root }: WorkTree): Promise<boo
 
 /** Removes the work tree and its branch, whatever they contain. */
 export function removeWorkTree(place: WorkTreePlace, tree: Pick<WorkTree, "name" | "folder">): Promise<void> {
-  const { git, top } = openMain(place);
+  const { git, top } = openMainRepository(place);
   return lockTrees(top, async () => {
     clearFolder(git, tree);
     if (hasBranch(git, tree.name)) git.must(["branch", "-q", "-D", `burin/${tree.name}`]);
@@ -104,7 +104,7 @@ export function removeWorkTree(place: WorkTreePlace, tree: Pick<WorkTree, "name"
 
 /** Lists what git and the disk show of work trees that are not whole. */
 export function listTreeRemains(place: WorkTreePlace): TreeRemains[] {
-  const { git, ...main } = openMain(place);
+  const { git, ...main } = openMainRepository(place);
   const parent = resolveParent(main.top);
   const whole = new Set(listTrees(git, main).map(({ name }) => name));
   const blocks = listBlocks(git);
@@ -153,7 +153,7 @@ interface Main {
   readonly inside: string;
 }
 
-function openMain({ root, environment }: WorkTreePlace): Main & { readonly git: OwnGit } {
+function openMainRepository({ root, environment }: WorkTreePlace): Main & { readonly git: OwnGit } {
   const real = tryRealPath(root) ?? root;
   const repository = findRepository(real);
   if (repository === null) throw new Error(`${root} is in no git repository, so it can have no work trees.`);
@@ -186,7 +186,7 @@ interface NewTree extends Main {
   readonly name: string;
 }
 
-function makeTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
+function createWorkTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
   makeFolders(resolveParent(top));
   const folder = join(resolveParent(top), name);
   if (hasFiles(folder))
