@@ -41,7 +41,7 @@ export abstract class KeyGuard {
     this.#since ??= performance.now();
   }
 
-  hears({ text }: Key): boolean {
+  acceptsKey({ text }: Key): boolean {
     if (this.#since === null) return false;
     if (performance.now() - this.#since >= DEAF_MS) return true;
     // A user who repeats one key answers the question; other letters are the rest of a sentence.
