@@ -62,13 +62,20 @@ function isToken(bytes: Buffer, start: number, end: number): boolean {
 const [SLASH, AT] = [0x2f, 0x40];
 const isSpace = (code: number) => code === 0x20 || (code >= 9 && code <= 13);
 
+/** Looks back from each `@`, because most text has fewer of them than URLs. */
 function holdsPassword(bytes: Buffer): boolean {
-  for (let found = bytes.indexOf("://"); found !== -1; found = bytes.indexOf("://", found + 3)) {
-    let end = found + 3;
-    while (end < bytes.length && bytes[end] !== SLASH && bytes[end] !== AT && !isSpace(bytes[end] ?? 0))
-      end += 1;
-    if (bytes[end] !== AT) continue;
-    const url = bytes.toString("latin1", Math.max(0, found - 30), end + 600);
+  if (!bytes.includes("://")) return false;
+  for (let found = bytes.indexOf(AT); found !== -1; found = bytes.indexOf(AT, found + 1)) {
+    let start = found;
+    while (
+      start > 0 &&
+      bytes[start - 1] !== SLASH &&
+      bytes[start - 1] !== AT &&
+      !isSpace(bytes[start - 1] ?? 0)
+    )
+      start -= 1;
+    if (bytes.toString("latin1", Math.max(0, start - 3), start) !== "://") continue;
+    const url = bytes.toString("latin1", Math.max(0, start - 33), found + 600);
     if (maskPasswords(url) !== url) return true;
   }
   return false;
