@@ -4,7 +4,7 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  contract: 4360, // a third is the linear pattern matcher
+  contract: 4370, // a third is the linear pattern matcher
   "edit-match": 3020,
   "shell-judge": 7930, // two fifths are tables of programs
   net: 810,
