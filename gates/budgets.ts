@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   core: 21300, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4970,
-  cli: 18600, // the app is more than half
+  cli: 18670, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

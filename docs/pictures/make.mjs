@@ -54,9 +54,9 @@ async function makeDemo() {
     terminal.type(text("first.demoLabel"));
     await frame(`› ${text("first.demoLabel")}`);
     terminal.type("\r");
-    const question = await frame(text("question.edit"));
+    const question = await frame(text("question.edit"), text("question.stop"));
     await terminal.answer("y", text("question.edit"));
-    await frame(text("question.exec"));
+    await frame(text("question.exec"), text("question.stop"));
     await terminal.answer("y", text("question.exec"));
     await frame(text("demo.passes"), text("demo.turn").slice(0, 9), text("status.keys"));
     writeFileSync(join(HERE, "question.svg"), terminal.picture("The question before an edit", question));

@@ -252,7 +252,7 @@ export const SCENES = {
       terminal.type("start the server\r");
       await terminal.shows("It runs.", text("status.keys"));
       terminal.type("/tasks\r");
-      await terminal.shows(text("tasks.title"));
+      await terminal.shows("› bg_1");
     },
   },
   theme: {

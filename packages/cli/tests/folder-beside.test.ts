@@ -32,7 +32,7 @@ describe("a folder beside the project", () => {
       join(room.root, "lib"),
       "Read ../lib/b.txt",
       "Only reading",
-      "y yes, until this session ends",
+      "y   yes, until this session ends",
     ])
       expect(text).toContain(words);
     expect(text).not.toContain("don't ask again");

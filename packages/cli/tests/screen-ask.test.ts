@@ -104,7 +104,10 @@ describe("what the model asks", () => {
     const first = panelOf(terminal.rows());
     expectYes("ask", [
       ["nothing is wider than the window", terminal.rows().every((row) => row.length <= columns)],
-      ["the question is the first line", first[1]?.startsWith(" Which database") === true],
+      [
+        "the question is the first line",
+        first.filter((row) => row !== "")[1]?.startsWith(" Which database") === true,
+      ],
       ["each choice has a row with its number", first.some((row) => /^ › 1 \( \) PostgreSQL/.test(row))],
       ["other words are possible", first.some((row) => row.includes("In your own words:"))],
       [

@@ -72,11 +72,11 @@ describe("a question", () => {
     const terminal = await room.open([running("ls && touch made.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");
     // There and back: then it is heard.
-    await answer(terminal, "a", "y yes");
-    await terminal.enter("\u001b", "y yes");
+    await answer(terminal, "a", "y   yes");
+    await terminal.enter("\u001b", "y   yes");
     await terminal.enter("w", /allow +ls/, /ask +touch made\.txt +\(/);
     expect(terminal.text().split("is not known to be").length).toBe(2);
-    expect(terminal.text()).toContain("a don't ask again for: touch …");
+    expect(terminal.text()).toContain("a   don't ask again for: touch …");
     expect(terminal.text().split("touch …")).toHaveLength(2);
     terminal.type("w");
     await terminal.until(() => !/allow +ls/.test(terminal.text()), "the question alone");
@@ -87,8 +87,8 @@ describe("a question", () => {
   it("R31 says each reason once, also where a part of the command looks like one", async () => {
     const terminal = await room.open([running("ls && touch 'made  (x'"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");
-    await answer(terminal, "a", "y yes");
-    await terminal.enter("\u001b", "y yes");
+    await answer(terminal, "a", "y   yes");
+    await terminal.enter("\u001b", "y   yes");
     await terminal.enter("w", /allow +ls/);
     expect(terminal.text().split("is not known to be").length).toBe(2);
     await answer(terminal, "y", "Run this command?");

@@ -30,7 +30,7 @@ describe("a question", () => {
     const terminal = await room.open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");
     expect(terminal.text()).toContain("\n   touch made.txt && rm a.txt");
-    expect(terminal.text()).toContain("y yes");
+    expect(terminal.text()).toContain("y   yes");
     expect(terminal.written).toContain("\u0007");
     await answer(terminal, "y", "Run this command?");
     await terminal.shows("Done.");
@@ -72,16 +72,16 @@ describe("a question", () => {
     terminal.type("y");
     expect(terminal.text()).toContain("Run this command?");
     await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.enter("\r", "Done.");
   });
 
   it("P11 is not answered by a letter that is pasted, which can be a part of the reason", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");
-    await answer(terminal, "a", "y yes");
+    await answer(terminal, "a", "y   yes");
     terminal.type(pasted("s"));
-    await terminal.enter("\u001b", "y yes");
+    await terminal.enter("\u001b", "y   yes");
     terminal.type(pasted("y"));
     await terminal.enter("n", "Say what to do instead");
     await terminal.enter(`${pasted("later")}\r`, "Done.");
@@ -98,9 +98,9 @@ describe("a question", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     terminal.type("\u001b[200~ of yours\u001b[201~");
-    expect(terminal.text()).toContain("y yes");
+    expect(terminal.text()).toContain("y   yes");
     await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.enter("\r", `> ${sentence} of yours`);
   });
 
@@ -129,7 +129,7 @@ describe("a question", () => {
   it("is refused with words, which the model reads", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }]);
     await terminal.enter("go\r", "Run this command?");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.shows("Say what to do instead");
     await terminal.enter("keep the file, move it\r", "All right.");
     expect(lastAnswer()).toContain("keep the file, move it");
@@ -149,7 +149,7 @@ describe("a question", () => {
     const terminal = await room.open([running(names.map((name) => `rm ${name}`).join(" && "))]);
     await terminal.enter("go\r", /exactly rm\s+made2\.txt,\s+… \+9/);
     expect(terminal.text()).not.toContain("exactly rm made3.txt");
-    await answer(terminal, "a", "y yes");
+    await answer(terminal, "a", "y   yes");
     for (const name of names) expect(terminal.text()).toContain(`\n exactly rm ${name}`);
     expect(terminal.text()).toContain("For how long?");
   });
@@ -162,7 +162,7 @@ describe("a question", () => {
       terminal.type("\u001b[6~");
       return terminal.text().includes("echo 'line 39'");
     }, "its end");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     expect(terminal.text()).toContain("echo 'line 39'");
   });
 
@@ -172,11 +172,11 @@ describe("a question", () => {
       rows: 50,
     });
     await terminal.enter("go\r", "Run this command?");
-    await answer(terminal, "a", "y yes");
-    await terminal.shows("s this session");
+    await answer(terminal, "a", "y   yes");
+    await terminal.shows(/s +this session/);
     // Until the panel has gone, escape and a letter after it could be one key.
     terminal.type("\u001b");
-    await terminal.until(() => !terminal.text().includes("s this session"), "the question");
+    await terminal.until(() => !/s +this session/.test(terminal.text()), "the question");
     await terminal.enter("w", "ask   rm made.txt  (`rm` is not known to be read-only)");
     expect(terminal.text().split("`rm` is")).toHaveLength(3);
     expect(terminal.text()).not.toContain("needs an approval");
@@ -189,9 +189,9 @@ describe("a question", () => {
       running("touch one.txt two.txt"),
       { text: "Both." },
     ]);
-    await terminal.enter("go\r", "a don't ask again for: touch …");
-    await answer(terminal, "a", "y yes");
-    await terminal.shows("s this session");
+    await terminal.enter("go\r", "a   don't ask again for: touch …");
+    await answer(terminal, "a", "y   yes");
+    await terminal.shows("s   this session");
     await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt|Both\./);
     expect(terminal.text()).toContain("Both.");
     await expect(readFile(join(room.root, "two.txt"), "utf8")).resolves.toBe("");
@@ -204,8 +204,8 @@ describe("a question", () => {
       running("touch two.txt"),
       { text: "Both." },
     ]);
-    await terminal.enter("go\r", "a don't ask again for: touch …");
-    await answer(terminal, "a", "y yes");
+    await terminal.enter("go\r", "a   don't ask again for: touch …");
+    await answer(terminal, "a", "y   yes");
     await terminal.shows("› 2 touch …");
     await terminal.enter("1", "› 1 exactly touch one.txt");
     await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt/);
@@ -223,7 +223,7 @@ describe("a question", () => {
     ]);
     const terminal = await room.open([edit, { text: "Half." }], { rows: 40 });
     await terminal.enter("go\r", "Make this change?");
-    await answer(terminal, "h", "y yes");
+    await answer(terminal, "h", "y   yes");
     await terminal.shows("[x] 2/2");
     await terminal.enter("\u001b[B ", "[ ] 2/2");
     await terminal.enter("\r", "Half.");
@@ -257,7 +257,7 @@ describe("a question", () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }], { columns: 45 });
     await terminal.enter("go\r", "Run this command?");
     expect(terminal.text()).not.toContain("esc to interrupt");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.shows(/Say what to do instead, then press enter\s+\(esc: just no\)/);
     await terminal.enter("\r", "All right.");
     await terminal.enter("\u0015/theme\r", /type to filter, enter chooses, esc\s+closes/);
@@ -286,13 +286,13 @@ describe("a question", () => {
     await terminal.enter("go\r", "Run this command?");
     await pause(400);
     terminal.type("w");
-    for (const shown of ["Run this command?", "\n   chmod +x made-0 &&", "y yes"])
+    for (const shown of ["Run this command?", "\n   chmod +x made-0 &&", "y   yes"])
       expect(terminal.text()).toContain(shown);
     await terminal.until(() => {
       terminal.type("\u001b[6~");
       return /ask +rm -rf made +\(/.test(terminal.text());
     }, "the last reason");
-    expect(terminal.text()).toContain("y yes");
+    expect(terminal.text()).toContain("y   yes");
   });
 
   it("shows a plan, and goes on in the way that was chosen", async () => {
@@ -333,7 +333,7 @@ describe("a question", () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
     const terminal = await room.open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
     await terminal.enter("go\r", "Carry out this plan?");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.enter("leave out the first step\r", "Then so.");
     expect(terminal.all()).toContain("> leave out the first step");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("leave out the first step");
@@ -356,7 +356,7 @@ describe("a question", () => {
     const askers = new Set<string>();
     await terminal.until(() => {
       for (const [asker] of terminal.text().matchAll(/the subagent .* asks/g)) askers.add(asker);
-      if (terminal.text().includes("y yes")) terminal.type("y");
+      if (terminal.text().includes("y   yes")) terminal.type("y");
       return terminal.text().includes("Both.");
     }, "both answers");
     expect([...askers].sort()).toEqual([

@@ -22,7 +22,7 @@ describe("a question that shows its reach", () => {
       const terminal = await room.open([running(command)]);
       await terminal.enter("go\r", "Run this command?");
       const text = terminal.text();
-      expect(text).toContain("⚠ 2 of 3 parts: leaves the project");
+      expect(text).toContain("⚠ 2 of 3 parts leave the project");
       const order = [
         "! ask  rm -rf ~/old-notes",
         "! ask  git push origin main",
@@ -39,10 +39,13 @@ describe("a question that shows its reach", () => {
 
   it("P22 gives each answer a line of its own, which arrows and enter choose", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
-    await terminal.enter("go\r", /\n › y yes\n {3}n no, and say why\n {3}a don't ask again for: touch …\n/);
+    await terminal.enter(
+      "go\r",
+      /\n › y {3}yes\n {3}n {3}no, and say why\n {3}a {3}don't ask again for: touch …\n/,
+    );
     await pause(400);
-    await terminal.enter("\u001b[B", "› n no, and say why");
-    await terminal.enter("\u001b[A", "› y yes");
+    await terminal.enter("\u001b[B", "› n   no, and say why");
+    await terminal.enter("\u001b[A", "› y   yes");
     await terminal.enter("\r", "Done.");
     await expect(readFile(join(room.root, "made.txt"), "utf8")).resolves.toBe("");
   });
@@ -51,14 +54,14 @@ describe("a question that shows its reach", () => {
     const made = running("touch made.txt");
     const terminal = await room.open([made, made, { text: "Done." }]);
     await terminal.enter("go\r", "\n   touch made.txt");
-    await answer(terminal, "e", "y yes");
+    await answer(terminal, "e", "y   yes");
     terminal.type("\u0015rm a.txt\r");
-    await terminal.shows(/\n {3}rm a\.txt[\s\S]*y yes/);
-    await answer(terminal, "n", "y yes");
+    await terminal.shows(/\n {3}rm a\.txt[\s\S]*y {3}yes/);
+    await answer(terminal, "n", "y   yes");
     terminal.type("\r");
-    await terminal.shows(/\n {3}touch made\.txt[\s\S]*y yes/);
+    await terminal.shows(/\n {3}touch made\.txt[\s\S]*y {3}yes/);
     expect(lastAnswer()).toContain("The user changed the command to:\nrm a.txt");
-    await answer(terminal, "e", "y yes");
+    await answer(terminal, "e", "y   yes");
     terminal.type("\u0015cat a.txt\r");
     await terminal.shows("Done.");
     expect(lastAnswer()).toContain("alpha");
@@ -86,8 +89,8 @@ describe("a question that shows its reach", () => {
       const terminal = await room.open([running(command), { text: "Done." }]);
       await terminal.enter("go\r", "Run this command?");
       expect(terminal.text()).toContain("needs the network: does-not-exist.invalid");
-      expect(terminal.text()).toContain("y yes, with network");
-      await answer(terminal, "s", "y yes");
+      expect(terminal.text()).toContain("y   yes, with network");
+      await answer(terminal, "s", "y   yes");
       await terminal.shows("Done.");
       expect(lastAnswer()).toContain("it ran");
       expect(lastAnswer()).toContain("The sandbox has no network.");
@@ -96,9 +99,9 @@ describe("a question that shows its reach", () => {
 
   it("P22 keeps what an always is about in view while its duration is chosen", async () => {
     const terminal = await room.open([running("npm test")]);
-    await terminal.enter("go\r", "a don't ask again for: npm test …");
-    await answer(terminal, "a", "y yes");
-    await terminal.shows("s this session");
+    await terminal.enter("go\r", "a   don't ask again for: npm test …");
+    await answer(terminal, "a", "y   yes");
+    await terminal.shows("s   this session");
     expect(terminal.text()).toMatch(/1 exactly npm test\n/);
     expect(terminal.text()).toMatch(/› 2 npm test …\n/);
   });
@@ -113,9 +116,9 @@ describe("a question that shows its reach", () => {
     await pause(400);
     terminal.type("\u0006");
     await terminal.until(() => rows() > before + 4, "more of it");
-    expect(terminal.text()).not.toContain("y yes");
+    expect(terminal.text()).not.toContain("y   yes");
     await terminal.enter("y", "back to the answers");
-    await terminal.enter("\u0006", "y yes");
+    await terminal.enter("\u0006", "y   yes");
     await answer(terminal, "y", "Make this change?");
     await terminal.shows("Written.");
   });

@@ -55,8 +55,8 @@ async function ask(prompt: string, shown: string): Promise<void> {
 /** Keys count only when the question has stood a while. */
 async function answer(keys: string): Promise<void> {
   await terminal.until(() => {
-    if (terminal.text().includes("y yes")) terminal.type(keys);
-    return !terminal.text().includes("y yes");
+    if (terminal.text().includes("y   yes")) terminal.type(keys);
+    return !terminal.text().includes("y   yes");
   }, `an answer to the question with ${keys}`);
 }
 
@@ -161,7 +161,7 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
   await ask("two helpers", "(1 more waiting)");
   await look("two subagents with a question each", "> two helpers");
   await terminal.until(() => {
-    if (terminal.text().includes("y yes")) terminal.type("y");
+    if (terminal.text().includes("y   yes")) terminal.type("y");
     return terminal.text().includes("Both are made.");
   }, "both answers");
   for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(room.root, name), "utf8")).toBe("");

@@ -168,10 +168,10 @@ describe("the first start", () => {
     await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
     await terminal.enter("/undo\r", "taken back: src/tally.js");
     await terminal.enter("is it fixed?\r", "“is it fixed?”: I am only a script", "Make this change?");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.enter("why filter?\r", "You said: “why filter?”. Here is another way, without filter");
     await terminal.shows("text.match(");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "y   yes");
     await terminal.enter("\r", "You said no.");
     expect(
       terminal

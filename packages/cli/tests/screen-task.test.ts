@@ -80,7 +80,7 @@ describe("a task on the screen", () => {
   it("P27 takes parts of a change, splits it, and tells the model what was taken, left and said", async () => {
     const terminal = await room.open([editing(), { text: "Half." }]);
     await terminal.enter("go\r", "Make this change?");
-    await answer(terminal, "h", "y yes");
+    await answer(terminal, "h", "y   yes");
     await terminal.enter("s", "› [x] 1/3");
     await terminal.enter("\u001b[B", "› [x] 2/3");
     await terminal.enter("n", "Say what to change here");
@@ -97,7 +97,7 @@ describe("a task on the screen", () => {
   it("P27 tells the model the words of a change of which nothing was taken", async () => {
     const terminal = await room.open([editing(), { text: "None." }]);
     await terminal.enter("go\r", "Make this change?");
-    await answer(terminal, "h", "y yes");
+    await answer(terminal, "h", "y   yes");
     await terminal.enter("n", "Say what to change here");
     await terminal.enter("throw instead\r", "› [ ] 1/1");
     await terminal.enter("\r", "None.");
@@ -111,7 +111,7 @@ describe("a task on the screen", () => {
       args: ["--approval-mode", "yolo"],
     });
     await terminal.enter("go\r", "All done.");
-    await terminal.shows(/✓ 1 file changed \+3 −3 +\/undo takes it back/);
+    await terminal.shows(/✓ 1 file changed {2}\+3 -3 +\/undo takes it back/);
     await terminal.shows("✓ npm test -s  passed, after the last change");
     await terminal.enter("again\r", "Nothing.");
     await terminal.shows("? for keys");
@@ -188,7 +188,7 @@ describe("a task on the screen", () => {
     slow.release();
     await terminal.shows("Make this change?");
     await keep("a change");
-    await answer(terminal, "h", "y yes");
+    await answer(terminal, "h", "y   yes");
     await terminal.enter("s", "1/3");
     await terminal.enter("\u001b[Bn", "Say what to change");
     await terminal.enter("keep null\r", "[ ] 2/3");

@@ -13,6 +13,7 @@ import type { TextKey } from "../locales/en.ts";
 import { currentLanguage, LANGUAGES, say } from "../locales/say.ts";
 import { resolveSessionLocation } from "../request/options.ts";
 import { readPromptWords } from "../state/transcript.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
 import { shortenLine } from "../terminal/output.ts";
 import { cutLine, formatText, type Line } from "../terminal/styled-line.ts";
 import type { Choice } from "../ui/choice-list.ts";
@@ -199,7 +200,7 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
     if (one === undefined) return [];
     const rows = known.get(chosen) ?? previewSession(one.path);
     known.set(chosen, rows);
-    return [[], ...rows.map(([key, text]) => formatPreviewLine(say(key), text, width)), []];
+    return [[], ...drawPreview(rows, width), []];
   };
   if (choices.length === 0) desk.note(say("resume.none"));
   else openChoicePanel(desk, { title: say("resume.title"), choices, chosen: resumeSession, preview });
@@ -309,9 +310,13 @@ function previewSession(path: string): (readonly [TextKey, string])[] {
   return rows.filter(([, text]) => text !== "");
 }
 
-function formatPreviewLine(name: string, text: string, width: number): Line {
-  const words = formatText(text.replace(/\s+/g, " "));
-  return cutLine([{ text: `  ${name}  `, style: "dim" }, { text: words }], width);
+function drawPreview(rows: readonly (readonly [TextKey, string])[], width: number): Line[] {
+  const column = Math.max(0, ...rows.map(([key]) => measureWidth(say(key))));
+  return rows.map(([key, text]) => {
+    const gap = " ".repeat(column - measureWidth(say(key)));
+    const words = formatText(text.replace(/\s+/g, " "));
+    return cutLine([{ text: `  ${say(key)}${gap}  `, style: "dim" }, { text: words }], width);
+  });
 }
 
 const UNITS = [

@@ -2,11 +2,15 @@ import type { Decision } from "@burin/core";
 import { buildAnswerNames, type ChoiceQuestion } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import { cutLine, formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { applyEditKey } from "./edit-keys.ts";
 import { drawKeyHints, KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 import { drawPrompt } from "./prompt-view.ts";
+
+/** The cells before the words of a choice. */
+const HANG = 8;
 
 interface AskOptions {
   readonly questions: readonly ChoiceQuestion[];
@@ -56,8 +60,9 @@ export class AskPanel extends KeyGuard implements Panel {
     ];
     const input = drawPrompt(given.words, width, 3);
     const words = given.words.isEmpty && !isWriting ? [mark] : [mark, ...input.lines];
-    const keys = drawKeyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
+    const hints = drawKeyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
     const content = [...this.#drawEarlierAnswers(width), ...head, ...choices, ...words];
+    const keys = content.length + hints.length + 2 < height ? [[], ...hints] : hints;
     const page = Math.max(height - keys.length, 2);
     this.#scroll.from = Number.MAX_SAFE_INTEGER;
     const shown = this.#scroll.cutToPage(content, page);
@@ -106,12 +111,15 @@ export class AskPanel extends KeyGuard implements Panel {
     const isAt = given.at === index;
     const isPicked = given.picked.has(index);
     const mark = question.multiple ? (isPicked ? "[x] " : "[ ] ") : isPicked ? "(•) " : "( ) ";
+    const column = Math.max(...question.choices.map((choice) => measureWidth(formatText(choice.label))));
+    const gap = " ".repeat(column - measureWidth(formatText(label)) + 2);
     const line: Line = [
       { text: isAt ? "› " : "  ", style: "accent" },
       { text: `${index + 1} ${mark}${formatText(label)}`, style: isAt ? "strong" : undefined },
-      { text: description === "" ? "" : `  ${formatText(description)}`, style: "dim" },
+      { text: description === "" ? "" : `${gap}${formatText(description)}`, style: "dim" },
     ];
-    return wrapLine(line, width, "        ");
+    const hang = HANG + column + 2;
+    return wrapLine(line, width, " ".repeat(hang * 2 > width ? HANG : hang));
   }
 
   /** Returns the earlier answers, one per row. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openChoicePanel } from "./choice-panel.ts";
+import { filterChoices, openChoicePanel } from "./choice-panel.ts";
 import type { Panel } from "./panel.ts";
 
 it("a list in which nothing matches stays open when enter is pressed, and has its choices again without the words", () => {
@@ -17,4 +17,12 @@ it("a list in which nothing matches stays open when enter is pressed, and has it
   panel?.key({ name: "ctrl+u", text: "" });
   panel?.key({ name: "enter", text: "" });
   expect([shown.at(-1), chosen]).toEqual([null, ["first"]]);
+});
+
+it("P30 a list shows what is called so before what is only described so", () => {
+  const choices = [
+    { value: "redo", label: "/redo", more: "put back what the last undo took back" },
+    { value: "undo", label: "/undo", more: "take back the last changes" },
+  ];
+  expect(filterChoices(choices, "undo").map(({ value }) => value)).toEqual(["undo", "redo"]);
 });

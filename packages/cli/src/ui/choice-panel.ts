@@ -63,8 +63,9 @@ export function openChoicePanel(desk: Desk, { title, choices = [], current, ...c
       const more = (at !== undefined && height >= MIN_WITH_PREVIEW && preview?.(at, width)) || [];
       const room = height - 1 - hint.length - more.length;
       const found = list.drawLines(width, Math.max(Math.min(MAX_ROWS, room), 1));
+      const gap: Line[] = more.length === 0 && found.length < room - 1 ? [[]] : [];
       const nothing: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
-      const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...more, ...hint];
+      const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...more, ...gap, ...hint];
       return { title: formatText(title), lines, caret: input.caret };
     },
     key: (key) => {
@@ -94,12 +95,13 @@ function drawDots({ content }: TextBuffer): TextBuffer {
   return dots;
 }
 
+/** Returns the choices that contain the typed words, first those that have them in their names. */
 export function filterChoices(choices: readonly Choice[], typed: string): readonly Choice[] {
   const wanted = typed.toLowerCase().split(/\s+/);
-  return choices.filter(({ value, label = value, more = "" }) => {
-    const text = `${label} ${more}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
+  const containsWords = (text: string): boolean => wanted.every((word) => text.toLowerCase().includes(word));
+  const isNamed = ({ value, label = value }: Choice): boolean => containsWords(label);
+  const found = choices.filter(({ value, label = value, more = "" }) => containsWords(`${label} ${more}`));
+  return [...found.filter(isNamed), ...found.filter((choice) => !isNamed(choice))];
 }
 
 interface InputOptions {

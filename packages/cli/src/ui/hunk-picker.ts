@@ -4,7 +4,7 @@ import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import { formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
-import { drawDiff } from "./displays/file-diff.ts";
+import { drawDiffParts } from "./displays/file-diff.ts";
 import { applyEditKey } from "./edit-keys.ts";
 import { drawKeyHints } from "./panel.ts";
 
@@ -50,7 +50,9 @@ export class HunkPicker {
 
   lines(width: number): Line[] {
     const rows: Line[] = [];
-    this.#rows = this.#parts.map(({ hunk, isTaken, note }, index) => {
+    const parts = this.#parts.map(({ hunk }) => hunk);
+    const drawn = drawDiffParts(parts, width, this.#path);
+    this.#rows = this.#parts.map(({ isTaken, note }, index) => {
       if (index > 0) rows.push([]);
       const row = rows.length;
       rows.push([
@@ -61,7 +63,7 @@ export class HunkPicker {
         const words: Line = [{ text: `      └ "${formatText(note)}"`, style: "warning" }];
         rows.push(...wrapLine(words, width, "         "));
       }
-      rows.push(...drawDiff(hunk, width, this.#path));
+      rows.push(...(drawn[index] ?? []));
       return row;
     });
     return rows;

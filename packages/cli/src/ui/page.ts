@@ -232,7 +232,7 @@ const STYLE = `
 --line:#30363d;--soft:#1d2127;--accent:#6cb6ff;--good:#7ee787;--bad:#ff7b72;--warn:#e3b341;--key:#d2a8ff;
 --add:#12321d;--addw:#1f6f37;--del:#3c1618;--delw:#842029}}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.6 system-ui,sans-serif}
-header,main{max-width:54rem;margin:0 auto;padding:0 1.25rem}
+body{padding:0 1.25rem}header,main{max-width:51.5rem;margin:0 auto}
 header{padding-top:2.5rem;border-bottom:1px solid var(--line)}
 h1{font-size:1.5rem;line-height:1.3;margin:0}
 header p,.note{color:var(--dim);font-size:.9rem}
@@ -244,14 +244,14 @@ h2,h3,h4,h5,h6{line-height:1.3;margin:1.5em 0 .5em}
 summary{cursor:pointer}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:8px;padding:.6rem 0;overflow-x:auto;font:13px/1.5 ui-monospace,Menlo,Consolas,monospace}
 .row{display:block;padding:0 .9rem;white-space:pre-wrap;overflow-wrap:anywhere}
-.code .row{white-space:pre}
+.code .row{white-space:pre}.call .row{padding-left:calc(.9rem + 4ch);text-indent:-4ch}
 .is-added{background:var(--add)}.is-removed{background:var(--del)}
 .addedWord{background:var(--addw);border-radius:3px}.removedWord{background:var(--delw);border-radius:3px}
 .strong{font-weight:600}.emphasis{font-style:italic}.dim,.comment{color:var(--dim)}.heading{font-weight:600}
 .code:not(pre){font:.9em ui-monospace,Menlo,Consolas,monospace;background:var(--soft);padding:.1em .3em;border-radius:4px}
 .added{color:var(--good)}.removed{color:var(--bad)}
 .good,.string{color:var(--good)}.bad{color:var(--bad)}.warning,.number{color:var(--warn)}.keyword{color:var(--key)}.accent,.link,a{color:var(--accent)}
-table{border-collapse:collapse;margin:1rem 0}th,td{border:1px solid var(--line);padding:.3rem .7rem}
+table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}th,td{border:1px solid var(--line);padding:.3rem .7rem}
 .left{text-align:left}.right{text-align:right}.center{text-align:center}
 blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line);color:var(--dim)}
 hr{border:0;border-top:1px solid var(--line)}

@@ -64,11 +64,15 @@ export function framePanel(panel: Panel, { width, height }: PanelSpace): Omit<Pa
   const head = drawTitle(title, warning, width);
   // A warning below the title takes one row from the content.
   const taken = head.length === 1 ? lines : panel.view({ ...space, height: height - 1 - head.length }).lines;
+  if (1 + head.length + taken.length + ROOM_FOR_AIR <= height) head.push([]);
   return {
     lines: [rule, ...head, ...taken.map((line) => [EDGE, ...line])],
     caret: caret && { row: caret.row + 1 + head.length, column: caret.column + EDGE.text.length },
   };
 }
+
+/** The rows that must be free before a panel gets an empty one below its title. */
+const ROOM_FOR_AIR = 2;
 
 const EDGE: Span = { text: " " };
 
@@ -79,10 +83,10 @@ const WIDEST_TITLE = 120;
 function drawTitle(title: string, warning: Line, width: number): Line[] {
   const head: Line = [EDGE, { text: title, style: "strong" }];
   const gap = Math.min(width, WIDEST_TITLE) - 1 - measureLine(head) - measureLine(warning);
-  if (warning.length === 0) return [head];
+  if (warning.length === 0) return wrapLine(head, width, EDGE.text);
   return gap > 2
     ? [[...head, { text: " ".repeat(gap) }, ...warning]]
-    : [head, ...wrapLine([EDGE, ...warning], width, "   ")];
+    : [...wrapLine(head, width, EDGE.text), ...wrapLine([EDGE, ...warning], width, "   ")];
 }
 
 /** Formats a panel's key hints, which are separated by three or more spaces. */

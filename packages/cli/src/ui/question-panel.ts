@@ -8,10 +8,12 @@ import {
 import { type GrantScope, type GrantWidth, splitHunk } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
 import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
 import { formatText, joinColumns, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { applyEditKey } from "./edit-keys.ts";
 import { HunkPicker, type PickedParts } from "./hunk-picker.ts";
+import { look } from "./look.ts";
 import { KeyGuard, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 import { drawPrompt } from "./prompt-view.ts";
 import { drawQuestionContent } from "./question-content.ts";
@@ -31,6 +33,8 @@ const MIN_BESIDE_ANSWERS = 6;
 
 /** If there would be fewer rows than this next to the answers, the answers scroll together with the content. */
 const ROWS_BESIDE_ANSWERS = 3;
+
+const nameKey = (key: string): string => (key === "esc" ? say("key.esc") : key);
 
 /** A key, its text, and its action. */
 type Answer = readonly [key: string, words: string, act: () => void];
@@ -116,7 +120,8 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const shown = this.#scroll.cutToPage(content, page);
     const hint = say("question.scrollHunks", this.#scroll.place);
     const place: Line[] = shown.length < content.length ? [[{ text: hint, style: "dim" }]] : [];
-    const rows = [...shown, ...place, ...below];
+    const isRoomy = page > content.length + 2 && below[0]?.length !== 0 && !look.isSpoken;
+    const rows = [...shown, ...place, ...(isRoomy ? [[]] : []), ...below];
     return {
       title: this.#buildTitle(),
       warning: drawWarning(this.#view),
@@ -221,18 +226,24 @@ export class QuestionPanel extends KeyGuard implements Panel {
   #drawAnswers(width: number, height: number): Line[] {
     const answers = this.#listAnswers();
     this.#chosen = Math.min(this.#chosen, answers.length - 1);
-    const lines = answers.map(([key, words], index): Line => {
+    const column = look.isSpoken ? 0 : Math.max(...answers.map(([key]) => measureWidth(nameKey(key))));
+    const drawAnswer = ([key, words]: Answer, index: number, gap: number): Line => {
       const isChosen = index === this.#chosen;
-      const mark = isChosen ? "› " : "  ";
       return [
-        { text: mark, style: "accent" },
-        { text: key === "esc" ? say("key.esc") : key, style: "accent" },
-        { text: ` ${words}`, style: isChosen ? "strong" : undefined },
+        { text: isChosen ? "› " : "  ", style: "accent" },
+        { text: nameKey(key), style: "accent" },
+        { text: `${" ".repeat(Math.max(gap, 1))}${words}`, style: isChosen ? "strong" : undefined },
       ];
+    };
+    const list = answers.flatMap((answer, index) => {
+      const gap = column + 1 - measureWidth(nameKey(answer[0]));
+      return wrapLine(drawAnswer(answer, index, gap), width, " ".repeat(column + 3));
     });
-    const list = lines.flatMap((line) => wrapLine(line, width, "    "));
     return this.#listsRules || list.length + 1 + MIN_BESIDE_ANSWERS > height
-      ? joinColumns(lines, width)
+      ? joinColumns(
+          answers.map((answer, index) => drawAnswer(answer, index, 1)),
+          width,
+        )
       : [[], ...list];
   }
 

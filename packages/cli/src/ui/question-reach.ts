@@ -127,7 +127,7 @@ function describeNetwork({ network }: CommandLimits, hosts: readonly string[]): 
 export function drawWarning({ warning }: QuestionView): Line {
   if (warning === null) return [];
   const { kind, count, all } = warning;
-  const what = say(`warn.${kind}`);
+  const what = say(count === 1 ? `warn.${kind}` : `warn.${kind}Many`);
   const words = all === 1 ? what : say(count === 1 ? "warn.one" : "warn.many", { count, all, what });
   return [{ text: `${look.isSpoken ? "" : "⚠ "}${words}`, style: kind === "protected" ? "warning" : "bad" }];
 }

@@ -8,7 +8,10 @@ import {
   type Style,
   wrapLine,
 } from "../terminal/styled-line.ts";
+import { drawDiffSummary } from "./displays/file-diff.ts";
 import { look } from "./look.ts";
+
+const GAP: Span = { text: "  " };
 
 /** The most checks that are shown; the log has all of them. */
 const MAX_CHECKS = 4;
@@ -27,7 +30,7 @@ export function drawReceipt(receipt: Receipt, width: number): Line[] {
     edited > 0 ? say("receipt.edited", { count: edited }) : "",
   ].filter((text) => text !== "");
   const own = yours.length === 0 ? [] : [drawRow(" ", "dim", [{ text: yours.join(" · "), style: "dim" }])];
-  const rows = [...checks, ...stale, ...own].flatMap((line) => wrapLine(line, width, "    "));
+  const rows = [...checks, ...stale, ...own].flatMap((line) => wrapLine(line, width, "   "));
   return [...drawChange(receipt, width), ...rows];
 }
 
@@ -37,8 +40,7 @@ function drawChange({ proof: { changed }, addedLines, removedLines }: Receipt, w
   const words = count === 1 ? say("receipt.changedOne") : say("receipt.changed", { count });
   const head = drawRow("✓", "good", [
     { text: words, style: "strong" },
-    ...(addedLines > 0 ? [{ text: ` +${addedLines}`, style: "added" as const }] : []),
-    ...(removedLines > 0 ? [{ text: ` −${removedLines}`, style: "removed" as const }] : []),
+    ...(addedLines + removedLines > 0 ? [GAP, ...drawDiffSummary({ addedLines, removedLines })] : []),
   ]);
   const keys: Line = [{ text: say("receipt.keys"), style: "dim" }];
   const gap = Math.min(width - measureLine(head) - measureLine(keys), 8);

@@ -2,6 +2,7 @@ import type { InlineData } from "@burin/core/sessions";
 import { isAnswered, type ToolCall } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
 import type { Item, Transcript } from "../state/transcript.ts";
+import { measureWidth } from "../terminal/cell-width.ts";
 import type { Row } from "../terminal/screen.ts";
 import { cutLine, formatText, type Line, wrapLine } from "../terminal/styled-line.ts";
 import { drawCall, formatDuration } from "./displays/call-lines.ts";
@@ -84,7 +85,7 @@ export function drawWaiting(transcript: Transcript, { width, now }: Frame): Line
   const { items, heardAt, model, retryAt } = transcript;
   if (retryAt > now) {
     const time = formatDuration(retryAt - now + 999);
-    return cutLine([{ text: say("wait.retry", { time }), style: "dim" }], width);
+    return drawFacts(say("wait.retry", { time }), width);
   }
   const last = items.at(-1);
   const isOpen = items.some((item) => item.kind === "call" && !isAnswered(item.call));
@@ -95,7 +96,14 @@ export function drawWaiting(transcript: Transcript, { width, now }: Frame): Line
     model: formatText(model),
     time: formatDuration(silence),
   });
-  return cutLine([{ text: words, style: "dim" }], width);
+  return drawFacts(words, width);
+}
+
+/** Leaves out the last facts, which dots separate, where they do not fit. */
+function drawFacts(text: string, width: number): Line {
+  const facts = text.split(" · ");
+  while (facts.length > 1 && measureWidth(facts.join(" · ")) > width) facts.pop();
+  return cutLine([{ text: facts.join(" · "), style: "dim" }], width);
 }
 
 function createStream({ theme }: Frame): MarkdownStream {

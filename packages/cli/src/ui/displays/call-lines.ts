@@ -268,7 +268,9 @@ function drawOutput(display: string, width: number): readonly Line[] {
   const { lines, fault } = splitDisplay(display);
   if (lines.length < 2) return [];
   const most = fault === "" ? MAX_LIVE_ROWS : MAX_FAULT_ROWS;
-  const shown = lines.slice(-most).map((line): Line => cutLine([createSpan(line, "dim")], width));
+  // An empty row among three would say nothing.
+  const worth = fault === "" ? lines.filter((line) => line.trim() !== "") : lines;
+  const shown = worth.slice(-most).map((line): Line => cutLine([createSpan(line, "dim")], width));
   if (fault === "" || lines.length <= most) return shown;
   return [[{ text: say("call.more", { count: lines.length - most }), style: "dim" }], ...shown];
 }

@@ -32,8 +32,26 @@ export function isSideBySide(width: number): boolean {
 /** Draws a change or some of its hunks, with syntax colours and with the changed words marked. */
 export function drawDiff(fileDiff: string, width: number, fileName = ""): readonly Line[] {
   const key = `${width} ${isSideBySide(width)} ${fileName} ${fileDiff}`;
-  if (last.key !== key) last = { key, rows: drawHunks(readDiff(fileDiff), width, fileName) };
+  if (last.key !== key) {
+    const hunks = readDiff(fileDiff);
+    last = { key, rows: drawHunks(hunks, { width, gutter: measureGutter(hunks) }, fileName) };
+  }
   return last.rows;
+}
+
+/** Draws the parts of a change one by one, all with their code in the same column. */
+export function drawDiffParts(parts: readonly string[], width: number, fileName: string): Line[][] {
+  const read = parts.map(readDiff);
+  const gutter = measureGutter(read.flat());
+  return read.map((hunks) => drawHunks(hunks, { width, gutter }, fileName));
+}
+
+/** Returns how many cells the line numbers take. */
+function measureGutter(hunks: readonly DiffHunk[]): number {
+  const lasts = hunks
+    .map(({ blocks }) => blocks.at(-1))
+    .map((block) => (block?.added ?? []).at(-1) ?? block?.removed.at(-1));
+  return Math.max(1, ...lasts.map((line) => String(line?.number ?? 0).length));
 }
 
 /** Returns the name of the language for a code block: usually the file's extension. */
@@ -43,7 +61,11 @@ function detectLanguage(fileName: string): string {
   return ending === "" ? "text" : ending.toLowerCase();
 }
 
-function drawHunks(hunks: readonly DiffHunk[], width: number, fileName: string): Line[] {
+function drawHunks(
+  hunks: readonly DiffHunk[],
+  { width, gutter }: Omit<Room, "language">,
+  fileName: string,
+): Line[] {
   const language = detectLanguage(fileName);
   // If one side is empty, half of the window would be, too.
   const hasLine = (sign: DiffLine["sign"]) =>
@@ -52,10 +74,6 @@ function drawHunks(hunks: readonly DiffHunk[], width: number, fileName: string):
     );
   const isWide = isSideBySide(width) && hasLine("+") && hasLine("-");
   const rows: Line[] = [];
-  const lasts = hunks
-    .map(({ blocks }) => blocks.at(-1))
-    .map((block) => (block?.added ?? []).at(-1) ?? block?.removed.at(-1));
-  const gutter = Math.max(1, ...lasts.map((line) => String(line?.number ?? 0).length));
   for (const [index, hunk] of hunks.entries()) {
     if (index > 0) {
       const words = hunk.folded > 0 ? ` ${say("diff.folded", { count: hunk.folded })}` : "";
@@ -66,7 +84,10 @@ function drawHunks(hunks: readonly DiffHunk[], width: number, fileName: string):
   return rows;
 }
 
-export function drawDiffSummary({ addedLines, removedLines }: FileDiff): Span[] {
+export function drawDiffSummary({
+  addedLines,
+  removedLines,
+}: Pick<FileDiff, "addedLines" | "removedLines">): Span[] {
   const parts: Span[] = [];
   if (addedLines + removedLines === 0) return [{ text: say("call.same"), style: "dim" }];
   if (addedLines > 0) parts.push({ text: `+${addedLines}`, style: "added" });

@@ -94,7 +94,7 @@ export async function shorten(needs: ShortenOptions, say: Say, signal: AbortSign
   const answer = await writeSummary(told, needs, signal);
   if (signal.aborted) return;
   if (typeof answer !== "string") {
-    const message = `No summary could be made (${answer.message}) A plain list of what was done takes its place.`;
+    const message = `No summary could be made. ${answer.message} A plain list of what was done takes its place.`;
     await say(createNotice(message));
   }
   const found = measureShortened(
