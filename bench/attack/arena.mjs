@@ -101,6 +101,11 @@ export class Arena {
     return found;
   }
 
+  /** Whether a mark is outside the project and the folders of temporary files that commands have for themselves. @param {string} mark */
+  isOutside(mark) {
+    return ![this.root, join(this.base, "tmp")].some((folder) => mark.startsWith(`${folder}/`));
+  }
+
   remove() {
     process.env.TMPDIR = TEMPORARY;
     rmSync(this.base, { recursive: true, force: true });

@@ -47,12 +47,12 @@ try: context.wrap_socket(s, server_hostname=sys.argv[2] or None); print("HANDSHA
 except OSError as error: print("OS", error)
 `;
 
-/** Answers how many attacks had an effect. */
-export async function run() {
-  let failures = await runAttacks();
+/** @param {{ mode?: string }} [options] @returns {Promise<number>} how many attacks had an effect */
+export async function run({ mode = "default" } = {}) {
+  let failures = await runAttacks(mode);
   if (process.getuid?.() === 0) {
     const words = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", process.execPath];
-    const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user"], {
+    const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user", mode], {
       stdio: "inherit",
     });
     failures += done.status ?? 1;
@@ -93,7 +93,8 @@ async function startServers() {
   return { seen, ports, close, rawCount: () => raw };
 }
 
-async function runAttacks() {
+/** @param {string} mode */
+async function runAttacks(mode) {
   const base = mkdtempSync(join(tmpdir(), "burin-egress-"));
   const who = process.getuid?.() === 0 ? "root" : "an ordinary user";
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
@@ -107,6 +108,8 @@ async function runAttacks() {
     const { http_proxy, https_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY, no_proxy, ...rest } = process.env;
     const toolbox = createToolbox({
       root,
+      approvalMode: /** @type {import("@burin/core").ApprovalMode} */ (mode),
+      record: mode === "auto",
       environment: { ...rest, HOME: base, BURIN_HOME: join(base, `home-${name}`) },
       settings: {
         permissions: { allow: ["run_shell_command"] },
@@ -261,4 +264,4 @@ s.sendto(b"x", ("192.0.2.1", 53)); print("SENT")' 2>&1; true`;
   }
 }
 
-if (process.argv[2] === "as-user") process.exit(await runAttacks());
+if (process.argv[2] === "as-user") process.exit(await runAttacks(process.argv[3] ?? "default"));

@@ -59,12 +59,12 @@ function readCommandLine(pid) {
   }
 }
 
-/** Answers how many attacks had an effect. */
-export async function run() {
-  let failures = await runAttacks();
+/** @param {{ mode?: string }} [options] @returns {Promise<number>} how many attacks had an effect */
+export async function run({ mode = "yolo" } = {}) {
+  let failures = await runAttacks(mode);
   if (process.getuid?.() === 0) {
     const words = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", process.execPath];
-    const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user"], {
+    const done = spawnSync("setpriv", [...words, fileURLToPath(import.meta.url), "as-user", mode], {
       stdio: "inherit",
     });
     failures += done.status ?? 1;
@@ -72,7 +72,8 @@ export async function run() {
   return failures;
 }
 
-async function runAttacks() {
+/** @param {string} mode */
+async function runAttacks(mode) {
   const base = mkdtempSync(join(tmpdir(), "burin-ends-"));
   const who = process.getuid?.() === 0 ? "root" : "an ordinary user";
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
@@ -83,7 +84,9 @@ async function runAttacks() {
     const environment = { ...process.env, HOME: base, BURIN_HOME: join(base, "home") };
     const toolbox = createToolbox({
       root,
-      approvalMode: "yolo",
+      approvalMode: /** @type {import("@burin/core").ApprovalMode} */ (mode),
+      record: mode === "auto",
+      confirm: async ({ kind }) => (kind === "exec" ? { outcome: "once" } : null),
       environment,
       settings: { sandbox: { mode: "workspace-write" } },
     });
@@ -154,4 +157,4 @@ async function runAttacks() {
   return broken.length;
 }
 
-if (process.argv[2] === "as-user") process.exit(await runAttacks());
+if (process.argv[2] === "as-user") process.exit(await runAttacks(process.argv[3] ?? "yolo"));

@@ -119,8 +119,8 @@ function runUnlimited(root, home) {
   });
 }
 
-/** @param {{ seed: number, count: number }} _options @returns {Promise<number>} */
-export async function run(_options) {
+/** @param {{ mode?: string }} [options] @returns {Promise<number>} */
+export async function run({ mode = "default" } = {}) {
   const { createToolbox } = await import(CORE);
   let failures = 0;
   for (const { name, lines, prepare, beside } of ATTACKS) {
@@ -133,7 +133,7 @@ export async function run(_options) {
     // The command itself is approved, and nothing that it leaves.
     const confirm = async (/** @type {{ kind: string }} */ { kind }) =>
       kind === "exec" ? { outcome: "once" } : null;
-    const box = createToolbox({ root, confirm });
+    const box = createToolbox({ root, confirm, approvalMode: mode, record: mode === "auto" });
     const other = beside === "session" ? createToolbox({ root, confirm }) : null;
     const wide = other?.call("run_shell_command", { command: "sleep 3", sandbox_exception: "unlimited" });
     const child = beside === "process" ? runUnlimited(root, home) : null;

@@ -11,7 +11,7 @@ const BUILT = new URL("../../packages/core/dist/index.js", import.meta.url);
 
 const RULES = ["git status", "git diff", "git log"].map((words) => `run_shell_command(${words})`);
 
-/** @type {readonly { name: string, sandbox: "off" | "workspace-write", allow?: readonly string[], granted?: readonly string[] }[]} */
+/** @type {readonly { name: string, sandbox: "off" | "workspace-write", allow?: readonly string[], granted?: readonly string[], mode?: "auto" }[]} */
 const WAYS = [
   { name: "in the sandbox", sandbox: "workspace-write" },
   { name: "without a sandbox", sandbox: "off" },
@@ -19,16 +19,19 @@ const WAYS = [
   { name: "with grants and no sandbox", sandbox: "off", granted: RULES },
 ];
 
+/** What a program does there it may do in the project, and nowhere else. @type {Way} */
+const AUTO = { name: "in the mode auto", sandbox: "workspace-write", mode: "auto" };
+
 const SOME = 15;
 
 /** @typedef {(typeof WAYS)[number]} Way */
 
-/** @param {{ seed: number }} options @returns {Promise<number>} the count of what went wrong */
-export async function run({ seed }) {
+/** @param {{ seed: number, mode?: string }} options @returns {Promise<number>} the count of what went wrong */
+export async function run({ seed, mode = "default" }) {
   const faults = [];
   let ran = 0;
   for (const [index, hostile] of HOSTILE.entries()) {
-    const tried = await tryRepository(hostile, seed + index);
+    const tried = await tryRepository(hostile, seed + index, mode);
     ran += tried.ran;
     for (const fault of tried.faults) {
       faults.push(fault);
@@ -43,8 +46,8 @@ export async function run({ seed }) {
   return faults.length + needless.length;
 }
 
-/** @param {import("./hostile.mjs").Hostile} hostile @param {number} seed */
-async function tryRepository(hostile, seed) {
+/** @param {import("./hostile.mjs").Hostile} hostile @param {number} seed @param {string} mode */
+async function tryRepository(hostile, seed, mode) {
   const faults = hostile.proof === null || isReal(hostile) ? [] : ["its proof shows nothing"];
   let ran = 0;
   const arena = new Arena();
@@ -52,10 +55,11 @@ async function tryRepository(hostile, seed) {
     hostile.make(arena);
     arena.takeMarks();
     const commands = [...GIT, ...OTHERS, ...(hostile.folders ?? []).flatMap(listWaysIntoFolder)];
-    for (const way of WAYS) {
+    const ways = mode === "auto" ? [AUTO] : WAYS;
+    for (const way of ways) {
       // All of them in the first way; in each other one some, which the seed chooses.
       const mixed = shuffle(way.allow ? addAllowedPart(commands) : commands, seed);
-      const attacked = await runAttack(arena, way, way === WAYS[0] ? commands : mixed.slice(0, SOME));
+      const attacked = await runAttack(arena, way, way === ways[0] ? commands : mixed.slice(0, SOME));
       ran += attacked.ran;
       for (const fault of attacked.faults) faults.push(`${way.name}: ${fault}`);
     }
@@ -93,14 +97,15 @@ async function runAttack(arena, way, commands) {
   try {
     for (const command of commands) {
       const { llmContent, error } = await toolbox.call("run_shell_command", { command });
-      const marks = arena.takeMarks();
+      const all = arena.takeMarks();
+      const marks = way.mode === "auto" ? all.filter((mark) => arena.isOutside(mark)) : all;
       const said = String(llmContent);
       if (error?.type === "needs_approval") {
         if (marks.length > 0) faults.push(`judging ran a program: ${command}`);
         continue;
       }
       ran += 1;
-      const isShown = said.includes(SECRET) || said.includes(CANARY);
+      const isShown = said.includes(SECRET) || (way.mode === undefined && said.includes(CANARY));
       if (marks.length > 0) faults.push(`a program ran: ${command}`);
       else if (isShown) faults.push(`what must not be shown was shown: ${command}`);
     }
@@ -111,7 +116,7 @@ async function runAttack(arena, way, commands) {
 }
 
 /** @param {Arena} arena @param {Way} way */
-async function openToolbox(arena, { sandbox, allow = [], granted = [] }, root = arena.root) {
+async function openToolbox(arena, { sandbox, allow = [], granted = [], mode }, root = arena.root) {
   const { createToolbox } = /** @type {typeof import("@burin/core")} */ (await import(BUILT.href));
   mkdirSync(arena.environment.BURIN_HOME, { recursive: true });
   const grants = granted.map((rule) => ({ rule, when: "2026-01-01T00:00:00.000Z" }));
@@ -119,7 +124,8 @@ async function openToolbox(arena, { sandbox, allow = [], granted = [] }, root = 
     mode: 0o600,
   });
   const settings = { sandbox: { mode: sandbox }, permissions: { allow: [...allow] } };
-  return createToolbox({ root, environment: arena.environment, settings });
+  const how = mode === undefined ? {} : { approvalMode: mode, record: true };
+  return createToolbox({ root, environment: arena.environment, settings, ...how });
 }
 
 async function countNeedlessQuestions() {

@@ -1,5 +1,6 @@
-// npm run attack [-- repositories|reads|ends|leftovers|egress] [--seed N] [--count N]: really runs what is let through unasked,
-// and what a user approved, and looks at what it did. The whole proof is --count 20000, how many generated commands are run.
+// npm run attack [-- repositories|reads|unasked|ends|leftovers|egress] [--seed N] [--count N] [--mode auto]: really runs what
+// is let through unasked, and what a user approved, and looks at what it did. The whole proof is --count 20000, how many
+// generated commands are run. With --mode the sessions work in that approval mode, where a part leaves the choice.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,13 +10,18 @@ import { parseArgs } from "node:util";
 const PARTS = {
   repositories: "repositories.mjs",
   reads: "reads.mjs",
+  unasked: "unasked.mjs",
   ends: "ends.mjs",
   leftovers: "leftovers.mjs",
   egress: "egress.mjs",
 };
 
 const top = dirname(fileURLToPath(import.meta.url));
-const options = /** @type {const} */ ({ seed: { type: "string" }, count: { type: "string" } });
+const options = /** @type {const} */ ({
+  seed: { type: "string" },
+  count: { type: "string" },
+  mode: { type: "string" },
+});
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const count = Number(values.count ?? 1000);
@@ -35,6 +41,6 @@ for (const part of parts) {
   const file = join(top, name);
   if (!existsSync(file)) continue;
   console.log(`${part}, seed ${seed}`);
-  failures += await (await import(pathToFileURL(file).href)).run({ seed, count });
+  failures += await (await import(pathToFileURL(file).href)).run({ seed, count, mode: values.mode });
 }
 process.exit(failures === 0 ? 0 : 1);
