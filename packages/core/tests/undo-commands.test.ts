@@ -328,6 +328,29 @@ describe("burin undo after a command", () => {
     expect(places.map((name) => readFileSync(at(name), "utf8") === text)).toEqual([true]);
   });
 
+  it.each([
+    ["a copy of a folder", "cp -r src {data,src}"],
+    ["a new file", "head -c 3000000 /dev/zero > data/new.db && mv data/new.db data/made.db"],
+  ])(
+    "P1 takes away what a command made that is ignored and too large to keep: %s",
+    async (_name, command) => {
+      makeRepository();
+      write(".gitignore", "data/\n");
+      write("data/table.db", "r".repeat(3_000_000));
+      // cp says that it cannot copy src into itself.
+      await takesBack(`${command} || true`);
+    },
+  );
+
+  it("P1 leaves alone a file too large to keep that a command replaced", async () => {
+    makeRepository();
+    write(".gitignore", "data/\n");
+    write("data/table.db", "r".repeat(3_000_000));
+    await run("echo new > data/next && mv data/next data/table.db && touch made.txt");
+    await back();
+    expect([existsSync(at("made.txt")), readFileSync(at("data/table.db"), "utf8")]).toEqual([false, "new\n"]);
+  });
+
   it("P1 of two sessions and a user in one folder each undo takes back its own, and what overlapped is marked", async () => {
     makeRepository();
     const options = { root, environment: environment(), approvalMode: "yolo", record: true } as const;

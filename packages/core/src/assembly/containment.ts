@@ -46,5 +46,5 @@ export function listUnrestorablePaths({ stamps, missed }: WorkSnapshot): string[
   const large = [...stamps].flatMap(([path, stamp]) =>
     parseStamp(stamp).bytes > MAX_UNDO_BYTES ? [path] : [],
   );
-  return [...missed, ...large];
+  return [...missed.keys(), ...large];
 }

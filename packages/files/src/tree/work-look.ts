@@ -18,8 +18,8 @@ export interface WorkSnapshot {
   readonly isTruncated: boolean;
   /** true if there are more ignored files than were looked at. */
   readonly hasMoreIgnored: boolean;
-  /** Ignored files and folders that may hold work but are too large or too deep to look at. */
-  readonly missed: readonly string[];
+  /** The stamps of ignored files and folders that may hold work but are too large to keep or too deep to look at. */
+  readonly missed: ReadonlyMap<string, string>;
 }
 
 /** Folders that programs create: dependencies, build output and caches. */
@@ -104,23 +104,24 @@ export function readStamp(path: string): string | null {
 /** Finds ignored files that are small and, by their names, not generated. */
 class IgnoredWork {
   readonly stamps = new Map<string, string>();
-  readonly missed: string[] = [];
+  readonly missed = new Map<string, string>();
   isFull = false;
 
   visitFile(path: string): void {
     if (GENERATED_FILES.test(path)) return;
     const stats = withFallback(null, () => lstatSync(path));
     if (stats === null || !(stats.isFile() || stats.isSymbolicLink())) return;
-    if (stats.size > MAX_IGNORED_BYTES) return void this.missed.push(path);
+    if (stats.size > MAX_IGNORED_BYTES) return void this.missed.set(path, formatFileStamp(stats));
     if (this.stamps.size >= MAX_IGNORED) this.isFull = true;
     else this.stamps.set(path, formatFileStamp(stats));
   }
 
   visitFolder(folder: string, depth: number): void {
     if (this.isFull || GENERATED_FOLDERS.has(basename(folder))) return;
-    if (depth > MAX_IGNORED_DEPTH) return void this.missed.push(folder);
     const stats = tryLstat(folder);
-    if (stats?.isDirectory()) this.stamps.set(folder, formatFolderStamp(stats));
+    if (!stats?.isDirectory()) return;
+    if (depth > MAX_IGNORED_DEPTH) return void this.missed.set(folder, formatFolderStamp(stats));
+    this.stamps.set(folder, formatFolderStamp(stats));
     for (const entry of tryReadEntries(folder)) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) this.visitFolder(path, depth + 1);

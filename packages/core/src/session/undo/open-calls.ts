@@ -50,6 +50,8 @@ export interface OpenNote extends NotedProcess {
   readonly at: number;
   readonly isWhole: boolean;
   readonly folders: readonly string[];
+  /** The paths that were there, but which undo does not cover. */
+  readonly missed?: readonly string[];
   readonly repositories: readonly NotedRepository[];
 }
 
@@ -95,6 +97,7 @@ export class OpenCalls {
       at,
       isWhole: work.isComplete,
       folders: [...work.repositories],
+      missed: [...work.missed.keys()],
       repositories: repositories.map(noteRepository),
     };
     writeWhole(path, JSON.stringify(whole));
@@ -230,14 +233,14 @@ export function recallState(
     const refsThen = refs && new Map(refs);
     return { reader: states.openReader(repository), look: { ...rest, stamps, refs: refsThen, index } };
   });
-  const { at, isWhole, folders } = note;
+  const { at, isWhole, folders, missed = [] } = note;
   const stamps = new Map([...lines.values()].map(([path, stamp]) => [path, stamp]));
   const work = {
     stamps,
     isComplete: isWhole,
     repositories: new Set(folders),
     ignored: new Map(),
-    missed: [],
+    missed: new Map(missed.map((path) => [path, ""])),
   };
   return { at, repositories, work: { ...work, isTruncated: false, hasMoreIgnored: false } };
 }

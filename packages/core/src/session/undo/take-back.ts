@@ -219,7 +219,7 @@ export function readCurrentContent(path: string): Content | null {
     return basename(path) === ".git" ? describeRepository(path, stats.mode) : describeFolder(stats.mode);
   if (stats.isSymbolicLink()) return describeLink(path, stats);
   if (!stats.isFile()) throw createRefusal("it is no longer a regular file");
-  return describeFile(path, stats);
+  return { ...describeFile(path, stats), inode: stats.ino, modified: stats.mtimeMs };
 }
 
 function resolveKeptPath({ place }: Step, content: Content): string {

@@ -44,7 +44,10 @@ export class TreeChanges {
   async #findFileChanges(before: TreeState, after: TreeState, others: ForeignChanges): Promise<FileChange[]> {
     const [earlier, now] = [before.work.stamps, after.work.stamps];
     const differing = [...earlier].flatMap(([path, stamp]) => (now.get(path) === stamp ? [] : path));
-    const added = [...now.keys()].filter((path) => !earlier.has(path));
+    const unkept = after.work.missed;
+    const added = [...now.keys(), ...unkept.keys()].filter(
+      (path) => !earlier.has(path) && !before.work.missed.has(path),
+    );
     const isRuleChanged = [...differing, ...added].some(isIgnoreFile);
     const isSure = before.work.isComplete && !isRuleChanged;
     const gone = differing.filter((path) => !now.has(path));
@@ -52,13 +55,16 @@ export class TreeChanges {
       gone.flatMap((path) => (this.#isRestorable(path, earlier) ? readInode(earlier.get(path)) : [])),
     );
     const isMoved = (path: string) => readInode(now.get(path)).some((inode) => moved.has(inode));
-    const isNew = (path: string) =>
-      (isSure && !after.work.ignored.has(path)) ||
-      (tryLstat(path)?.birthtimeMs ?? 0) >= before.at ||
-      isMoved(path);
+    const isNew = (path: string) => {
+      const isIgnored = after.work.ignored.has(path) || unkept.has(path);
+      if ((isSure && !isIgnored) || isMoved(path)) return true;
+      // It may have been there before, among the ignored files that were too many to look at.
+      if (isIgnored && before.work.hasMoreIgnored) return false;
+      return (tryLstat(path)?.birthtimeMs ?? 0) >= before.at;
+    };
     const fresh = added.filter((path) => isNew(path) && (isMoved(path) || !isOnlyCopy(path, before.at)));
     // Some of them are no longer listed, for example because they are ignored now.
-    const stamps = new Map(now);
+    const stamps = new Map([...unkept, ...now]);
     for (const path of differing) {
       const stamp = now.get(path) ?? readStampAt(path);
       if (stamp !== null) stamps.set(path, stamp);
@@ -93,7 +99,9 @@ export class TreeChanges {
     const contents = differing.map((path) => [path, findContent(earlier, path)] as const);
     const present = differing.flatMap((path) => {
       const stamp = now.get(path);
-      return stamp === undefined ? [] : [[path, stamp] as const];
+      // What is not kept is known by its times alone, because reading it could take long.
+      const isUnread = after.work.missed.has(path) && !earlier.has(path);
+      return stamp === undefined || isUnread ? [] : [[path, stamp] as const];
     });
     await this.#states.learnContents(present, after, MOST_MERGED_BYTES);
     return contents.flatMap(([path, content]) => {
