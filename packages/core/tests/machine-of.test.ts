@@ -118,6 +118,29 @@ describe("a machine of four functions", () => {
     expect((await call("read_file", { absolute_path: file("a.log") })).text).toBe("needle");
   });
 
+  it("R88 says that ignored files match only where some do and nothing else does", async () => {
+    const files = new Map([
+      [file(".gitignore"), "*.log\ngen/\n"],
+      [file(".burinignore"), "own.log\n"],
+      [file("a.txt"), "one\n"],
+      [file("b.log"), "two\n"],
+      [file("own.log"), "three\n"],
+      [file("gen/deep/c.txt"), "four\n"],
+    ]);
+    const { call } = open(memory(files));
+    const note = "Files that git ignores have matches";
+    for (const [pattern, isSaid] of [
+      ["two", true],
+      ["four", true],
+      ["three", false],
+      ["five", false],
+      ["one|two", false],
+    ] as const) {
+      const { text } = await call("search_file_content", { pattern });
+      expect([pattern, text.includes(note), text.includes("git ignores")]).toEqual([pattern, isSaid, isSaid]);
+    }
+  });
+
   it("R48 takes any usual way of saying that nothing is there", async () => {
     const texts = new Map([[file("a.txt"), "needle\n"]]);
     const machine = memory(texts);

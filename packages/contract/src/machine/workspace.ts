@@ -253,6 +253,6 @@ export interface SearchResult {
   readonly hasMore: boolean;
   /** Sentences about what was not searched and why. Empty when everything was searched. */
   readonly gaps: readonly string[];
-  /** true if files were left out because git ignores them. */
-  readonly hasIgnored?: boolean;
+  /** Whether files that git ignores have hits. Only set if no other file has one. */
+  readonly ignoredHits?: "none" | "some" | "unknown";
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
 import { createTree } from "@burin/testing/made-files";
@@ -136,8 +136,7 @@ describe("search_file_content", () => {
       "b.log": "pin\n",
       "c.ts": "thread\n",
     });
-    const hidden =
-      '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
+    const hidden = '[Files that git ignores have matches. Set "respect_git_ignore" to false to see them.]';
     for (const pattern of ["needle", "pin"]) {
       expect(await grep(root, { pattern })).toBe(
         `No matches found for pattern "${pattern}" in path ".".\n${hidden}`,
@@ -148,6 +147,35 @@ describe("search_file_content", () => {
     expect(await grep(createTree({ "a.ts": "thread\n" }), { pattern: "needle" })).not.toContain(
       "git ignores",
     );
+  });
+
+  it("R88 says nothing of ignored files where nothing matches anywhere, or only what a search never shows", async () => {
+    const root = createTree({
+      ".gitignore": "gen/\n*.log\n",
+      ".burinignore": "own.log\n",
+      "gen/a.js": "needle\n",
+      "gen/node_modules/m/a.js": "module\n",
+      "own.log": "hidden\n",
+      "b.log": "pin\n",
+      "c.ts": "thread\n",
+    });
+    for (const params of [
+      { pattern: "rope" },
+      { pattern: "hidden" },
+      { pattern: "module" },
+      { pattern: "needle", include: "*.log" },
+      { pattern: "needle", exclude: "gen/**" },
+      { pattern: "pin", path: "gen" },
+    ]) {
+      expect(await grep(root, params)).toMatch(/^No matches found [^\n]+$/);
+    }
+    expect(await grep(root, { pattern: "needle", include: "*.js" })).toContain("git ignores have matches");
+  });
+
+  it("R88 says that ignored files were not searched where they are too many to look at", async () => {
+    const root = createTree({ ".gitignore": "gen/\n", "a.ts": "thread\n", "gen/a.js": "made\n" });
+    for (let number = 0; number < 5000; number += 1) writeFileSync(join(root, "gen", `${number}.js`), "");
+    expect(await grep(root, { pattern: "rope" })).toContain("[Files that git ignores were not searched. ");
   });
 
   it("P38 a link to a file outside is refused, one to a folder inside works", async () => {

@@ -34,9 +34,13 @@ const PARAMETERS = closedObject(["pattern"], {
 });
 export type GrepParams = OptionValue<typeof PARAMETERS>;
 
-/** Ignored files are not searched, not even to count matches: that would cost as much as the search itself. */
-const NOT_SEARCHED =
-  '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
+const IGNORED_NOTES = {
+  none: [],
+  some: ['[Files that git ignores have matches. Set "respect_git_ignore" to false to see them.]'],
+  unknown: [
+    '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]',
+  ],
+} as const;
 
 /** The tool `search_file_content`: finds the lines in files that match a regular expression. */
 export class Grep extends ReadingTool<GrepParams> {
@@ -83,7 +87,7 @@ export class Grep extends ReadingTool<GrepParams> {
     };
     const place = params.path || this.#workspace.root;
     const result = await this.#workspace.search(place, request, signal);
-    const ignored = result.hits === 0 && result.hasIgnored ? [NOT_SEARCHED] : [];
+    const ignored = IGNORED_NOTES[result.ignoredHits ?? "none"];
     return {
       llmContent: [formatAnswer(params, result, most), ...ignored].join("\n"),
       returnDisplay: summarizeHits(result, request.namesOnly),

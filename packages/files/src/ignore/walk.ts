@@ -46,8 +46,13 @@ interface Frame {
   readonly path: string;
   readonly rules: FolderRules;
   readonly isWhole: boolean;
+  /** The entries that were left out because git ignores them. */
+  readonly ignored: string[];
   next: number;
 }
+
+/** The most files that `startIgnored` leads to. */
+const MOST_IGNORED = 5000;
 
 /**
  * Walks through all regular files and links in and below a folder, in the order of their paths by code point. Ignored
@@ -61,27 +66,56 @@ export class Walk {
   /** Whether something was left out because git ignores it. */
   hasIgnored = false;
   readonly #request: WalkRequest;
-  readonly #frames: Frame[] = [];
+  #frames: Frame[] = [];
+  #ignored: Frame[] = [];
+  #ignoredNames = 0;
+  #respectGitIgnore: boolean;
+  /** How many files may still be returned. */
+  #remaining = Number.POSITIVE_INFINITY;
 
   constructor(request: WalkRequest) {
     this.#request = request;
+    this.#respectGitIgnore = request.respectGitIgnore;
     const start = this.#openFrame("", request.rules, null);
     if (start !== null) this.#frames.push(start);
   }
 
+  /** Whether everything was returned. */
+  get isAtEnd(): boolean {
+    return this.#frames.length === 0 && (this.#respectGitIgnore || this.#ignoredNames <= MOST_IGNORED);
+  }
+
+  /** At the end, starts again with what was left out because git ignores it, up to a number of files. */
+  startIgnored(): void {
+    this.#frames = this.#ignored.splice(0).reverse();
+    this.#respectGitIgnore = false;
+    this.#remaining = MOST_IGNORED;
+  }
+
   /** Returns the next files; null at the end. */
   nextBatch(): WalkBatch | null {
+    if (this.#remaining <= 0) return null;
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
       const { names, links, path, isWhole, next } = frame;
       let end = next;
-      while (end < names.length && !names[end]?.endsWith("/")) end += 1;
+      while (end < names.length && end - next < this.#remaining && !names[end]?.endsWith("/")) end += 1;
       frame.next = end === next ? next + 1 : end;
-      if (end > next) return { folder: path, names: names.slice(next, end), links, isWhole };
+      if (end > next) {
+        this.#remaining -= end - next;
+        return { folder: path, names: names.slice(next, end), links, isWhole };
+      }
       const name = names[next];
-      if (name === undefined) this.#frames.pop();
+      if (name === undefined) this.#closeFrame(frame);
       else this.#enterFolder(frame, name);
     }
     return null;
+  }
+
+  #closeFrame(frame: Frame): void {
+    this.#frames.pop();
+    const { ignored } = frame;
+    if (ignored.length === 0) return;
+    this.#ignored.push({ ...frame, names: sortByCodePoints(ignored), isWhole: false, ignored: [], next: 0 });
   }
 
   #enterFolder(frame: Frame, nameWithSlash: string): void {
@@ -89,7 +123,7 @@ export class Walk {
     const path = frame.path + nameWithSlash;
     const { shouldEnter, watch } = this.#request;
     if (!(shouldEnter?.(path) ?? true)) return;
-    if (ALWAYS_SKIPPED.has(name) || !this.#shouldVisit(frame.rules, name, true)) {
+    if (ALWAYS_SKIPPED.has(name) || !this.#shouldVisit(frame, name, true)) {
       watch?.onSkipped(path);
       return;
     }
@@ -98,10 +132,16 @@ export class Walk {
     if (below !== null) this.#frames.push(below);
   }
 
-  #shouldVisit(rules: FolderRules, name: string, isFolder: boolean): boolean {
+  #shouldVisit(
+    { rules, ignored }: Pick<Frame, "rules" | "ignored">,
+    name: string,
+    isFolder: boolean,
+  ): boolean {
     const visibility = rules.findVisibility(name, isFolder);
-    if (visibility !== "git" || !this.#request.respectGitIgnore) return visibility !== "own";
+    if (visibility !== "git" || !this.#respectGitIgnore) return visibility !== "own";
     this.hasIgnored = true;
+    this.#ignoredNames += 1;
+    if (this.#ignoredNames <= MOST_IGNORED) ignored.push(isFolder ? `${name}/` : name);
     return false;
   }
 
@@ -118,22 +158,23 @@ export class Walk {
     const hasFile = (file: string) => entries.some((entry) => entry.name === file);
     const rules = name === null ? above : above.readChildRules(name, hasFile);
     const names: string[] = [];
+    const ignored: string[] = [];
     const links = new Set<string>();
     let isWhole = true;
     for (const entry of entries) {
       const isLink = entry.isSymbolicLink();
+      if (isLink) links.add(entry.name);
       if (entry.isDirectory()) names.push(`${entry.name}/`);
       else if (!isLink && !entry.isFile()) continue;
-      else if (entry.name === ".git" || !this.#shouldVisit(rules, entry.name, false)) {
+      else if (entry.name === ".git" || !this.#shouldVisit({ rules, ignored }, entry.name, false)) {
         isWhole &&= isLink;
         this.#request.watch?.onSkipped(path + entry.name);
       } else {
         names.push(entry.name);
-        if (isLink) links.add(entry.name);
         this.hasBrokenNames ||= entry.name.includes("\ufffd") && tryLstat(join(folder, entry.name)) === null;
       }
     }
-    return { names: sortByCodePoints(names), links, path, rules, isWhole, next: 0 };
+    return { names: sortByCodePoints(names), links, path, rules, isWhole, ignored, next: 0 };
   }
 }
 

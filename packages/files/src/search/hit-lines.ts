@@ -97,6 +97,11 @@ function truncateLine(text: string, { start, end, matchEnd }: LineMatch): string
  */
 const MAX_CHARACTERS = 60_000;
 
+/** Where nothing was found, how long to look for a hit in the files that git ignores. */
+export const IGNORED_MS = 1000;
+/** Asks only whether there is a hit. */
+export const NO_RESULTS = { most: 0, context: 0, namesOnly: true } as const;
+
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
 export class HitCollector {
   readonly gaps = new Set<string>();
@@ -106,6 +111,7 @@ export class HitCollector {
   #characters = 0;
   /** true as soon as it is known that something will be left out. */
   isFull = false;
+  isOutOfTime = false;
 
   constructor(request: Pick<SearchRequest, "most" | "context" | "namesOnly">) {
     this.#request = request;
@@ -132,6 +138,7 @@ export class HitCollector {
   }
 
   markOutOfTime(): void {
+    this.isOutOfTime = true;
     this.gaps.add(
       "The search was stopped after 30 seconds; search in a smaller folder or for something more specific.",
     );

@@ -1,4 +1,5 @@
 import { basename, sep } from "node:path";
+import { once } from "@burin/contract/async/once";
 import { type SearchRequest, type SearchResult, WorkspaceError } from "@burin/contract/machine/workspace";
 import { MatchTimeoutError } from "@burin/contract/patterns/automaton";
 import { type Pattern, PatternError } from "@burin/contract/patterns/pattern";
@@ -8,7 +9,7 @@ import { TimeSlices, Walk } from "../ignore/walk.ts";
 import { isWithinAny } from "../paths/paths.ts";
 import { type CreateEngine, createGitGrep, createSystemGrep, type Engine } from "./engine.ts";
 import { FileSearcher } from "./file-searcher.ts";
-import { HitCollector } from "./hit-lines.ts";
+import { HitCollector, IGNORED_MS, NO_RESULTS } from "./hit-lines.ts";
 import { LineMatcher } from "./line-matcher.ts";
 import { proposeFiles, WantedFiles } from "./proposed-files.ts";
 import { createRipgrep } from "./ripgrep.ts";
@@ -45,64 +46,102 @@ export async function searchFiles(
   request: SearchRequest & SearchOptions,
 ): Promise<SearchResult> {
   const pattern = parsePattern(request);
-  const { signal, stopAt } = request;
-  const slices = new TimeSlices(signal, stopAt);
-  const collector = new HitCollector(request);
   const rules = access.ignoreRules();
-  const searcher = new FileSearcher({
-    matcher: new LineMatcher(pattern, request.caseSensitive, stopAt),
-    mayOpen: (real) => isWithinAny(real, access.searchableRoots) && access.findRefusal(real, rules) === null,
-    onGap: (gap) => collector.gaps.add(gap),
-    slices,
-    unsaved: request.unsaved ?? new Map(),
+  const start = (wanted: FindsOptions): Finds => {
+    const slices = new TimeSlices(request.signal, wanted.stopAt);
+    const collector = new HitCollector(wanted);
+    const searcher = new FileSearcher({
+      matcher: new LineMatcher(pattern, request.caseSensitive, wanted.stopAt),
+      mayOpen: (real) =>
+        isWithinAny(real, access.searchableRoots) && access.findRefusal(real, rules) === null,
+      onGap: (gap) => collector.gaps.add(gap),
+      slices,
+      unsaved: request.unsaved ?? new Map(),
+    });
+    return { slices, collector, searcher };
+  };
+  const finds = start(request);
+  const { collector } = finds;
+  if (!target.isFolder) {
+    await markTimeout(collector, () =>
+      searchNamedFile(access.findRefusal(target.realPath, rules), target, finds),
+    );
+    return collector.buildResult();
+  }
+  const walk = new Walk({
+    folder: target.realPath,
+    rules: access.openNamedFolder(target.realPath, rules),
+    respectGitIgnore: request.respectGitIgnore,
   });
-  let hasIgnored = false;
+  const files = new WantedFiles(walk, { ...request, access, place: target.realPath });
+  const engine = once(() => createEngine(access, target, { pattern, engines: request.engines ?? ENGINES }));
+  const search = { target, request, files, engine };
+  await markTimeout(collector, () => searchFolder({ ...search, ...finds }));
+  if (walk.hasBrokenNames) collector.gaps.add("Files whose names are not valid UTF-8 were skipped.");
+  if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
+  const result = collector.buildResult();
+  if (result.hits > 0 || !walk.hasIgnored) return result;
+  if (!walk.isAtEnd || collector.isOutOfTime) return { ...result, ignoredHits: "unknown" };
+  walk.startIgnored();
+  const second = start({ ...NO_RESULTS, stopAt: Math.min(request.stopAt, performance.now() + IGNORED_MS) });
+  await markTimeout(second.collector, () => searchFolder({ ...search, ...second }));
+  if (second.collector.isFull) return { ...result, ignoredHits: "some" };
+  return { ...result, ignoredHits: walk.isAtEnd && !second.collector.isOutOfTime ? "none" : "unknown" };
+}
+
+async function searchNamedFile(
+  refusal: Error | null,
+  { realPath }: SearchTarget,
+  finds: Finds,
+): Promise<void> {
+  if (refusal !== null) throw refusal;
+  const { searcher, collector } = finds;
+  const found = await searcher.search(realPath, collector.remaining);
+  collector.addFile(basename(realPath), found);
+  if (found === null && !searcher.isText(realPath))
+    collector.gaps.add("The file is binary, and only text is searched.");
+}
+
+function createEngine(
+  { environment, helpers }: Access,
+  { realPath: folder }: SearchTarget,
+  { pattern, engines }: { readonly pattern: Pattern; readonly engines: readonly CreateEngine[] },
+): Engine | null {
+  let engine: Engine | null = null;
+  for (const make of engines) engine ??= make(pattern, { folder, environment, helpers });
+  return engine;
+}
+
+/** Marks the result as incomplete if matching takes too long. */
+async function markTimeout(collector: HitCollector, work: () => Promise<void>): Promise<void> {
   try {
-    if (target.isFolder) {
-      const walk = new Walk({
-        folder: target.realPath,
-        rules: access.openNamedFolder(target.realPath, rules),
-        respectGitIgnore: request.respectGitIgnore,
-      });
-      const files = new WantedFiles(walk, { ...request, access, place: target.realPath });
-      await searchFolder({ access, target, request, pattern, files, searcher, slices, collector });
-      hasIgnored = walk.hasIgnored;
-      if (walk.hasBrokenNames) collector.gaps.add("Files whose names are not valid UTF-8 were skipped.");
-      if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
-    } else {
-      const refusal = access.findRefusal(target.realPath, rules);
-      if (refusal !== null) throw refusal;
-      const found = await searcher.search(target.realPath, collector.remaining);
-      collector.addFile(basename(target.realPath), found);
-      if (found === null && !searcher.isText(target.realPath))
-        collector.gaps.add("The file is binary, and only text is searched.");
-    }
+    await work();
   } catch (error) {
     if (!(error instanceof MatchTimeoutError)) throw error;
     collector.markOutOfTime();
   }
-  return { ...collector.buildResult(), hasIgnored };
 }
 
-interface FolderSearch {
-  readonly access: Access;
-  readonly target: SearchTarget;
-  readonly request: Parameters<typeof searchFiles>[2];
-  readonly pattern: Pattern;
-  readonly files: WantedFiles;
+type FindsOptions = Pick<SearchRequest & SearchOptions, "most" | "context" | "namesOnly" | "stopAt">;
+
+/** What one pass over the files works with. */
+interface Finds {
   readonly searcher: FileSearcher;
   readonly slices: TimeSlices;
   readonly collector: HitCollector;
 }
 
+interface FolderSearch extends Finds {
+  readonly target: SearchTarget;
+  readonly request: SearchRequest & SearchOptions;
+  readonly files: WantedFiles;
+  readonly engine: () => Engine | null;
+}
+
 async function searchFolder(search: FolderSearch): Promise<void> {
-  const { access, target, request, files, searcher, slices, collector } = search;
-  const { engines } = request;
-  if (await searchWithoutEngine(search, engines === undefined ? ENGINE_DELAY_MS : 0)) return;
-  const { environment, helpers } = access;
-  const place = { folder: target.realPath, environment, helpers };
-  let engine: Engine | null = null;
-  for (const make of engines ?? ENGINES) engine ??= make(search.pattern, place);
+  const { target, request, files, searcher, slices, collector } = search;
+  if (await searchWithoutEngine(search, request.engines === undefined ? ENGINE_DELAY_MS : 0)) return;
+  const engine = search.engine();
   if (engine === null) return void (await searchWithoutEngine(search, Number.POSITIVE_INFINITY));
   const { unsaved = new Map(), signal } = request;
   const folder = target.realPath;

@@ -129,25 +129,44 @@ const MOST_DEPTH = 100;
 /** How many folders are read at the same time. */
 const AT_ONCE = 8;
 
+/** Folders that are still to be walked through, by their paths from the start. */
+type Level = readonly { readonly below: string; readonly rules: FolderRules }[];
+
 /** Walks through a folder and yields the files folder by folder, each with its names in order. */
 export class FunctionWalk {
   unreadable = 0;
-  hasIgnored = false;
   isPartial = false;
   readonly #access: FunctionAccess;
-  readonly #means: WalkMeans;
+  #means: WalkMeans;
+  readonly #ignored = { files: [] as string[], folders: [] as Level[number][] };
 
   constructor(access: FunctionAccess, means: WalkMeans) {
     this.#access = access;
     this.#means = means;
   }
 
+  /** Whether something was left out because git ignores it. */
+  get hasIgnored(): boolean {
+    return this.#ignored.files.length + this.#ignored.folders.length > 0;
+  }
+
   /** Returns the files' paths relative to the folder, in the order of their names. */
   async files(folder: string): Promise<string[]> {
+    return this.#walk(folder, [{ below: "", rules: await this.#access.readNamedRules(folder) }]);
+  }
+
+  /** Returns the files that were left out because git ignores them. Stops at the given time. */
+  async ignoredFiles(folder: string, stopAt: number): Promise<string[]> {
+    const { files, folders } = this.#ignored;
+    this.#means = { ...this.#means, respectGitIgnore: false, stopAt };
+    return [...files, ...(await this.#walk(folder, folders))];
+  }
+
+  async #walk(folder: string, start: Level): Promise<string[]> {
     const found: string[] = [];
-    let level = [{ below: "", rules: await this.#access.readNamedRules(folder) }];
+    let level = start;
     for (let depth = 0; level.length > 0 && depth < MOST_DEPTH; depth += 1) {
-      const next: typeof level = [];
+      const next: Level[number][] = [];
       for (let at = 0; at < level.length; at += AT_ONCE) {
         this.#means.signal.throwIfAborted();
         if (performance.now() > this.#means.stopAt) {
@@ -185,17 +204,17 @@ export class FunctionWalk {
     for (const { name, isDirectory } of entries ?? []) {
       const path = below + name;
       const visibility = rules.findVisibility(name, isDirectory);
-      const isLeftOut = visibility === "own" || (visibility === "git" && this.#means.respectGitIgnore);
-      if (visibility === "git" && isLeftOut) this.hasIgnored = true;
       if (
-        isLeftOut ||
+        visibility === "own" ||
         name === ".git" ||
         (isDirectory && ALWAYS_SKIPPED.has(name)) ||
         this.#access.findDenial(posix.join(folder, path)) !== null
       )
         continue;
-      if (isDirectory) folders.push({ below: `${path}/`, rules: rules.readChildRules(name, () => false) });
-      else files.push(path);
+      const into = visibility === "git" && this.#means.respectGitIgnore ? this.#ignored : { files, folders };
+      if (isDirectory)
+        into.folders.push({ below: `${path}/`, rules: rules.readChildRules(name, () => false) });
+      else into.files.push(path);
     }
     return { files, folders };
   }

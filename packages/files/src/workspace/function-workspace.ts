@@ -26,7 +26,7 @@ import { lockPath } from "../disk/path-lock.ts";
 import { hashBytes } from "../disk/regular-file.ts";
 import { decodeFile } from "../encodings/text-format.ts";
 import { relativizePattern } from "../paths/paths.ts";
-import { HitCollector, HitLines } from "../search/hit-lines.ts";
+import { HitCollector, HitLines, IGNORED_MS, NO_RESULTS } from "../search/hit-lines.ts";
 import { LineMatcher } from "../search/line-matcher.ts";
 import { createNotReadError } from "./change-files.ts";
 import { type FileFunctions, FunctionPlaces, isFolder } from "./function-place.ts";
@@ -112,25 +112,40 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
       return search.collector.buildResult();
     }
     const walk = new FunctionWalk(this.#access, { ...request, signal, stopAt });
-    const files = (await walk.files(real)).filter(makeFileFilter(real, request));
+    const isWanted = makeFileFilter(real, request);
+    const means = { signal, stopAt };
+    await this.#searchFiles(real, (await walk.files(real)).filter(isWanted), { ...search, ...means });
+    if (walk.isPartial) search.collector.markOutOfTime();
+    if (walk.unreadable > 0)
+      search.collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
+    const result = search.collector.buildResult();
+    if (result.hits > 0 || !walk.hasIgnored) return result;
+    if (search.collector.isOutOfTime) return { ...result, ignoredHits: "unknown" };
+    const collector = new HitCollector(NO_RESULTS);
+    const stopIgnoredAt = Math.min(stopAt, performance.now() + IGNORED_MS);
+    const ignored = (await walk.ignoredFiles(real, stopIgnoredAt)).filter(isWanted);
+    const second = { matcher: makeMatcher(request, stopIgnoredAt), collector, request };
+    await this.#searchFiles(real, ignored, { ...second, signal, stopAt: stopIgnoredAt });
+    if (collector.isFull) return { ...result, ignoredHits: "some" };
+    return { ...result, ignoredHits: walk.isPartial || collector.isOutOfTime ? "unknown" : "none" };
+  }
+
+  async #searchFiles(folder: string, files: readonly string[], search: Search & SearchMeans): Promise<void> {
+    const { collector, signal, stopAt } = search;
     try {
-      for (let at = 0; at < files.length && !search.collector.isFull; at += AT_ONCE) {
+      for (let at = 0; at < files.length && !collector.isFull; at += AT_ONCE) {
         signal.throwIfAborted();
         if (performance.now() > stopAt) throw new MatchTimeoutError();
         const some = files.slice(at, at + AT_ONCE);
         const texts = await Promise.all(
-          some.map((file) => this.#readSearchText(posix.join(real, file), search)),
+          some.map((file) => this.#readSearchText(posix.join(folder, file), search)),
         );
         for (const [index, text] of texts.entries()) collectHits(some[index] ?? "", text, search);
       }
     } catch (error) {
       if (!(error instanceof MatchTimeoutError)) throw error;
-      search.collector.markOutOfTime();
+      collector.markOutOfTime();
     }
-    if (walk.isPartial) search.collector.markOutOfTime();
-    if (walk.unreadable > 0)
-      search.collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
-    return { ...search.collector.buildResult(), hasIgnored: walk.hasIgnored };
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
@@ -233,6 +248,12 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     const bytes = await this.#places.read(path).catch(() => null);
     return bytes === null ? null : decodeFile(bytes);
   }
+}
+
+interface SearchMeans {
+  readonly signal: AbortSignal;
+  /** A value of `performance.now()`. */
+  readonly stopAt: number;
 }
 
 interface Search {
