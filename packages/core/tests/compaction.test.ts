@@ -16,6 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 let root: string;
 let home: string;
 let server: FakeModelServer | null = null;
+/** Requests that were refused as too long, and sent again without any change. */
+const repeated: string[] = [];
 
 beforeEach(async () => {
   const base = createTemporaryFolder();
@@ -28,6 +30,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await server?.close();
   server = null;
+  expect(repeated.splice(0)).toEqual([]);
   await rm(join(root, ".."), { recursive: true });
 });
 
@@ -43,9 +46,13 @@ const TOO_LONG = { status: 400, message: "This model's maximum context length is
 
 async function play({ window, step, summary = { text: "SUMMARY" } }: Played) {
   const seen = { refused: 0, summaries: 0, steps: 0 };
+  const refused = new Set<string>();
   const reply: FakeReply = (request) => {
+    const sent = JSON.stringify(request.body);
+    if (refused.has(sent)) repeated.push(sent);
     if (request.bodyBytes / 4 > window) {
       seen.refused += 1;
+      refused.add(sent);
       return { error: TOO_LONG };
     }
     if (request.body.tools === undefined) {
@@ -132,6 +139,16 @@ describe("P5 a window that fills up", () => {
     expect(seen.refused).toBe(1);
     expect(events.filter((event) => event.type === "compaction").length).toBeGreaterThan(0);
     expect(fake.problems).toEqual([]);
+  });
+
+  it("P5 a refusal as too long of what cannot be shortened is not sent again", async () => {
+    const refusal = { status: 400, message: "This model's maximum context length is 1000000 tokens." };
+    const served = await startFakeModelServer(new Array<FakeReply>(10).fill({ error: refusal }));
+    server = served;
+    const events = await eventsOf(sessionAt(served.baseUrl).run("Hello."));
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "error" });
+    const bodies = served.requests.map(({ body }) => JSON.stringify(body));
+    expect(bodies).toHaveLength(new Set(bodies).size);
   });
 
   it("a prompt that is itself larger than the window is cut with a word on it, and the next one is answered", async () => {

@@ -44,6 +44,37 @@ describe("the model", () => {
     expect(second).toBe(first);
   });
 
+  it("P6 is told in a new message that git went on between two prompts, and all that was told before stays", async () => {
+    const git = (...args: string[]) => {
+      const words = ["-c", "user.name=a", "-c", "user.email=a@b", ...args];
+      expect(spawnSync("git", words, { cwd: root }).status).toBe(0);
+    };
+    git("init", "-q", "-b", "main");
+    git("commit", "-q", "--allow-empty", "-m", "one");
+    const model = openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl });
+    const environment = { ...process.env, BURIN_HOME: join(root, "home") };
+    const session = createSession({ root, model, settings: {}, environment });
+    const between: Readonly<Record<string, () => void>> = {
+      c: () => git("checkout", "-q", "-b", "side"),
+      e: () => git("checkout", "-q", "--detach"),
+    };
+    for (const prompt of ["a", "b", "c", "d", "e"]) {
+      between[prompt]?.();
+      for await (const _ of session.run(prompt));
+    }
+    await session.close();
+    const requests = server.requests.map(({ body }) => body.messages as { role: string; content: string }[]);
+    expect(requests).toHaveLength(5);
+    for (const [at, messages] of requests.entries()) {
+      const earlier = requests[at - 1] ?? [];
+      expect(JSON.stringify(messages.slice(0, earlier.length))).toBe(JSON.stringify(earlier));
+    }
+    const told = requests.map((messages) => JSON.stringify(messages).match(/\[git is on [^\]]+\]/g) ?? []);
+    const side = "[git is on the branch side now.]";
+    const detached = expect.stringMatching(/^\[git is on no branch, at the commit [0-9a-f]{12} now\.\]$/);
+    expect(told).toEqual([[], [], [side], [side], [side, detached]]);
+  });
+
   it("is told of work of git that is not finished, of a commit without a branch, and of a further work tree", async () => {
     const tree = join(root, "tree");
     const git = (cwd: string, ...args: string[]) => {

@@ -70,44 +70,51 @@ function readHead(path: string): string | null {
 }
 
 /** The folders and the environment to examine, known when the tools are created. */
-type GitNewsOptions = Pick<Home, "environment" | "variables"> & { readonly roots: readonly string[] };
+type GitNewsOptions = Pick<Home, "root" | "environment" | "variables"> & {
+  readonly roots: readonly string[];
+};
 
 /**
- * Reports what was not committed when the session started. It asks git in the background, so that no request waits. The
- * model gets the result with the next request, and from then on it is in the history.
+ * Reports what was not committed when the session started, and where git is if that changed before a prompt. It asks git
+ * in the background, so that no request waits. The model gets each report once, with the next request; from then on it
+ * is in the history.
  */
 export class GitNews {
   readonly #ground: GitNewsOptions;
-  #isAsked = false;
-  #told: string | null = null;
+  readonly #news: string[] = [];
+  #state: string | null;
+  #prompts = 0;
 
   constructor(ground: GitNewsOptions) {
     this.#ground = ground;
+    this.#state = readGitState(ground.root);
   }
 
-  /** Asks git, but only on the first call. Never rejects. */
+  /** Asks git. Never rejects. */
   async readGitFacts(signal: AbortSignal): Promise<void> {
     const { roots, environment, variables } = this.#ground;
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    if (readGitState(roots[0] ?? "") === null) return;
+    if (this.#state === null) return;
     try {
       const { listUncommittedChanges } = await import("@burin/commands/git/git-work");
       const lines = await listUncommittedChanges(
         { roots, environment, passEnvironment: variables.pass },
         signal,
       );
-      if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
+      if (lines === null) return;
+      const told = lines === "" ? "nothing" : `\n${lines}`;
+      this.#news.push(`[Not committed when this session began, by git status: ${told}]`);
     } catch {
       // Ignore failures: the model can still ask git itself.
     }
   }
 
-  /** Returns the news for the model, once; null otherwise. */
-  takeNews(): string | null {
-    const told = this.#told;
-    this.#told = null;
-    return told === null ? null : `[Not committed when this session began, by git status: ${told}]`;
+  /** Returns the news for the model, each once; null otherwise. `prompts` counts the user's prompts so far. */
+  takeNews(prompts: number): string | null {
+    const state = prompts === this.#prompts ? this.#state : readGitState(this.#ground.root);
+    if (state && state !== this.#state) this.#news.push(`[git is on ${state} now.]`);
+    this.#state = state;
+    this.#prompts = prompts;
+    return this.#news.splice(0).join("\n") || null;
   }
 }
 

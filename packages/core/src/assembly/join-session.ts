@@ -64,7 +64,7 @@ export function joinSession(options: SessionOptions) {
     workspace,
     waiting: discovery,
     briefing: createBriefing(home.definitions, hooks),
-    news: () => gitNews?.takeNews() ?? null,
+    news: () => gitNews?.takeNews(tools.spoken.inputs) ?? null,
   });
   const { answerSchema, check = home.settings.check } = options;
   return {

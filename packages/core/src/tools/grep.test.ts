@@ -136,7 +136,7 @@ describe("search_file_content", () => {
       "b.log": "pin\n",
       "c.ts": "thread\n",
     });
-    const hidden = '[Files that git ignores have matches. Set "respect_git_ignore" to false to see them.]';
+    const hidden = '[Files that git ignores have matches. Set "respect_git_ignore" to false to search them.]';
     for (const pattern of ["needle", "pin"]) {
       expect(await grep(root, { pattern })).toBe(
         `No matches found for pattern "${pattern}" in path ".".\n${hidden}`,

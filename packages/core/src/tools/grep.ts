@@ -34,13 +34,7 @@ const PARAMETERS = closedObject(["pattern"], {
 });
 export type GrepParams = OptionValue<typeof PARAMETERS>;
 
-const IGNORED_NOTES = {
-  none: [],
-  some: ['[Files that git ignores have matches. Set "respect_git_ignore" to false to see them.]'],
-  unknown: [
-    '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]',
-  ],
-} as const;
+const IGNORED_NOTES = { none: "", some: "have matches", unknown: "were not searched" };
 
 /** The tool `search_file_content`: finds the lines in files that match a regular expression. */
 export class Grep extends ReadingTool<GrepParams> {
@@ -88,8 +82,10 @@ export class Grep extends ReadingTool<GrepParams> {
     const place = params.path || this.#workspace.root;
     const result = await this.#workspace.search(place, request, signal);
     const ignored = IGNORED_NOTES[result.ignoredHits ?? "none"];
+    const note =
+      ignored && `\n[Files that git ignores ${ignored}. Set "respect_git_ignore" to false to search them.]`;
     return {
-      llmContent: [formatAnswer(params, result, most), ...ignored].join("\n"),
+      llmContent: formatAnswer(params, result, most) + note,
       returnDisplay: summarizeHits(result, request.namesOnly),
       data: { hits: request.namesOnly ? result.files.length : result.hits },
     };
