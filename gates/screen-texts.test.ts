@@ -15,6 +15,7 @@ describe("texts of the screen", () => {
     ['{\n  "a.one": "Eins {count}"\n}\n', "has no text for a.two"],
     ['{\n  "a.one": "Eins",\n  "a.two": "Zwei"\n}\n', "does not have the values"],
     ['{\n  "a.one": "1 {count}",\n  "a.two": "2",\n  "a.b": "3"\n}\n', "has a text for a.b"],
+    ['{\n  "a.one": "1 {count}",\n  "a.two": "2",\n  "aB.c.d": "3"\n}\n', "has a text for aB.c.d"],
   ])("finds what a locale lacks", (text, found) => {
     const files = new Map([
       ["packages/cli/src/locales/en.ts", EN],

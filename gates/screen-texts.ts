@@ -12,7 +12,7 @@ const OTHER_READERS = new Set([
 ]);
 /** English is code, because its keys form a type. The other languages are data. */
 const LOCALES = /^packages\/cli\/src\/locales\/(en(?=(?:-[a-z]+)?\.ts)|[a-z]{2}(?=\.json))[\w.-]+$/;
-const ENTRY = /^ {2}"([a-z]+\.[A-Za-z_-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
+const ENTRY = /^ {2}"([A-Za-z]+\.[A-Za-z_.-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
 /** Matches text for a browser. */
 const MARKUP = /[<{]/;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;

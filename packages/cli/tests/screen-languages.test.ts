@@ -68,7 +68,7 @@ describe("the language of the screen", () => {
   it.each([
     ["zh_CN.UTF-8", "要运行这条命令吗？"],
     ["ja_JP.UTF-8", "このコマンドを実行しますか？"],
-    ["fr_CA.UTF-8", "Exécuter cette commande ?"],
+    ["fr_CA.UTF-8", "Exécuter cette commande\u00a0?"],
     ["ru_RU.UTF-8", "Выполнить эту команду?"],
   ])("is that of the locale %s", async (LANG, question) => {
     const terminal = await room.open(REPLIES, { env: { LANG } });
@@ -78,7 +78,7 @@ describe("the language of the screen", () => {
   it("is chosen with /language, and stays chosen, in Japanese of three widths", async () => {
     const terminal = await room.open(REPLIES);
     await terminal.enter("/language ja\r", "? でキー一覧");
-    await terminal.until(() => terminal.text().includes("質問を入力"), "a Japanese prompt");
+    await terminal.until(() => terminal.text().includes("質問や依頼を入力"), "a Japanese prompt");
     await terminal.enter("go\r", "このコマンドを実行しますか？");
     for (const columns of [80, 50, 34]) {
       terminal.resize(columns, 24);

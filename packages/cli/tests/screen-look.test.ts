@@ -51,7 +51,7 @@ describe("settings of the look", () => {
       args,
       env: { NO_COLOR: "", FORCE_COLOR: "3" },
     });
-    await terminal.shows("Not a style or a look: ui.colors.no: red");
+    await terminal.shows("Unknown style or colour in the settings: ui.colors.no: red");
     await terminal.enter("go\r", "Done.");
     expect(terminal.written).toContain("\u001b[38;2;16;32;48m");
   });

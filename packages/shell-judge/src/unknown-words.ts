@@ -12,7 +12,7 @@ export function judgeUnknownWords(command: SimpleCommand, reach: CommandReach): 
     return findProjectProgram(command.words[0]?.value ?? "", reach);
   }
   const unseen = command.words.find(({ value }) => value === null)?.text;
-  const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` is`;
+  const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` stands for`;
   const finding = createUnknownFinding(command.problems[0] ?? `${known} is known only when it runs`);
   const texts = command.words.map(({ value, text }) => value ?? text);
   const deletes = listDeletedPaths(texts);

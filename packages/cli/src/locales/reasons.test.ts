@@ -37,6 +37,13 @@ describe("R50: reasons of questions in the user's language", () => {
     expect(translateReason("a reason of tomorrow")).toBe("a reason of tomorrow");
   });
 
+  it("R50: translates a word that is known only when the command runs", async () => {
+    await useTexts("ru");
+    expect(translateReason("what `$X` stands for is known only when it runs")).toBe(
+      "значение `$X` станет известно только при запуске",
+    );
+  });
+
   it("R50: translates what is added about protected files, too", async () => {
     await useTexts("fr");
     expect(
@@ -44,7 +51,7 @@ describe("R50: reasons of questions in the user's language", () => {
         "`sh x` needs an approval: `sh` is not known to be read-only; it writes protected files: .npmrc (keys)",
       ),
     ).toBe(
-      "`sh x` demande votre accord : on ne sait pas si `sh` se limite à lire; elle écrit des fichiers protégés : .npmrc (keys)",
+      "`sh x` demande votre accord\u00a0: on ne sait pas si `sh` se limite à lire\u00a0; elle écrit des fichiers protégés\u00a0: .npmrc (keys)",
     );
   });
 });

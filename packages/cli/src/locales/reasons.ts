@@ -22,6 +22,7 @@ const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
   ["`git {name}` can run other programs, or is an alias", "reason.gitOther"],
   ["`rm -r` deletes whole folders", "reason.deletes"],
   ["`{text}` holds {what}", "reason.holds"],
+  ["what `{text}` stands for is known only when it runs", "reason.holds"],
   ["`{text}` runs in the background", "reason.background"],
   ["`{path}` is outside the root", "reason.outside"],
   ["`{path}` leads out of the root through a link", "reason.link"],
@@ -44,7 +45,7 @@ const ADDED = /^([\s\S]+); (it writes protected files: [\s\S]+)$/;
 export function translateReason(reason: string): string {
   const [, first, added] = ADDED.exec(reason) ?? [];
   if (first !== undefined && added !== undefined)
-    return `${translateReason(first)}; ${translateReason(added)}`;
+    return say("reason.added", { reason: translateReason(first), added: translateReason(added) });
   for (const [written, key] of REASONS) {
     const values = matchTemplate(written, reason);
     if (values === null) continue;

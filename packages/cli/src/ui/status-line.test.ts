@@ -21,10 +21,10 @@ describe("the last line of the screen", () => {
     [
       "all there is",
       120,
-      "gpt-6-sol · asks before changes · main · 12 % context · $0.024 · 2 queued · 1 m 5 s  ? for keys",
+      "gpt-6-sol · asks before changes · main · 12% context · $0.024 · 2 queued · 1 m 5 s  ? for keys",
     ],
-    ["no time", 90, "gpt-6-sol · asks before changes · main · 12 % context · $0.024 · 2 queued  ? for keys"],
-    ["no branch", 82, "gpt-6-sol · asks before changes · 12 % context · $0.024 · 2 queued  ? for keys"],
+    ["no time", 90, "gpt-6-sol · asks before changes · main · 12% context · $0.024 · 2 queued  ? for keys"],
+    ["no branch", 82, "gpt-6-sol · asks before changes · 12% context · $0.024 · 2 queued  ? for keys"],
     ["the model, the mode and what waits", 58, "gpt-6-sol · asks before changes · 2 queued  ? for keys"],
     ["the name of the mode", 35, "gpt-6-sol · default  ? for keys"],
   ])("P30 says in a window of its width what matters most: %s", (_what, width, wanted) => {
