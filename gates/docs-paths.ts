@@ -33,9 +33,9 @@ const MAX_BYTES: Readonly<Record<string, number>> = { "AGENTS.md": 8000, "CHANGE
 /** Checks that pages name only files, folders, scripts and headings that exist. */
 export function checkDocsPaths(files: Files): Verdict {
   const violations = DEMANDED.filter((name) => !files.has(name)).map((name) => `${name}:1 is missing`);
-  for (const [name, most] of Object.entries(MAX_BYTES)) {
+  for (const [name, max] of Object.entries(MAX_BYTES)) {
     const size = Buffer.byteLength(files.get(name) ?? "");
-    if (size > most) violations.push(`${name}:1 has ${size} bytes, more than ${most}`);
+    if (size > max) violations.push(`${name}:1 has ${size} bytes, more than ${max}`);
   }
   const repository = readRepository(files);
   for (const [path, page] of repository.pages) {

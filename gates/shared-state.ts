@@ -22,7 +22,7 @@ const READERS: Readonly<Record<string, string>> = {
 /** Interfaces, which start with an environment, and fakes. */
 const ABOVE_THE_DOOR = /^packages\/(?:cli|serve|fleet|testing)\//;
 /** Checks that what a module keeps between calls is little, and that a comment says why sessions may share it. */
-export function checkSharedState(files: Files, most = MAX_SHARED): Verdict {
+export function checkSharedState(files: Files, max = MAX_SHARED): Verdict {
   const violations: string[] = [];
   let looked = 0;
   let shared = 0;
@@ -36,9 +36,9 @@ export function checkSharedState(files: Files, most = MAX_SHARED): Verdict {
       );
     }
   }
-  if (shared > most)
-    violations.push(`${shared} values change in modules, more than the ${most} of gates/shared-state.ts`);
-  if (shared < most - SLACK) violations.push(`gates/shared-state.ts:1 lower the ${most} to ${shared}`);
+  if (shared > max)
+    violations.push(`${shared} values change in modules, more than the ${max} of gates/shared-state.ts`);
+  if (shared < max - SLACK) violations.push(`gates/shared-state.ts:1 lower the ${max} to ${shared}`);
   return { looked, violations };
 }
 

@@ -32,7 +32,7 @@ type Checks = readonly [Check, Check, Check, Check, Check];
 const has = (pattern: RegExp) => (rows: readonly string[]) => pattern.test(rows.join("\n"));
 const isFitting = (rows: readonly string[], columns: number) => rows.every((row) => row.length <= columns);
 const isRuled = (rows: readonly string[], columns: number) => rows.includes("─".repeat(columns));
-const isCalm = (most: number) => (rows: readonly string[]) => rows.filter((row) => row !== "").length <= most;
+const isCalm = (max: number) => (rows: readonly string[]) => rows.filter((row) => row !== "").length <= max;
 const findRow = (rows: readonly string[], words: string) => rows.findIndex((row) => row.includes(words));
 
 /** The screens that people see most, each with five questions that must be answered with yes in every width. */

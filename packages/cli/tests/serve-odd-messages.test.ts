@@ -7,9 +7,9 @@ const FACES = {
   mcp: {
     hello: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
     ask: "tools/list",
-    mostMegabytes: 10,
+    maxMegabytes: 10,
   },
-  acp: { hello: { protocolVersion: 1, clientCapabilities: {} }, ask: "session/list", mostMegabytes: 64 },
+  acp: { hello: { protocolVersion: 1, clientCapabilities: {} }, ask: "session/list", maxMegabytes: 64 },
 };
 type Face = keyof typeof FACES;
 
@@ -85,7 +85,7 @@ describe.each(Object.keys(FACES) as Face[])("burin serve %s is sent", (face) => 
 
   it("a line four times as long as a message may be: one error when it ends, and work goes on", async () => {
     const server = await serve(face);
-    const megabytes = FACES[face].mostMegabytes * 4;
+    const megabytes = FACES[face].maxMegabytes * 4;
     const part = Buffer.alloc(1024 * 1024, "x");
     for (let sent = 0; sent < megabytes; sent += 1)
       if (!server.child.stdin.write(part))

@@ -275,7 +275,7 @@ describe("tasks in the background", () => {
 
   it("P46 approvals of several reach the person one at a time, and the budget is shared", async () => {
     let asking = 0;
-    let most = 0;
+    let max = 0;
     const askers: unknown[] = [];
     const budget = new Budget({ calls: 50, tokens: 1_000_000 });
     const writer = (name: string) => scriptedModel([{ calls: [write(name)] }, { text: "written" }]);
@@ -288,7 +288,7 @@ describe("tasks in the background", () => {
     );
     const confirm: SessionOptions["confirm"] = async (_confirmation, _signal, { agent, parentCallId }) => {
       asking += 1;
-      most = Math.max(most, asking);
+      max = Math.max(max, asking);
       askers.push([agent, parentCallId]);
       await new Promise((resolve) => setTimeout(resolve, 10));
       asking -= 1;
@@ -297,7 +297,7 @@ describe("tasks in the background", () => {
     const session = open(model, { confirm, budget });
     await run(session);
     expect(askers).toEqual(Array(2).fill(["general", "call_2"]));
-    expect(most).toBe(1);
+    expect(max).toBe(1);
     expect((await readdir(root)).sort()).toEqual(["a.txt", "b.txt", "c.txt"]);
     expect(budget.callsLeft).toBeLessThanOrEqual(50 - 4);
     await session.close();

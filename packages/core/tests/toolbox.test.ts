@@ -18,7 +18,7 @@ const ANY = { type: "object" } as const;
 
 it("R36 callAll runs readers side by side and edits alone, and answers in the order of the calls", async () => {
   let running = 0;
-  const most: Record<string, number> = { read: 0, edit: 0 };
+  const max: Record<string, number> = { read: 0, edit: 0 };
   const tools = (["read", "edit"] as const).map((kind) =>
     defineTool({
       name: `${kind}_it`,
@@ -27,7 +27,7 @@ it("R36 callAll runs readers side by side and edits alone, and answers in the or
       parameterSchema: ANY,
       execute: async ({ n }) => {
         running += 1;
-        most[kind] = Math.max(most[kind] ?? 0, running);
+        max[kind] = Math.max(max[kind] ?? 0, running);
         for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         running -= 1;
         return `${kind} ${n}`;
@@ -48,7 +48,7 @@ it("R36 callAll runs readers side by side and edits alone, and answers in the or
     "edit 3",
     "read 4",
   ]);
-  expect(most).toEqual({ read: 2, edit: 1 });
+  expect(max).toEqual({ read: 2, edit: 1 });
   expect(new Set(answers.map(({ callId }) => callId)).size).toBe(5);
   expect(heard.filter(({ status }) => status === "success")).toHaveLength(5);
 });

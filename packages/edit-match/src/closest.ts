@@ -54,13 +54,13 @@ function guessStart(wanted: readonly NumberedLine[], there: readonly NumberedLin
     known.set(word, [...(known.get(word) ?? []), index].slice(0, MAX_REPEATS + 1));
   }
   const votes = new Map<number, number>();
-  let [best, most] = [undefined as number | undefined, 0];
+  let [best, max] = [undefined as number | undefined, 0];
   for (const [word, index] of listWords(there)) {
     const lines = known.get(word) ?? [];
     for (const own of lines.length > MAX_REPEATS ? [] : lines) {
       const sum = (votes.get(index - own) ?? 0) + word.length;
       votes.set(index - own, sum);
-      if (sum > most) [best, most] = [index - own, sum];
+      if (sum > max) [best, max] = [index - own, sum];
     }
   }
   return best;

@@ -82,10 +82,10 @@ export class FoldedText {
   constructor(source: string, depth: FoldDepth) {
     this.source = source;
     // A space may precede each character, and no character becomes more than four units.
-    const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
-    this.codes = new Uint16Array(most);
-    this.starts = new Int32Array(most);
-    this.ends = new Int32Array(most);
+    const max = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
+    this.codes = new Uint16Array(max);
+    this.starts = new Int32Array(max);
+    this.ends = new Int32Array(max);
     for (let at = 0; at < source.length; ) {
       const code = source.charCodeAt(at);
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
@@ -165,8 +165,8 @@ export class FoldedText {
 
 export type Units = Pick<FoldedText, "codes" | "length">;
 
-/** Finds where the units of `part` occur in `whole`, at most `most` times, including overlaps, in linear time. */
-export function findPositions(part: Units, whole: Units, most: number): number[] {
+/** Finds where the units of `part` occur in `whole`, at most `maxCount` times, including overlaps, in linear time. */
+export function findPositions(part: Units, whole: Units, maxCount: number): number[] {
   const found: number[] = [];
   if (part.length === 0 || part.length > whole.length) return found;
   const fallback = buildFallbackTable(part);
@@ -178,7 +178,7 @@ export function findPositions(part: Units, whole: Units, most: number): number[]
     if (code === wanted[known]) known += 1;
     if (known < part.length) continue;
     found.push(at + 1 - known);
-    if (found.length >= most) break;
+    if (found.length >= maxCount) break;
     known = fallback[known - 1] ?? 0;
   }
   return found;

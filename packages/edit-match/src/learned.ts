@@ -130,11 +130,11 @@ function applyStyle(manner: WritingStyle, text: string, map: () => string | unde
 
 /** Counts the equal characters at the beginning of two texts, and those in the rest at the end. */
 export function countCommonEnds(one: string, other: string) {
-  const most = Math.min(one.length, other.length);
+  const max = Math.min(one.length, other.length);
   let [head, tail] = [0, 0];
-  while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
+  while (head < max && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
   const [end, otherEnd] = [one.length - 1, other.length - 1];
-  while (tail < most - head && one.charCodeAt(end - tail) === other.charCodeAt(otherEnd - tail)) tail += 1;
+  while (tail < max - head && one.charCodeAt(end - tail) === other.charCodeAt(otherEnd - tail)) tail += 1;
   return { head, tail };
 }
 

@@ -153,7 +153,7 @@ export function matchKeptLines(texts: Texts, depth?: FoldDepth): (Int32Array | u
 function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: FoldDepth) {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
-  const most = Math.min(from, to);
+  const max = Math.min(from, to);
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const isRepeated = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
   // If lines that are alike in the old text differ in the file, it is not known which of them is kept.
@@ -163,8 +163,8 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
     return line === newLines[at] && !doubted.has(line) && (file === line || !has.has(file));
   };
   let [head, tail] = [0, 0];
-  while (head < most && isSame(head, head)) head += 1;
-  while (tail < most - head && isSame(from - 1 - tail, to - 1 - tail)) tail += 1;
+  while (head < max && isSame(head, head)) head += 1;
+  while (tail < max - head && isSame(from - 1 - tail, to - 1 - tail)) tail += 1;
   for (let at = 0; at < head; at += 1) kept[at] = at;
   for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
   const one = oldLines.slice(head, from - tail);

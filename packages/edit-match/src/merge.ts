@@ -188,14 +188,14 @@ function* findPartners(
 ): Generator<[number, LineBlock]> {
   const lines = blocks.filter(isSingleLinePair);
   // If there is only one line on each side, one became the other, however little they have in common.
-  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : MIN_ALIKE_SHARE;
+  const min = lines.length === 1 && newTo - newFrom === 1 ? 0 : MIN_ALIKE_SHARE;
   let next = 0;
   for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MAX_TRIED; fresh += 1) {
     const tried = lines.slice(next, next + MAX_TRIED);
-    let [best, most] = [-1, least];
+    let [best, max] = [-1, min];
     tried.forEach((block, at) => {
       const alike = scoreLikeness(sides.oldLines[block.oldFrom] ?? "", sides.newLines[fresh] ?? "");
-      if (alike > most) [best, most] = [at, alike];
+      if (alike > max) [best, max] = [at, alike];
     });
     const partner = tried[best];
     if (partner === undefined) continue;

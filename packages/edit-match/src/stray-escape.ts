@@ -99,14 +99,14 @@ function* readTokens(text: string, { tokens, hasTemplates }: Language): Generato
  * Whether at least this many lines of the file are kept if `\n` means a line end, and lost if it does not. In a file
  * that contains `\n` itself, a single line proves little.
  */
-function joinsLines({ content, oldText, newText }: EditRequest, least: number): boolean {
+function joinsLines({ content, oldText, newText }: EditRequest, min: number): boolean {
   if (!newText.includes("\\n") || oldText.includes("\\n")) return false;
   const [lines, meant] = [newText, replaceEscapes(newText)].map((text) => new Set(text.split("\n")));
   const whole = new Set(content.split(/\r?\n/));
   const isJoined = (line: string) =>
     whole.has(line) && meant?.has(line) === true && lines?.has(line) === false;
   const joined = oldText.split(/\r?\n/).filter((line) => !isBlank(line) && isJoined(line));
-  return joined.length >= (/\\[a-z]/.test(content) ? 2 : least);
+  return joined.length >= (/\\[a-z]/.test(content) ? 2 : min);
 }
 
 function replaceEscapes(text: string): string {

@@ -56,7 +56,7 @@ export class SearchedFile {
   }
 
   /** Returns the rarest words of the text; undefined if there are too few words. */
-  #findAnchors(text: string, least: number) {
+  #findAnchors(text: string, min: number) {
     const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
       const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
       return !(before >= 0x80 || after >= 0x80 || before === 0x5c);
@@ -72,7 +72,7 @@ export class SearchedFile {
       const part = word.slice(0, MAX_WORD_LENGTH);
       const places = this.#known.get(part) ?? findOccurrences(this.content, part, MAX_TWINS + 1);
       this.#known.set(part, places);
-      if (places.length >= least && places.length <= MAX_TWINS) found.push({ at: index, line, places });
+      if (places.length >= min && places.length <= MAX_TWINS) found.push({ at: index, line, places });
     }
     return found.length === 0 ? undefined : found;
   }
@@ -95,12 +95,12 @@ export function findLineNumber(text: string, at: number): number {
   return line;
 }
 
-/** Finds where the part begins in the text, at most `most` times, including overlaps. */
-export function findOccurrences(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
+/** Finds where the part begins in the text, at most `maxCount` times, including overlaps. */
+export function findOccurrences(text: string, part: string, maxCount = Number.POSITIVE_INFINITY): number[] {
   // The engine's own search is slow for a part that repeats itself: it takes the part's length for each place.
-  if (part.length >= 2000) return findPositions(toCodeUnits(part), toCodeUnits(text), most);
+  if (part.length >= 2000) return findPositions(toCodeUnits(part), toCodeUnits(text), maxCount);
   const starts: number[] = [];
-  for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))
+  for (let at = text.indexOf(part); at >= 0 && starts.length < maxCount; at = text.indexOf(part, at + 1))
     starts.push(at);
   return starts;
 }

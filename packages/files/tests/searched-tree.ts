@@ -24,7 +24,7 @@ export const REQUEST: SearchRequest = {
   include: [],
   exclude: [],
   respectGitIgnore: true,
-  most: 100,
+  max: 100,
   context: 0,
   namesOnly: false,
 };

@@ -81,7 +81,7 @@ async function chooseTasks(
   const room = concurrency - own.reduce((sum, { count }) => sum + count, 0);
   if (room <= 0) return null;
   const order = parts.map((key) => ({ key, at: Math.random() })).sort((one, other) => one.at - other.at);
-  const waiting = await listFirstTasks(client, { queue, parts: order.map(({ key }) => key), most: room });
+  const waiting = await listFirstTasks(client, { queue, parts: order.map(({ key }) => key), max: room });
   return chooseWithinLimits(isLone ? {} : limits, { waiting, atWork, room });
 }
 
@@ -107,7 +107,7 @@ export function chooseWithinLimits(
   const chosen: string[] = [];
   for (const { id, key } of waiting) {
     if (chosen.length === room) break;
-    if (listShares(key, limits).some(({ name, most }) => (counts.get(name) ?? 0) >= most)) continue;
+    if (listShares(key, limits).some(({ name, max }) => (counts.get(name) ?? 0) >= max)) continue;
     chosen.push(id);
     addToShares(key, 1);
   }
@@ -119,9 +119,9 @@ function listShares(key: string, { perTenant, perModel, perProvider }: Limits) {
   const [tenant = "", model = ""] = JSON.parse(key) as string[];
   const provider = model.slice(0, Math.max(model.indexOf("/"), 0));
   const shares = [
-    { name: `tenant ${tenant}`, most: perTenant },
-    { name: `model ${model}`, most: perModel },
-    { name: `provider ${provider}`, most: perProvider },
+    { name: `tenant ${tenant}`, max: perTenant },
+    { name: `model ${model}`, max: perModel },
+    { name: `provider ${provider}`, max: perProvider },
   ];
-  return shares.flatMap(({ name, most }) => (most === undefined ? [] : [{ name, most }]));
+  return shares.flatMap(({ name, max }) => (max === undefined ? [] : [{ name, max }]));
 }

@@ -221,13 +221,9 @@ export async function listQueueParts(pool: Pool, queue: string): Promise<string[
 
 export async function listFirstTasks(
   client: PoolClient,
-  {
-    queue,
-    parts,
-    most,
-  }: { readonly queue: string; readonly parts: readonly string[]; readonly most: number },
+  { queue, parts, max }: { readonly queue: string; readonly parts: readonly string[]; readonly max: number },
 ): Promise<WaitingTask[]> {
-  return (await client.query<WaitingTask>(FIRST, [queue, parts, STEPS_VERSION, most])).rows;
+  return (await client.query<WaitingTask>(FIRST, [queue, parts, STEPS_VERSION, max])).rows;
 }
 
 /** Counts the tasks that workers have taken, by queue and kind. */

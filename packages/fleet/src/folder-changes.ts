@@ -145,12 +145,12 @@ async function writeChanged(place: string, { mode, head = 0, tail = 0, data }: F
 }
 
 function diffBytes(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" | "mode"> {
-  const most = Math.min(old?.length ?? 0, bytes.length);
+  const max = Math.min(old?.length ?? 0, bytes.length);
   let head = 0;
   let tail = 0;
   if (old !== null) {
-    while (head < most && old[head] === bytes[head]) head += 1;
-    while (tail < most - head && old[old.length - 1 - tail] === bytes[bytes.length - 1 - tail]) tail += 1;
+    while (head < max && old[head] === bytes[head]) head += 1;
+    while (tail < max - head && old[old.length - 1 - tail] === bytes[bytes.length - 1 - tail]) tail += 1;
   }
   const data = deflateRawSync(bytes.subarray(head, bytes.length - tail)).toString("base64");
   return { ...(head > 0 && { head }), ...(tail > 0 && { tail }), data };

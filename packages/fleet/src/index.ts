@@ -32,7 +32,7 @@ type ReadCommand = (request: FleetRequest, ground: FleetOptions) => RunWork | Pr
 
 const ANY_COUNT = Number.POSITIVE_INFINITY;
 /** The commands. Those marked "looks" are in `task-commands.ts`; before the first run they have nothing to do. */
-const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: ReadCommand, looks?: "looks"]>> = {
+const COMMANDS: Readonly<Record<string, readonly [maxWords: number, read: ReadCommand, looks?: "looks"]>> = {
   run: [1, readRun],
   worker: [0, () => runWorker],
   status: [1, () => createLookCommand(showStatus), "looks"],
@@ -69,9 +69,8 @@ export async function runFleet(request: FleetRequest, ground: FleetOptions): Pro
   if (name === "remove") return removeFleetData({ ...request, words }, ground);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new FleetError(formatUnknownCommand(name));
-  const [mostWords, read, looks] = command;
-  if (words.length > mostWords)
-    throw new FleetError(`burin fleet ${name} does not take "${words[mostWords]}"`);
+  const [maxWords, read, looks] = command;
+  if (words.length > maxWords) throw new FleetError(`burin fleet ${name} does not take "${words[maxWords]}"`);
   const own = { ...request, words };
   const work = await read(own, ground);
   if (looks && request.database === undefined && !hasDatabase(ground.home)) throw new FleetError(NO_RUNS);

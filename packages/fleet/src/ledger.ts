@@ -104,6 +104,6 @@ export class Ledger {
 
 function explainUsedUpBudget(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
   const limits = Object.entries(parseBudget(row.budget)) as [keyof BudgetLimits, number][];
-  const isOver = limits.some(([kind, most]) => row[kind] >= most);
+  const isOver = limits.some(([kind, max]) => row[kind] >= max);
   return isOver ? `The budget of the run, ${row.budget}, is used up.` : null;
 }

@@ -17,17 +17,17 @@ export function parseMemory(text: string): number {
  * groups, which not every user may use.
  */
 export class MemoryWatch {
-  readonly #most: number;
+  readonly #max: number;
   readonly #processes = new TaskProcesses();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   endLargeTasks(tasks: ReadonlySet<LiveTask>, note: (text: string) => void): void {
     const byMark = new Map([...tasks].map((task) => [task.mark, task]));
     for (const [mark, { bytes, pids }] of this.#processes.measure(new Set(byMark.keys()))) {
-      if (bytes <= this.#most) continue;
+      if (bytes <= this.#max) continue;
       for (const pid of pids) endProcess(pid);
       const amount = `${Math.round(bytes / 1024 ** 2)} MB`;
       note(

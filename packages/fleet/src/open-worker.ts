@@ -108,19 +108,19 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
 /** Starts this command in additional processes, one for each task, so that a crash affects no other task. */
 class LoneProcesses {
   readonly #url: string;
-  readonly #most: number;
+  readonly #max: number;
   readonly #children = new Set<ChildProcess>();
   #startedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(url: string, most: number) {
+  constructor(url: string, max: number) {
     this.#url = url;
-    this.#most = most;
+    this.#max = max;
   }
 
   /** Starts another process, unless the last one may still be about to take its task. */
   start(): void {
     const isEarly = this.#children.size > 0 && performance.now() - this.#startedAt < LONE_START_MS;
-    if (isEarly || this.#children.size >= this.#most) return;
+    if (isEarly || this.#children.size >= this.#max) return;
     this.#startedAt = performance.now();
     const [, program = "", ...words] = process.argv;
     const child = fork(program, words, {

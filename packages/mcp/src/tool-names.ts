@@ -25,10 +25,10 @@ export function assignPrefixes(aliases: readonly string[]): ReadonlyMap<string, 
 /** Returns the declared name of a tool of the server with this prefix. It is the same at every start. */
 export function formatDeclaredName(prefix: string, tool: string): string {
   const cleaned = tool.replace(/[^A-Za-z0-9_-]+/g, "_");
-  const most = MAX_NAME - prefix.length;
+  const max = MAX_NAME - prefix.length;
   // Two names that become equal after cleaning must stay different, so any change adds a hash.
-  const isKept = cleaned === tool && cleaned.length <= most;
-  return prefix + (isKept ? cleaned : appendMark(cleaned, tool, most));
+  const isKept = cleaned === tool && cleaned.length <= max;
+  return prefix + (isKept ? cleaned : appendMark(cleaned, tool, max));
 }
 
 /** Cleans an alias. The result contains no separator and does not end with the beginning of one. */
@@ -36,8 +36,8 @@ function cleanAlias(alias: string): string {
   return alias.replace(/[^A-Za-z0-9-]+/g, "_").replace(/(?<=.)_$/, "") || "_";
 }
 
-function appendMark(cleaned: string, original: string, most: number): string {
+function appendMark(cleaned: string, original: string, maxCharacters: number): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   const mark = `_${createHash("sha256").update(original).digest("hex").slice(0, 7)}`;
-  return cleaned.slice(0, most - mark.length).replace(/_$/, "") + mark;
+  return cleaned.slice(0, maxCharacters - mark.length).replace(/_$/, "") + mark;
 }

@@ -136,7 +136,7 @@ function pinAddresses(addresses: readonly string[]): RequestOptions {
 }
 
 /** Returns the text of a body, or the start of a longer one. A broken connection ends it early. */
-export async function readTextStart(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+export async function readTextStart(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -144,7 +144,7 @@ export async function readTextStart(body: AsyncIterable<Uint8Array>, mostBytes: 
     for await (const piece of body) {
       text += decoder.decode(piece, { stream: true });
       bytes += piece.byteLength;
-      if (bytes >= mostBytes) break;
+      if (bytes >= maxBytes) break;
     }
   } catch {
     // Return what has arrived so far.

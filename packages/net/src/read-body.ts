@@ -18,13 +18,13 @@ const COMPRESSIONS = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd|dc[bz]|exi|pa
 const MAX_LAYERS = 3;
 
 /**
- * Returns the decompressed body, at most `mostBytes` of it, or what arrived before the connection broke. Throws a
+ * Returns the decompressed body, at most `maxBytes` of it, or what arrived before the connection broke. Throws a
  * WebError when it cannot be decompressed.
  */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<Body> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -33,14 +33,14 @@ export async function readBody(
     for await (const piece of decompressBody(body, encoding)) {
       pieces.push(piece);
       length += piece.byteLength;
-      if (length > mostBytes) break;
+      if (length > maxBytes) break;
     }
   } catch (error) {
     isBroken = length > 0 && findInnermostError(error).code === "ECONNRESET";
     if (!isBroken) throw error;
   }
-  const bytes = Buffer.concat(pieces, Math.min(length, mostBytes));
-  return { bytes, isCut: isBroken || length > mostBytes, isBroken };
+  const bytes = Buffer.concat(pieces, Math.min(length, maxBytes));
+  return { bytes, isCut: isBroken || length > maxBytes, isBroken };
 }
 
 /** Decompresses a body as its header says. Throws a WebError when that fails. */

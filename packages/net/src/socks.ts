@@ -24,10 +24,10 @@ const REFUSALS = [
 ];
 
 /** Connects to the target through a SOCKS5 proxy, which also looks the name up. Rejects with the proxy's reason. */
-export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number): Promise<Socket> {
+export async function dialBySocks(proxy: URL, target: Target, maxWaitMs: number): Promise<Socket> {
   const host = proxy.hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(proxy.port || 1080) });
-  socket.setTimeout(mostWaitMs, () => socket.destroy(new Error("did not answer")));
+  socket.setTimeout(maxWaitMs, () => socket.destroy(new Error("did not answer")));
   try {
     await once(socket, "connect");
     const hasLogin = proxy.username !== "";

@@ -28,7 +28,7 @@ export async function waitUntilRead(output: Writable): Promise<void> {
 }
 
 /** Reads and writes JSON-RPC messages line by line. */
-export function createMessageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
+export function createMessageStream<Message>(input: Readable, output: Writable, maxBytes: number) {
   const parseLine = (line: string): Message => {
     const value: unknown = JSON.parse(line);
     if (!isMessage(value)) throw new TypeError(INVALID_MESSAGE);
@@ -36,7 +36,7 @@ export function createMessageStream<Message>(input: Readable, output: Writable, 
   };
   return {
     readable: ReadableStream.from(
-      readMessages(input, output, { mostBytes, read: parseLine }),
+      readMessages(input, output, { maxBytes, read: parseLine }),
     ) as ReadableStream<Message>,
     writable: new WritableStream<Message>({
       write: (message) => writeLine(output, `${JSON.stringify(message)}\n`),
@@ -45,7 +45,7 @@ export function createMessageStream<Message>(input: Readable, output: Writable, 
 }
 
 interface MessageFormat<Message> {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Parses a message. Throws for a line that is none. */
   readonly read: (line: string) => Message;
 }
@@ -54,13 +54,13 @@ interface MessageFormat<Message> {
 export async function* readMessages<Message>(
   input: Readable,
   output: Writable,
-  { mostBytes, read }: MessageFormat<Message>,
+  { maxBytes, read }: MessageFormat<Message>,
 ): AsyncGenerator<Message> {
-  for await (const line of splitLines(input, mostBytes)) {
+  for await (const line of splitLines(input, maxBytes)) {
     if (line === "") continue;
     const message =
       line === null
-        ? formatErrorLine(INVALID_REQUEST, `The message is longer than ${mostBytes} bytes.`)
+        ? formatErrorLine(INVALID_REQUEST, `The message is longer than ${maxBytes} bytes.`)
         : parseMessage(line, read);
     if (typeof message !== "string") yield message;
     else await writeLine(output, message);
@@ -69,12 +69,12 @@ export async function* readMessages<Message>(
 }
 
 /** Splits data that arrives in pieces into lines; null stands for one that is too long. */
-async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<string | null> {
+async function* splitLines(input: Readable, maxBytes: number): AsyncGenerator<string | null> {
   let parts: Buffer[] = [];
   let bytes = 0;
   const bufferPart = (part: Buffer) => {
     bytes += part.length;
-    if (bytes > mostBytes) parts = [];
+    if (bytes > maxBytes) parts = [];
     else if (part.length > 0) parts.push(part);
   };
   for await (const chunk of input as AsyncIterable<Buffer>) {
@@ -82,7 +82,7 @@ async function* splitLines(input: Readable, mostBytes: number): AsyncGenerator<s
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       bufferPart(chunk.subarray(start, end));
       start = end + 1;
-      yield bytes > mostBytes ? null : Buffer.concat(parts).toString("utf8").trim();
+      yield bytes > maxBytes ? null : Buffer.concat(parts).toString("utf8").trim();
       parts = [];
       bytes = 0;
     }

@@ -10,7 +10,7 @@ export interface ExchangeLimits {
   /** How many milliseconds the server may be silent. */
   readonly silenceMs: number;
   /** The most bytes of decompressed content; the rest is left out. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 export interface WebExchange extends Body {
@@ -66,7 +66,7 @@ export async function exchangeRequest(
     const { status, headers } = answer;
     if (isRedirect(answer)) return { status, headers, ...NO_BODY };
     const encoding = headers["content-encoding"] ?? "";
-    const content = await readBody(watch.watchPieces(answer.body), encoding, limits.mostBytes).catch(
+    const content = await readBody(watch.watchPieces(answer.body), encoding, limits.maxBytes).catch(
       (error) => {
         // Servers also name a compression for error pages without content.
         if (status < 400 || !(error instanceof WebError)) throw error;

@@ -288,7 +288,7 @@ describe("P50 limits of a request", () => {
       response.on("drain", more);
       more();
     };
-    const { bytes, isCut } = await answered(flood, { limits: { mostBytes: 1_000_000 } });
+    const { bytes, isCut } = await answered(flood, { limits: { maxBytes: 1_000_000 } });
     expect([bytes.length, isCut]).toEqual([1_000_000, true]);
   });
 
@@ -352,7 +352,7 @@ describe("packed content", () => {
     ["gzip, gzip", gzipSync(gzipSync(Buffer.alloc(200_000_000)))],
   ])("P50 a bomb of %s is unpacked up to the limit only", async (encoding, body) => {
     const before = process.memoryUsage().rss;
-    const { bytes, isCut } = await answered(packed(encoding, body), { limits: { mostBytes: 1_000_000 } });
+    const { bytes, isCut } = await answered(packed(encoding, body), { limits: { maxBytes: 1_000_000 } });
     expect([bytes.length, isCut]).toEqual([1_000_000, true]);
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });

@@ -11,14 +11,14 @@ import {
 } from "./exchange.ts";
 
 export interface WebLimits extends ExchangeLimits {
-  readonly mostHops: number;
+  readonly maxHops: number;
 }
 
 const WEB_LIMITS: WebLimits = {
   totalMs: 60_000,
   silenceMs: 20_000,
-  mostBytes: 10 * 1024 * 1024,
-  mostHops: 10,
+  maxBytes: 10 * 1024 * 1024,
+  maxHops: 10,
 };
 
 export interface WebRequest {
@@ -64,7 +64,7 @@ async function fetchFollowingRedirects(
       if (name !== undefined) cookies.set(name, value);
     }
     const target = readRedirect(answer);
-    if (hops === limits.mostHops) {
+    if (hops === limits.maxHops) {
       throw new WebError(
         "too_many_redirects",
         `${request.url.href} was redirected ${hops + 1} times, the last time to ${target.href}.`,

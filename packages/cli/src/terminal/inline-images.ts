@@ -48,16 +48,16 @@ function buildRows(
   const bytes = data.length * 0.75 > MAX_BYTES ? Buffer.alloc(0) : Buffer.from(data, "base64");
   const found = measureImage(bytes);
   if (found === null) return [];
-  const most = {
+  const max = {
     width: Math.min(space.columns - INDENT - 1, MAX_COLUMNS),
     height: Math.floor(space.rows / 2),
   };
   const columns = Math.ceil(found.width / space.cell.width);
   const rows = Math.ceil(found.height / space.cell.height);
-  const scale = Math.min(1, most.width / columns, Math.min(most.height, MAX_ROWS) / rows);
+  const scale = Math.min(1, max.width / columns, Math.min(max.height, MAX_ROWS) / rows);
   const scaleCells = (cells: number): number => Math.max(Math.round(cells * scale), 1);
   const image = { bytes, columns: scaleCells(columns), rows: scaleCells(rows) };
-  const drawn = most.width < 1 ? null : sequence(image);
+  const drawn = max.width < 1 ? null : sequence(image);
   if (drawn === null) return [];
   const place = `\u001b7\u001b[${image.rows}A\u001b[${INDENT + 1}G`;
   const empty: Row = { bytes: "", width: 0 };

@@ -34,9 +34,9 @@ export function formatLocalTime(at: string | number, length = 16): string {
 }
 
 /** Puts a text on one line and cuts it if it is too long. */
-export function shortenLine(text: string, most: number): string {
+export function shortenLine(text: string, maxCharacters: number): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line;
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1).trimEnd()}…` : line;
 }
 
 interface Found {

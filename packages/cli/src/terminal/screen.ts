@@ -82,11 +82,11 @@ export class Screen {
   /** Writes final rows above the live rows, and replaces those. Without a caret, hides it at the first live row. */
   draw(final: readonly Row[], live: readonly Row[], caret: Caret | null): void {
     const { rows } = this.#port.size();
-    const most = Math.max(rows - 1, 1);
-    const hidden = Math.max(Math.min(live.length - most, caret?.row ?? live.length), 0);
+    const max = Math.max(rows - 1, 1);
+    const hidden = Math.max(Math.min(live.length - max, caret?.row ?? live.length), 0);
     const pen = this.#createPen();
     const shown = live
-      .slice(hidden, hidden + most)
+      .slice(hidden, hidden + max)
       .map((row) => (this.#isJoined && row.width === 0 ? BLANK : row));
     if (final[0] !== undefined)
       pen.clearUnlessContinued(this.#isHidden && this.isMoving ? null : final[0], this.#drawn[0]);

@@ -32,16 +32,16 @@ export class ChoiceList {
   }
 
   /** Returns the rows around the selected one. If there are more choices than rows, the last row says how many. */
-  drawLines(width: number, most: number): Line[] {
+  drawLines(width: number, maxRows: number): Line[] {
     const { length } = this.choices;
-    if (length <= most || most < 2) return this.#drawRows(width, most);
+    if (length <= maxRows || maxRows < 2) return this.#drawRows(width, maxRows);
     const place: Line = [{ text: `  ${this.#at + 1}/${length}`, style: "dim" }];
-    return [...this.#drawRows(width, most - 1), place];
+    return [...this.#drawRows(width, maxRows - 1), place];
   }
 
-  #drawRows(width: number, most: number): Line[] {
-    const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.choices.length - most));
-    const shown = this.choices.slice(from, from + most);
+  #drawRows(width: number, maxRows: number): Line[] {
+    const from = Math.max(0, Math.min(this.#at - Math.floor(maxRows / 2), this.choices.length - maxRows));
+    const shown = this.choices.slice(from, from + maxRows);
     const findWidest = (texts: readonly string[]): number =>
       Math.max(0, ...texts.map((text) => measureWidth(formatText(text))));
     const beside = findWidest(shown.map(({ more = "" }) => more));

@@ -52,11 +52,11 @@ export class FormPanel extends KeyGuard implements Panel {
       rows.push(...lines, ...this.#drawHint(field, index, width));
     }
     const foot = [...this.#drawAnswers(width), ...drawKeyHints(say("form.keys"), width)];
-    const most = Math.max(height - foot.length - 1, 3);
+    const max = Math.max(height - foot.length - 1, 3);
     const content = [...head, ...rows];
     const wanted = head.length + (caret?.row ?? rows.length);
-    this.#scroll.from = Math.min(Math.max(this.#scroll.from, wanted - most + 2), wanted);
-    const shown = this.#scroll.cutToPage(content, most);
+    this.#scroll.from = Math.min(Math.max(this.#scroll.from, wanted - max + 2), wanted);
+    const shown = this.#scroll.cutToPage(content, max);
     const row = caret === undefined ? shown.length : wanted - this.#scroll.from;
     const lines = [...shown, ...foot];
     return { title: say("question.form"), lines, caret: { row, column: caret?.column ?? 0 } };

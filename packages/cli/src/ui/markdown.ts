@@ -68,9 +68,9 @@ export class MarkdownStream {
       rows.push(...this.#endTable(width));
       return { rows, rest: "" };
     }
-    const most = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
-    while (rest.length > most && !this.#isTableRow(rest)) {
-      const cut = this.#findCut(rest.slice(0, most), width);
+    const max = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
+    while (rest.length > max && !this.#isTableRow(rest)) {
+      const cut = this.#findCut(rest.slice(0, max), width);
       const piece = this.#fence === null ? rest.slice(0, cut).trimEnd() : rest.slice(0, cut);
       rows.push(...this.#endTable(width), ...this.#drawSource(piece, width));
       this.#isWithin = true;
@@ -166,11 +166,11 @@ function countCells(rows: readonly Line[]): number {
 }
 
 /** Returns where to cut a text: after a space if possible, so that no word is split. */
-function findWordEnd(text: string, most: number): number {
-  const blank = text.lastIndexOf(" ", most);
-  if (blank > most / 2) return blank + 1;
-  const code = text.charCodeAt(most);
-  return code >= 0xdc00 && code < 0xe000 ? most - 1 : most;
+function findWordEnd(text: string, maxCharacters: number): number {
+  const blank = text.lastIndexOf(" ", maxCharacters);
+  if (blank > maxCharacters / 2) return blank + 1;
+  const code = text.charCodeAt(maxCharacters);
+  return code >= 0xdc00 && code < 0xe000 ? maxCharacters - 1 : maxCharacters;
 }
 
 function drawBlock(text: string, width: number, keepsMarks: boolean): Line[] {

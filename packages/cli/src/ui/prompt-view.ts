@@ -12,12 +12,12 @@ interface PromptRow {
 }
 
 /** Draws the text that is being edited: as many rows as fit, around the caret. */
-export function drawPrompt(buffer: TextBuffer, width: number, most: number) {
+export function drawPrompt(buffer: TextBuffer, width: number, maxRows: number) {
   const { rows, caret } = layOutPrompt(buffer, width);
-  const from = Math.max(0, Math.min(caret.row, rows.length - most));
+  const from = Math.max(0, Math.min(caret.row, rows.length - maxRows));
   const isShell = isShellPrompt(buffer.text);
   const mark: Span = isShell ? { text: "$ ", style: "shell" } : { text: "> ", style: "accent" };
-  const lines = rows.slice(from, from + most).map(({ spans }, index): Line => {
+  const lines = rows.slice(from, from + maxRows).map(({ spans }, index): Line => {
     const first: Span = from + index === 0 ? mark : { text: "  " };
     return [first, ...(isShell ? spans.map((one): Span => ({ style: "shell", ...one })) : spans)];
   });

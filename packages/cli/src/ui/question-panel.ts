@@ -20,7 +20,7 @@ import { drawQuestionContent } from "./question-content.ts";
 import { describeSubject, describeSubjects, drawLimits, drawWarning } from "./question-reach.ts";
 
 /** Limits that show everything, however long. */
-const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
+const ALL = { maxLines: 1_000_000, maxCharacters: 1_000_000 };
 
 /** The most rules that the answer "always" lists. It counts the rest, which the next question lists. */
 const MAX_RULES = 4;

@@ -133,8 +133,8 @@ export function drawWarning({ warning }: QuestionView): Line {
 }
 
 /** Lists what an "always" would cover. */
-export function describeSubjects(subjects: readonly Subject[], most: number): string {
-  const shown = subjects.slice(0, subjects.length > most ? most - 1 : most);
+export function describeSubjects(subjects: readonly Subject[], maxSubjects: number): string {
+  const shown = subjects.slice(0, subjects.length > maxSubjects ? maxSubjects - 1 : maxSubjects);
   const more = subjects.length > shown.length ? [`… +${subjects.length - shown.length}`] : [];
   return [...shown.map(describeSubject), ...more].join(", ");
 }

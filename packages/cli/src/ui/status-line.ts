@@ -66,7 +66,7 @@ function listFactTexts(status: Status): string[] {
     { text: queued > 0 ? say("status.queued", { count: queued }) : "", rank: 1 },
     { text: milliseconds >= 1000 ? formatDuration(milliseconds) : "", rank: 5 },
   ];
-  const texts = [5, 4, 3, 2, 1, 0].map((most) => joinTexts(facts.filter(({ rank }) => rank <= most)));
+  const texts = [5, 4, 3, 2, 1, 0].map((max) => joinTexts(facts.filter(({ rank }) => rank <= max)));
   return model === "" ? texts : [...texts, `${model} · ${mode}`];
 }
 

@@ -241,7 +241,7 @@ describe("P37 what leads elsewhere", () => {
 
 describe("P37 limits of the proxy", () => {
   it("P37 a head that does not end, or is too long, ends its connection", async () => {
-    const room = await open({ limits: { headMs: 100, mostHeadBytes: 2000 } });
+    const room = await open({ limits: { headMs: 100, maxHeadBytes: 2000 } });
     expect(await room.say("GET http://model.test/ HTTP/1.1\r\nHost:")).toMatch(/^HTTP\/1\.1 408 /);
     expect(await room.say("")).toMatch(/^HTTP\/1\.1 408 /);
     expect(await room.say(`GET http://model.test/ HTTP/1.1\r\nX: ${"x".repeat(4000)}`)).toMatch(
@@ -253,14 +253,14 @@ describe("P37 limits of the proxy", () => {
   });
 
   it("P37 more connections than the limit are told so", async () => {
-    const room = await open({ limits: { mostConnections: 1 } });
+    const room = await open({ limits: { maxConnections: 1 } });
     const first = await room.tunnel(`model.test:${room.securePort}`);
     expect(typeof first).toBe("object");
     expect(await room.say("")).toMatch(/^HTTP\/1\.1 503 /);
   });
 
   it("P37 a tunnel that passes more bytes than the limit is ended", async () => {
-    const room = await open({ limits: { mostBytes: 100 } });
+    const room = await open({ limits: { maxBytes: 100 } });
     const answer = await room.secureRequest(`model.test:${room.securePort}`, { servername: "model.test" });
     expect(answer).not.toContain("answer to");
   });

@@ -41,24 +41,24 @@ export interface EgressOptions {
 }
 
 export interface EgressLimits {
-  readonly mostConnections: number;
-  readonly mostHeadBytes: number;
+  readonly maxConnections: number;
+  readonly maxHeadBytes: number;
   /** How long a client may take to send a request's head, or the first bytes in a tunnel. */
   readonly headMs: number;
   readonly dialMs: number;
   /** How long a connection may be idle. */
   readonly idleMs: number;
   /** The most bytes per connection, in both directions together. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 const EGRESS_LIMITS: EgressLimits = {
-  mostConnections: 256,
-  mostHeadBytes: 64 * 1024,
+  maxConnections: 256,
+  maxHeadBytes: 64 * 1024,
   headMs: 20_000,
   dialMs: 30_000,
   idleMs: 15 * 60_000,
-  mostBytes: 64 * 1024 ** 3,
+  maxBytes: 64 * 1024 ** 3,
 };
 
 /** A tunnel that carries plain HTTP. Its requests are parsed like any other and must be for the same place. */
@@ -85,7 +85,7 @@ export class EgressProxy {
     this.#options = options;
     this.#limits = { ...EGRESS_LIMITS, ...options.limits };
     // The parser rejects a repeated Host or Content-Length.
-    this.#server = createServer({ requestTimeout: 0, maxHeaderSize: this.#limits.mostHeadBytes });
+    this.#server = createServer({ requestTimeout: 0, maxHeaderSize: this.#limits.maxHeadBytes });
     this.#server.on("request", (request, response) => void this.#onRequest(request, response));
     this.#server.on("connect", (request, socket, head) => void this.#onConnect(request, socket, head));
     this.#server.on("clientError", (_error, socket) => {
@@ -114,7 +114,7 @@ export class EgressProxy {
   }
 
   #acceptConnection(socket: Socket): void {
-    if (this.#sockets.size >= this.#limits.mostConnections) {
+    if (this.#sockets.size >= this.#limits.maxConnections) {
       socket.on("error", () => {});
       socket.end(formatRefusal(503, "Burin's proxy has too many open connections."));
       return;

@@ -22,7 +22,7 @@ interface ForwardedRequest {
 interface ForwardLimits {
   readonly dialMs: number;
   readonly idleMs: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function forwardRequest(forwarded: ForwardedRequest, limits: Forwar
   let bytes = 0;
   const countSentBytes = (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > limits.mostBytes) sending.destroy(new Error("more bytes than one connection may have"));
+    if (bytes > limits.maxBytes) sending.destroy(new Error("more bytes than one connection may have"));
   };
   request.on("data", countSentBytes).pipe(sending);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {

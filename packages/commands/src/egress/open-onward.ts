@@ -75,10 +75,10 @@ async function dialAddresses(addresses: readonly string[], port: number, dialMs:
   throw fault;
 }
 
-function dialAddress(host: string, port: number, mostMs: number): Promise<Socket> {
+function dialAddress(host: string, port: number, maxMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, family: isIP(host), allowHalfOpen: true });
-    socket.setTimeout(mostMs, () => socket.destroy(new Error(`nothing answered at ${host}`)));
+    socket.setTimeout(maxMs, () => socket.destroy(new Error(`nothing answered at ${host}`)));
     socket.on("error", reject);
     socket.once("connect", () => resolve(socket.setTimeout(0)));
   });

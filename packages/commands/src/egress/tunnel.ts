@@ -47,7 +47,7 @@ async function waitForReadable(socket: Duplex): Promise<void> {
 export function joinSockets(
   client: Duplex,
   target: Socket,
-  { idleMs, mostBytes }: { readonly idleMs: number; readonly mostBytes: number },
+  { idleMs, maxBytes }: { readonly idleMs: number; readonly maxBytes: number },
 ): void {
   let bytes = 0;
   const closeBoth = () => {
@@ -56,7 +56,7 @@ export function joinSockets(
   };
   const countTunnelBytes = (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > mostBytes) closeBoth();
+    if (bytes > maxBytes) closeBoth();
   };
   target.setTimeout(idleMs, closeBoth);
   for (const side of [client, target]) {

@@ -43,8 +43,8 @@ export function readObjects(git: ObjectStore, ids: readonly string[]): GitObject
 }
 
 /** The ids of the newest commits and tags before these, as git lists them. */
-export function listRecentCommits(git: ObjectStore, tips: readonly string[], most: number): string[] {
-  const words = ["rev-list", "--stdin", "--ignore-missing", "-n", String(most)];
+export function listRecentCommits(git: ObjectStore, tips: readonly string[], maxCommits: number): string[] {
+  const words = ["rev-list", "--stdin", "--ignore-missing", "-n", String(maxCommits)];
   const listed = readObjectBatch(git, words, `${tips.join("\n")}\n`)
     .toString("latin1")
     .trim();

@@ -195,7 +195,7 @@ export async function listUncommittedChanges(
     args: STATUS,
     cwd: root,
     env: { ...env, ...LOCAL_ONLY_ENVIRONMENT, LC_ALL: "C", LANGUAGE: "" },
-    mostBytes: MAX_STATUS_BYTES,
+    maxBytes: MAX_STATUS_BYTES,
     signal: AbortSignal.any([signal, AbortSignal.timeout(STATUS_TIMEOUT_MS)]),
   });
   const isWhole = exitCode === 0 && stopped === null;

@@ -103,7 +103,7 @@ export interface ExchangeRequest {
   readonly input: string;
   readonly milliseconds: number;
   /** The most bytes of output that are kept. Of error output, only the last part is kept. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** The limits that the program gets: those of commands, with or without network. */
   readonly limits?: { readonly network: boolean };

@@ -213,7 +213,7 @@ export interface ReadOptions {
   readonly milliseconds?: number;
   readonly input?: string;
   /** The most bytes of output. A program that prints more is ended. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** true for a program that starts no others, so that its other processes need not be searched for. */
   readonly isAlone?: boolean;
 }
@@ -239,7 +239,7 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
     stopped ??= reason;
     resolveHalt();
   };
-  const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
+  const { milliseconds, signal, maxBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");
   const stopTimer = milliseconds === undefined ? () => {} : startTimeout(milliseconds, () => stop("time"));
   signal.addEventListener("abort", onAbort, { once: true });
@@ -249,7 +249,7 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
   output?.on("data", (piece: Buffer) => {
     bytes += piece.length;
     if (stopped === null) pieces.push(piece);
-    if (bytes > mostBytes) stop("size");
+    if (bytes > maxBytes) stop("size");
   });
   const errors = collectLastOutput(errorOutput);
   const closed = Promise.all(
@@ -291,11 +291,11 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 export function collectLastOutput(
   stream: Child["streams"][number] | undefined,
-  most = MAX_ERROR_BYTES,
+  max = MAX_ERROR_BYTES,
 ): () => string {
   let last = Buffer.alloc(0);
   stream?.on("data", (piece: Buffer) => {
-    last = Buffer.concat([last, piece]).subarray(-most);
+    last = Buffer.concat([last, piece]).subarray(-max);
   });
   return () => last.toString("utf8");
 }

@@ -26,7 +26,7 @@ export interface CommandList {
   /** Lists the commands that run, and those that ended recently in the background. */
   list(): Promise<readonly CommandInfo[]>;
   /** Returns the end of the command's output so far; null when there is no such command. */
-  output(id: string, mostCharacters?: number): Promise<string | null>;
+  output(id: string, maxCharacters?: number): Promise<string | null>;
   /** Ends the command with all that it has started. Returns false when there is no such command. */
   end(id: string): Promise<boolean>;
   /**
@@ -57,12 +57,12 @@ export function createCommandList(commands: MachineCommands): CommandList {
   const findCommand = async (id: string) => (await listAllCommands()).find((one) => one.id === id);
   return {
     list: async () => Promise.all((await listAllCommands()).map(readInfo)),
-    async output(id, mostCharacters = MAX_CHARACTERS) {
+    async output(id, maxCharacters = MAX_CHARACTERS) {
       const found = await findCommand(id);
       if (found === undefined) return null;
       const { formatOutputTail } = await import("./output-text.ts");
       await found.run.output.flush();
-      return formatOutputTail(await found.run.output.soFar(), mostCharacters);
+      return formatOutputTail(await found.run.output.soFar(), maxCharacters);
     },
     async end(id) {
       const found = await findCommand(id);
@@ -76,7 +76,7 @@ export function createCommandList(commands: MachineCommands): CommandList {
       return found !== undefined;
     },
     async read({ command, folder: cwd, input, seconds }) {
-      const limits = { limits: { network: false }, milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
+      const limits = { limits: { network: false }, milliseconds: seconds * 1000, maxBytes: MOST_BYTES };
       const { signal } = new AbortController();
       const end = await commands.exchange({ command, cwd, input, signal, ...limits });
       const fault = describeExchangeFault(end, seconds);

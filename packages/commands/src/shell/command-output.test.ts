@@ -111,7 +111,7 @@ describe("CommandOutput", () => {
     expect(taken.soFar()).toMatchObject({ bytes: 5_000_000, newlines: 2_500_000, file: null });
     expect(formatOutput(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
     expect(readFileSync(join(folder, "taken"), "utf8")).toBe("mine");
-    const short = new CommandOutput(join(folder, "short"), { mostFileBytes: 100_000 });
+    const short = new CommandOutput(join(folder, "short"), { maxFileBytes: 100_000 });
     fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
     short.end();
     expect(readFileSync(join(folder, "short")).length).toBe(100_000);
@@ -151,11 +151,11 @@ describe("CommandOutput", () => {
 });
 
 describe("outputText", () => {
-  function textOf(bytes: Buffer, most = 30_000): string {
+  function textOf(bytes: Buffer, max = 30_000): string {
     const output = new CommandOutput(join(folder, `${Math.random()}`));
     fed(output, bytes, 65_536);
     output.end();
-    return formatOutput(output.soFar(), most);
+    return formatOutput(output.soFar(), max);
   }
 
   it("never cuts a character in two", () => {

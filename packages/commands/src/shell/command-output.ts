@@ -34,7 +34,7 @@ const LONGEST_SECRET = 16 * 1024;
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
 interface OutputLimits {
-  readonly mostFileBytes?: number;
+  readonly maxFileBytes?: number;
   readonly isSecretIn?: (bytes: Buffer) => boolean;
 }
 
@@ -99,7 +99,7 @@ class OutputFile {
   newlines = 0;
   fault: string | null = null;
   hasSecret = false;
-  readonly #most: number;
+  readonly #max: number;
   readonly #isSecretIn: (bytes: Buffer) => boolean;
   readonly #descriptor: number | null;
   /** The buffer always holds the end of the output. */
@@ -109,8 +109,8 @@ class OutputFile {
   #written = 0;
   #lastTail: Buffer | null = null;
 
-  constructor(path: string, { mostFileBytes = MAX_FILE_BYTES, isSecretIn = () => false }: OutputLimits) {
-    this.#most = mostFileBytes;
+  constructor(path: string, { maxFileBytes = MAX_FILE_BYTES, isSecretIn = () => false }: OutputLimits) {
+    this.#max = maxFileBytes;
     this.#isSecretIn = isSecretIn;
     this.#descriptor = this.#createFile(path);
   }
@@ -148,13 +148,13 @@ class OutputFile {
     const fresh = this.#buffer.subarray(this.#written, this.#filled);
     this.#written = this.#filled;
     if (this.#descriptor === null || this.fault !== null) return;
-    const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
+    const kept = fresh.subarray(0, this.#max - (this.bytes - fresh.length));
     // A secret may begin in the bytes that were written before.
     const from = Math.max(0, this.#written - fresh.length - LONGEST_SECRET);
     this.hasSecret ||= fresh.length > 0 && this.#isSecretIn(this.#buffer.subarray(from, this.#filled));
     try {
       for (let at = 0; at < kept.length; ) at += writeSync(this.#descriptor, kept, at);
-      if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#most} bytes`;
+      if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#max} bytes`;
     } catch (error) {
       this.fault = describeError(error);
     }
@@ -172,8 +172,8 @@ class OutputFile {
     }
   }
 
-  tail(most: number): Buffer {
+  tail(maxBytes: number): Buffer {
     const last = this.#lastTail ?? this.#buffer.subarray(0, this.#filled);
-    return Buffer.from(last.subarray(Math.max(0, last.length - most)));
+    return Buffer.from(last.subarray(Math.max(0, last.length - maxBytes)));
   }
 }

@@ -174,7 +174,7 @@ async function resolveSourceHost(
     cwd: directory,
     input: "",
     milliseconds: SOURCE_TIMEOUT_MS,
-    mostBytes: MAX_BYTES,
+    maxBytes: MAX_BYTES,
     signal: new AbortController().signal,
     limits: { network: false },
   });

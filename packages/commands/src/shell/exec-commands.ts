@@ -86,13 +86,13 @@ export function execCommands(exec: ExecFunction | undefined, { roots }: Commands
 
 /** Runs a command that gets input, such as a hook: a pipe of the shell provides it. Never rejects. */
 async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequest): Promise<ExchangeEnd> {
-  const { command, cwd, input, milliseconds, mostBytes, signal: given } = request;
+  const { command, cwd, input, milliseconds, maxBytes, signal: given } = request;
   const time = AbortSignal.timeout(milliseconds);
   const size = new AbortController();
   const pieces: Buffer[] = [];
   const onOutput = (piece: Uint8Array | string) => {
     pieces.push(Buffer.from(piece as string));
-    if (pieces.reduce((sum, { length }) => sum + length, 0) > mostBytes) size.abort();
+    if (pieces.reduce((sum, { length }) => sum + length, 0) > maxBytes) size.abort();
   };
   const findStopReason = (): ExchangeEnd["stopped"] =>
     given.aborted ? "abort" : time.aborted ? "time" : size.signal.aborted ? "size" : null;
@@ -103,7 +103,7 @@ async function runExchange(exec: ExecFunction | undefined, request: ExchangeRequ
     const { exitCode, signal: by, stdout, stderr = "" } = await exec(line, { cwd, signal, onOutput });
     if (stdout !== undefined) onOutput(stdout);
     const errors = Buffer.from(stderr as string).toString("utf8");
-    const output = Buffer.concat(pieces).subarray(0, mostBytes);
+    const output = Buffer.concat(pieces).subarray(0, maxBytes);
     const end = {
       exitCode,
       signal: (by ?? null) as NodeJS.Signals | null,

@@ -6,28 +6,28 @@ import type { OutputSnapshot } from "./command-output.ts";
 
 const SAMPLE_BYTES = 8192;
 
-export function formatOutput(output: OutputSnapshot, most: number): string {
+export function formatOutput(output: OutputSnapshot, maxCharacters: number): string {
   if (isBinary(output.head)) return describeBinary(output);
   const encoding = guessOutputEncoding(output.head);
   const isWhole = output.tail.length === 0;
   const head = decodeOutput(output.head, encoding, { isStart: true, isEnd: isWhole });
-  if (isWhole && head.length <= most) return head;
+  if (isWhole && head.length <= maxCharacters) return head;
   const last = isWhole ? head : decodeOutput(output.tail, encoding, { isStart: false, isEnd: true });
-  const fromHead = head.slice(0, alignToCharacter(head, Math.floor(most / 3)));
-  const lastFrom = Math.max(isWhole ? fromHead.length : 0, last.length - Math.ceil((most * 2) / 3));
+  const fromHead = head.slice(0, alignToCharacter(head, Math.floor(maxCharacters / 3)));
+  const lastFrom = Math.max(isWhole ? fromHead.length : 0, last.length - Math.ceil((maxCharacters * 2) / 3));
   const fromTail = last.slice(alignToCharacter(last, lastFrom));
   return `${fromHead}\n${describeGap(output, fromHead, fromTail)}\n${fromTail}`;
 }
 
 /** Formats only the end of the output, for live output; after "…" if there was more before it. */
-export function formatOutputTail(output: OutputSnapshot, most: number): string {
+export function formatOutputTail(output: OutputSnapshot, maxCharacters: number): string {
   if (isBinary(output.head)) return describeBinary(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
-  const isWhole = output.tail.length === 0 && bytes.length <= most * 4;
-  const end = bytes.subarray(-most * 4);
+  const isWhole = output.tail.length === 0 && bytes.length <= maxCharacters * 4;
+  const end = bytes.subarray(-maxCharacters * 4);
   const text = decodeOutput(end, guessOutputEncoding(output.head), { isStart: isWhole, isEnd: true });
-  if (isWhole && text.length <= most) return text;
-  return `…${text.slice(alignToCharacter(text, Math.max(0, text.length - most + 1)))}`;
+  if (isWhole && text.length <= maxCharacters) return text;
+  return `…${text.slice(alignToCharacter(text, Math.max(0, text.length - maxCharacters + 1)))}`;
 }
 
 /**

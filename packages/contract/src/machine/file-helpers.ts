@@ -20,7 +20,7 @@ export interface ProgramRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** The most bytes of output. A program that prints more is stopped. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 export interface ProgramEnd {

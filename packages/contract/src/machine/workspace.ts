@@ -121,9 +121,9 @@ export interface LineRange {
   readonly offset: number;
   readonly limit: number;
   /** Longer lines are cut at this length. */
-  readonly mostLineCharacters: number;
+  readonly maxLineCharacters: number;
   /** The most characters in total; lines beyond that are omitted. Default: no limit. */
-  readonly mostCharacters?: number;
+  readonly maxCharacters?: number;
   /** true to return an SVG image as its source text. */
   readonly svgAsText?: boolean;
 }
@@ -192,7 +192,7 @@ export interface FindRequest {
   readonly caseSensitive: boolean;
   readonly respectGitIgnore: boolean;
   /** The most files to return, newest first. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** The files that `find` has found, and what it did not look at. */
@@ -219,7 +219,7 @@ export interface SearchRequest {
   readonly exclude: readonly string[];
   readonly respectGitIgnore: boolean;
   /** The most hits to return; with `namesOnly`, the most files. */
-  readonly most: number;
+  readonly max: number;
   /** How many lines to return before and after each hit. */
   readonly context: number;
   /** true if one hit per file is enough. */

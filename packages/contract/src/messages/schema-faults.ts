@@ -331,21 +331,19 @@ function checkRemainingItems(place: SchemaPosition, given: unknown, from: number
 
 function checkContains(place: SchemaPosition, given: unknown): Faults {
   if (!Array.isArray(place.value)) return [];
-  const { minContains: least = 1, maxContains: most = Number.POSITIVE_INFINITY } = place.schema;
+  const { minContains: min = 1, maxContains: max = Number.POSITIVE_INFINITY } = place.schema;
   const count = place.value.filter((value: unknown) =>
     isValid({ ...place, value, references: [] }, given),
   ).length;
-  if (count < Number(least)) return createFault(place, `must contain at least ${least} matching items`);
-  return count > Number(most) ? createFault(place, `must contain at most ${most} matching items`) : [];
+  if (count < Number(min)) return createFault(place, `must contain at least ${min} matching items`);
+  return count > Number(max) ? createFault(place, `must contain at most ${max} matching items`) : [];
 }
 
-function checkAnyOrOneOf(place: SchemaPosition, schemas: unknown, most: number): Faults {
+function checkAnyOrOneOf(place: SchemaPosition, schemas: unknown, max: number): Faults {
   const tried = toList(schemas).map((schema) => checkSameValue(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return mergeFaults(place, tried);
-  return count > most
-    ? createFault(place, `must match exactly one schema, but matches ${count} of them`)
-    : [];
+  return count > max ? createFault(place, `must match exactly one schema, but matches ${count} of them`) : [];
 }
 
 /** Returns the faults from the one schema that was clearly meant, or else what each of the schemas requires. */

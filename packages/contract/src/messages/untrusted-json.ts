@@ -57,9 +57,9 @@ const MAX_PLAIN_LEVELS = 500;
 const MAX_VALUES = 2_000_000;
 
 /** Whether objects and lists are nested deeper than `most` levels. Iterative: recursion could overflow the stack. */
-export function isTooDeep(value: unknown, most: number): boolean {
+export function isTooDeep(value: unknown, maxDepth: number): boolean {
   let level = [value];
-  for (let depth = 0; depth <= most && level.length > 0; depth += 1) level = listInnerValues(level);
+  for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) level = listInnerValues(level);
   return level.length > 0;
 }
 

@@ -44,18 +44,18 @@ export class Machine {
   }
 
   #addRepetition(pattern: Pattern & { readonly kind: "repeat" }, next: number): number {
-    const { of, least, most } = pattern;
+    const { of, min, max } = pattern;
     let start = next;
-    if (most === null) {
+    if (max === null) {
       const exits: number[] = [next];
       start = this.#add({ set: -1, asserts: null, exits });
       exits.push(this.#addBefore(of, start));
     } else {
-      for (let times = least; times < most; times += 1) {
+      for (let times = min; times < max; times += 1) {
         start = this.#add({ set: -1, asserts: null, exits: [this.#addBefore(of, start), next] });
       }
     }
-    for (let times = 0; times < least; times += 1) start = this.#addBefore(of, start);
+    for (let times = 0; times < min; times += 1) start = this.#addBefore(of, start);
     return start;
   }
 

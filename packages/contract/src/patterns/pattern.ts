@@ -8,9 +8,9 @@ export type Pattern =
   | {
       readonly kind: "repeat";
       readonly of: Pattern;
-      readonly least: number;
+      readonly min: number;
       /** null means no limit. */
-      readonly most: number | null;
+      readonly max: number | null;
     }
   | { readonly kind: "assert"; readonly what: Assertion };
 
@@ -46,8 +46,8 @@ export function choice(options: readonly Pattern[]): Pattern {
   return options.length === 1 && options[0] !== undefined ? options[0] : { kind: "choice", options };
 }
 
-export function repeat(of: Pattern, least: number, most: number | null): Pattern {
-  return { kind: "repeat", of, least, most };
+export function repeat(of: Pattern, min: number, max: number | null): Pattern {
+  return { kind: "repeat", of, min, max };
 }
 
 /** The text of a pattern, for a parser that reads it character by character. */
@@ -84,13 +84,13 @@ export class PatternText {
   }
 
   /** Matches the expression at the current position, moves past the match and returns it. */
-  takeMatch(expression: RegExp, most = 24): RegExpExecArray | null {
-    const found = expression.exec(this.peekText(most));
+  takeMatch(expression: RegExp, maxCharacters = 24): RegExpExecArray | null {
+    const found = expression.exec(this.peekText(maxCharacters));
     this.at += found?.[0].length ?? 0;
     return found;
   }
 
-  peekText(most: number): string {
-    return this.points.slice(this.at, this.at + most).join("");
+  peekText(maxCharacters: number): string {
+    return this.points.slice(this.at, this.at + maxCharacters).join("");
   }
 }

@@ -82,19 +82,18 @@ class Parser extends PatternText {
   #readRepetition(atom: Pattern): Pattern {
     const counts = this.#parseQuantifier();
     if (counts === null) return atom;
-    const [least, most] = counts;
-    if (least > MAX_REPEATS || (most ?? 0) > MAX_REPEATS) {
+    const [min, max] = counts;
+    if (min > MAX_REPEATS || (max ?? 0) > MAX_REPEATS) {
       throw this.#createFault(`at most ${MAX_REPEATS} repetitions can be counted; use "+" or "*"`);
     }
-    if (most !== null && most < least)
-      throw this.#createFault("the numbers in {least,most} are out of order");
+    if (max !== null && max < min) throw this.#createFault("the numbers in {min,max} are out of order");
     // Whether a quantifier is lazy makes no difference to which lines match.
     this.takeIf("?");
     if (this.peek() === "+")
       throw this.#createFault('possessive quantifiers are not supported; leave out the "+"');
     if (this.#parseQuantifier() !== null)
       throw this.#createFault("a quantifier follows a quantifier; put a group around it");
-    return repeat(atom, least, most);
+    return repeat(atom, min, max);
   }
 
   #parseQuantifier(): readonly [number, number | null] | null {
@@ -103,9 +102,9 @@ class Parser extends PatternText {
     if (this.takeIf("?")) return [0, 1];
     const found = this.takeMatch(/^\{(\d{1,9})(,(\d{0,9}))?\}/);
     if (found === null) return null;
-    const least = Number(found[1]);
-    if (found[2] === undefined) return [least, least];
-    return [least, found[3] ? Number(found[3]) : null];
+    const min = Number(found[1]);
+    if (found[2] === undefined) return [min, min];
+    return [min, found[3] ? Number(found[3]) : null];
   }
 
   #parseAtom(): Pattern {

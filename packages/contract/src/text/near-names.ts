@@ -9,7 +9,7 @@ function foldName(name: string): string {
 }
 
 /** Returns the known names most similar to the given one, best first; empty when none is close. */
-export function findNearNames(asked: string, known: Iterable<string>, most = 3): string[] {
+export function findNearNames(asked: string, known: Iterable<string>, maxNames = 3): string[] {
   const wanted = foldName(asked);
   const scored: { name: string; score: number }[] = [];
   for (const name of known) {
@@ -22,7 +22,7 @@ export function findNearNames(asked: string, known: Iterable<string>, most = 3):
     if (score <= Math.floor(length / 3)) scored.push({ name, score });
   }
   scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));
-  return scored.slice(0, most).map((entry) => entry.name);
+  return scored.slice(0, maxNames).map((entry) => entry.name);
 }
 
 /** Counts the typos between two names. Two swapped letters are one typo. */

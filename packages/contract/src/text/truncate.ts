@@ -2,9 +2,9 @@
 export const MAX_ANSWER_CHARACTERS = 100_000;
 
 /** Keeps the head and tail of a text that is too long. A note between them says what is missing and how to get it. */
-export function keepHeadAndTail(text: string, most: number, hint: string): string {
-  if (text.length <= most) return text;
-  const half = Math.floor(most / 2);
+export function keepHeadAndTail(text: string, maxCharacters: number, hint: string): string {
+  if (text.length <= maxCharacters) return text;
+  const half = Math.floor(maxCharacters / 2);
   const head = text.slice(0, alignToCharacter(text, half));
   const tail = text.slice(alignToCharacter(text, text.length - half));
   const left = text.length - head.length - tail.length;

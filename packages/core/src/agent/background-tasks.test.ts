@@ -10,9 +10,9 @@ const order = {
   callId: "c",
 };
 
-function tasks(mostCharacters = 10_000) {
+function tasks(maxCharacters = 10_000) {
   const heard: AgentEvent[] = [];
-  return { heard, tasks: new BackgroundTasks({ mostCharacters, tell: (event) => heard.push(event) }) };
+  return { heard, tasks: new BackgroundTasks({ maxCharacters, tell: (event) => heard.push(event) }) };
 }
 
 function change(id: string, status: "running" | "cancelled") {

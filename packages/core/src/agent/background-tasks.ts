@@ -29,7 +29,7 @@ export type TaskWork = (
 
 interface TaskOptions {
   /** The most characters of all answers that are reported together. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
   readonly tell: (event: AgentEvent) => void;
 }
 
@@ -139,9 +139,9 @@ export class BackgroundTasks implements TaskList {
       return { type: "context" as const, text, task: task.id };
     });
     this.#cutOff.clear();
-    const most = Math.min(this.#needs.mostCharacters / (this.#reports.length + 1), MAX_ANSWER_CHARACTERS);
+    const max = Math.min(this.#needs.maxCharacters / (this.#reports.length + 1), MAX_ANSWER_CHARACTERS);
     const reports = this.#reports.map(({ task, head, text: whole }) => {
-      const text = `${head}\n${keepHeadAndTail(whole, Math.floor(most), "ask for less at a time")}`;
+      const text = `${head}\n${keepHeadAndTail(whole, Math.floor(max), "ask for less at a time")}`;
       return { type: "context" as const, text, task };
     });
     this.#reports = [];

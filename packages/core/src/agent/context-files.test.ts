@@ -37,7 +37,7 @@ it("P38 a file above the root that is swapped for a link to the outside is never
   try {
     const seen = { inside: 0, outside: 0 };
     while (seen.inside < 500 && seen.outside === 0) {
-      const places = { home: join(top, "home"), roots: [root], fileNames: [], mostCharacters: 1000 };
+      const places = { home: join(top, "home"), roots: [root], fileNames: [], maxCharacters: 1000 };
       const files = new ContextFiles({ ...places, readInside: async () => null }, new Conversation());
       for (const event of await files.readInitial())
         seen[JSON.stringify(event).includes("OUTSIDE") ? "outside" : "inside"] += 1;

@@ -17,7 +17,7 @@ interface ContextLocations {
   /** The names of context files. If none is named, the first existing one of NAMES is used in each folder. */
   readonly fileNames: readonly string[];
   /** The most characters per file. Longer files are cut, with a note about it. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
   /** Returns the text of a file inside the roots as a tool would get it, or null if tools may not read it. */
   readonly readInside: (path: string) => Promise<string | null>;
 }
@@ -105,10 +105,10 @@ export class ContextFiles {
   }
 
   #wrapContent(file: string, content: string): string {
-    const { home, mostCharacters } = this.#places;
+    const { home, maxCharacters } = this.#places;
     const whose = dirname(file) === home ? "The user's instructions for all projects" : "Instructions";
     const hint = `read ${formatPath(file)} for the rest`;
-    return `${whose}, from ${formatPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`;
+    return `${whose}, from ${formatPath(file)}:\n\n${keepHeadAndTail(content, maxCharacters, hint)}`;
   }
 
   /** Returns null for a file that is empty, unreadable or not text, or whose real location is not allowed. */
@@ -135,7 +135,7 @@ export class ContextFiles {
       closeSync(descriptor);
       return null;
     }
-    const bytes = readBeginningAndClose(descriptor, this.#places.mostCharacters * MAX_BYTES_PER_CHARACTER);
+    const bytes = readBeginningAndClose(descriptor, this.#places.maxCharacters * MAX_BYTES_PER_CHARACTER);
     const text = new TextDecoder().decode(bytes);
     return text.includes("\0") ? null : text;
   }

@@ -16,10 +16,10 @@ describe("P5 the estimate of tokens", () => {
     ["json", json, [1.6, 3.2]],
     ["Chinese", chinese, [0.7, 1.2]],
     ["blanks", " ".repeat(4000), [8, 30]],
-  ] as const)("%s: so many characters for a token", (_name, text, [least, most]) => {
+  ] as const)("%s: so many characters for a token", (_name, text, [min, max]) => {
     const perToken = text.length / estimateTokens(text);
-    expect(perToken).toBeGreaterThan(least);
-    expect(perToken).toBeLessThan(most);
+    expect(perToken).toBeGreaterThan(min);
+    expect(perToken).toBeLessThan(max);
   });
 
   const request = (text: string): ModelRequest => ({

@@ -109,7 +109,7 @@ describe("questionView", () => {
     expect(view.lines[0]).toBe("echo 0");
     expect(view.lines).toContain("[... 301 lines not shown ...]");
     expect(view.lines.at(-1)).toBe("rm x");
-    expect(buildQuestionView(exec(command), { mostLines: Number.POSITIVE_INFINITY }).lines.join("\n")).toBe(
+    expect(buildQuestionView(exec(command), { maxLines: Number.POSITIVE_INFINITY }).lines.join("\n")).toBe(
       command,
     );
     const long = buildQuestionView(exec(`echo ${"x".repeat(5000)}; rm y`)).lines[0] ?? "";

@@ -49,9 +49,9 @@ export interface ReachWarning {
 }
 
 export interface ViewLimits {
-  readonly mostLines?: number;
+  readonly maxLines?: number;
   /** The most characters of one line. */
-  readonly mostCharacters?: number;
+  readonly maxCharacters?: number;
 }
 
 const MAX_LINES = 200;
@@ -62,14 +62,14 @@ const MAX_EMPTY_LINES = 5;
 
 /** Returns what every front end shows of a Confirmation, from the real parameters. Raise the limits to get it all. */
 export function buildQuestionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
-  const { mostLines = MAX_LINES, mostCharacters = MAX_CHARACTERS } = limits;
+  const { maxLines = MAX_LINES, maxCharacters = MAX_CHARACTERS } = limits;
   const { target, text, parts = [] } = readQuestionContent(question);
   const show = question.kind === "exec" ? visibleCommand : visibleText;
   const all = question.kind === "edit" ? text.split("\n") : collapseEmptyLines(text);
-  const kept = cutMiddle(all, mostLines);
+  const kept = cutMiddle(all, maxLines);
   const formatLine = (each: string) => {
     const shown = show(each);
-    return shortenLine(question.kind === "edit" ? shown : collapseLongSpaces(shown), mostCharacters);
+    return shortenLine(question.kind === "edit" ? shown : collapseLongSpaces(shown), maxCharacters);
   };
   const formatOneLine = (each: string) => collapseLongSpaces(formatLine(each.replace(/\n/g, "\\n")));
   const formatRule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
@@ -216,10 +216,10 @@ function collapseLongSpaces(line: string): string {
   return line.replace(LONG_SPACES, (spaces) => `[${spaces.length} spaces]`);
 }
 
-function cutMiddle(lines: readonly string[], most: number) {
-  if (lines.length <= most) return { head: lines, tail: [], omitted: 0 };
-  const tail = Math.floor(most / 2);
-  const head = most - tail;
+function cutMiddle(lines: readonly string[], maxCount: number) {
+  if (lines.length <= maxCount) return { head: lines, tail: [], omitted: 0 };
+  const tail = Math.floor(maxCount / 2);
+  const head = maxCount - tail;
   return {
     head: lines.slice(0, head),
     tail: tail === 0 ? [] : lines.slice(-tail),
@@ -227,9 +227,9 @@ function cutMiddle(lines: readonly string[], most: number) {
   };
 }
 
-function shortenLine(line: string, most: number): string {
-  const characters = line.length <= most ? [] : [...line];
-  if (characters.length <= most) return line;
-  const { head, tail, omitted } = cutMiddle(characters, most);
+function shortenLine(line: string, maxCharacters: number): string {
+  const characters = line.length <= maxCharacters ? [] : [...line];
+  if (characters.length <= maxCharacters) return line;
+  const { head, tail, omitted } = cutMiddle(characters, maxCharacters);
   return `${head.join("")}[... ${omitted} characters not shown ...]${tail.join("")}`;
 }

@@ -7,7 +7,7 @@ import { TOOL_SEARCH } from "../tools/tool-search.ts";
 export interface DeclaredToolsNeeds {
   readonly registry: ToolRegistry;
   /** Characters of JSON that the tools from sources may have together. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
   readonly isWaiting: () => boolean;
 }
 
@@ -28,11 +28,11 @@ export class DeclaredTools {
   }
 
   buildDeclarations(): FunctionDeclaration[] {
-    const { registry, mostCharacters, isWaiting } = this.#needs;
+    const { registry, maxCharacters, isWaiting } = this.#needs;
     const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
     const measureCost = (tool: Tool) => (this.#isAlwaysDeclared(tool) ? 0 : measureDeclaration(tool));
-    let left = mostCharacters - this.#listDeclared(all).reduce((sum, tool) => sum + measureCost(tool), 0);
+    let left = maxCharacters - this.#listDeclared(all).reduce((sum, tool) => sum + measureCost(tool), 0);
     let leavesOut = false;
     const added: string[] = [];
     for (const tool of all.values()) {

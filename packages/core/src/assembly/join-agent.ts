@@ -39,7 +39,7 @@ export function createAgent(parts: AgentParts): Agent {
   const { home, workspace, mainPrompt, instructions, waiting, maxTurns, ...needs } = parts;
   const { settings } = home;
   const contextWindow = resolveContextWindow(settings.model, needs.model);
-  const mostCharacters = Math.floor(Math.min(MAX_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
+  const maxCharacters = Math.floor(Math.min(MAX_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
   return new Agent({
     ...needs,
     declarations: createDeclarationList(parts),
@@ -56,8 +56,8 @@ export function createAgent(parts: AgentParts): Agent {
         home: home.folder,
         roots: workspace.roots,
         fileNames: settings.context.fileNames,
-        mostCharacters,
-        readInside: (path) => readTextInside(workspace, path, mostCharacters),
+        maxCharacters,
+        readInside: (path) => readTextInside(workspace, path, maxCharacters),
       },
       needs.conversation,
     ),
@@ -79,8 +79,8 @@ export function createBriefing(
 
 /** Reads a little more than will be shown, so that a cut is noticed. Returns null if the content is not text. */
 async function readTextInside(workspace: Workspace, path: string, shown: number): Promise<string | null> {
-  const most = shown * 2;
-  const range = { offset: 0, limit: most, mostLineCharacters: most, mostCharacters: most };
+  const max = shown * 2;
+  const range = { offset: 0, limit: max, maxLineCharacters: max, maxCharacters: max };
   const content = await workspace.read(path, range, new AbortController().signal);
   return content.kind === "text" ? content.text : null;
 }

@@ -21,7 +21,7 @@ export function createDeclarationList({
   const { tools, mcpServers } = home.settings;
   const declared = new DeclaredTools({
     registry,
-    mostCharacters: tools.schemaBudget,
+    maxCharacters: tools.schemaBudget,
     isWaiting: () => waiting?.isWaiting ?? false,
   });
   const command = tools.toolDiscoveryCommand ? ["the discovery command"] : [];

@@ -23,15 +23,15 @@ export function joinSession(options: SessionOptions) {
   const conversation = new Conversation(log.events.note);
   const { tell } = conversation;
   const budget = models.createBudget(options.budget);
-  const mostAnswerCharacters = computeAnswerRoom(models.window);
-  const background = new BackgroundTasks({ mostCharacters: mostAnswerCharacters, tell });
+  const maxAnswerCharacters = computeAnswerRoom(models.window);
+  const background = new BackgroundTasks({ maxCharacters: maxAnswerCharacters, tell });
   const spending = { home, budget, maxTurns: options.maxTurns, mainPrompt: options.instructions };
   const subagents = joinSubagents({ ...spending, models, tell, background });
   const help = createModelHelpers(models, { home, budget, conversation });
   const { parked, parking, recording } = log;
   const tools = new ToolSet(options, home, {
     ...help.tools,
-    mostAnswerCharacters,
+    maxAnswerCharacters,
     forServers: { askModel: help.askModel, areAwaited: options.awaitsServers ?? false },
     recorded: () => recording.recorded(),
     recordsReads: options.keepLog !== undefined,

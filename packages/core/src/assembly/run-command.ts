@@ -28,7 +28,7 @@ export function createCommandRunner({ home, commands, isConfined }: CommandOptio
   return async ({ seconds, inSettings, ...request }) => {
     const startError = await findCommandFault(home, inSettings ?? request.command);
     if (startError !== null) return { ...NOT_STARTED, startError };
-    const most = { milliseconds: seconds * 1000, mostBytes: MAX_BYTES };
-    return commands.exchange({ ...request, ...limits, cwd, ...most });
+    const max = { milliseconds: seconds * 1000, maxBytes: MAX_BYTES };
+    return commands.exchange({ ...request, ...limits, cwd, ...max });
   };
 }

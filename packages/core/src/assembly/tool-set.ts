@@ -52,7 +52,7 @@ export interface SessionParts {
   /** Corrects edits with the help of the text around a call, taken from the messages of the agent that made it. */
   readonly correctEditOf?: (said: ReadMessages) => CorrectEdit;
   readonly said?: ReadMessages;
-  readonly mostAnswerCharacters?: number;
+  readonly maxAnswerCharacters?: number;
   readonly answerFromPage?: AnswerPageQuestion;
   readonly subagents?: SubagentMaker;
   readonly forServers?: ServerOptions;
@@ -260,12 +260,12 @@ export class ToolSet {
 
   #createToolMaker(
     { overwriteUnread = false }: ToolboxOptions,
-    { correctEditOf, mostAnswerCharacters, answerFromPage }: SessionParts,
+    { correctEditOf, maxAnswerCharacters, answerFromPage }: SessionParts,
     subagents: Subagents | undefined,
   ): (workspace: Workspace, said?: ReadMessages) => Tool[] {
     const { settings } = this.#home;
     const needs = {
-      mostCharacters: mostAnswerCharacters,
+      maxCharacters: maxAnswerCharacters,
       answerFromPage,
       subagents,
       commands: this.commands,

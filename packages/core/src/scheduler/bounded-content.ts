@@ -24,25 +24,27 @@ export function createAnswerLimiter(room: number, calls: number): (answer: PartL
  * Shortens the texts of content for the model. Other parts stay as they are. Must be called with complete content: if a
  * text was already shortened, the count of missing characters would be wrong.
  */
-export function limitContent(content: PartListUnion, most = MAX_ANSWER_CHARACTERS): PartListUnion {
-  if (!Array.isArray(content)) return limitPart(content, most);
+export function limitContent(content: PartListUnion, maxCharacters = MAX_ANSWER_CHARACTERS): PartListUnion {
+  if (!Array.isArray(content)) return limitPart(content, maxCharacters);
   const lengths = content.map((part) => joinText(part).length);
-  const share = computeShare(most, lengths);
+  const share = computeShare(maxCharacters, lengths);
   return content.map((part) => limitPart(part, share));
 }
 
 /** Returns the most characters for each text. Long texts get what short ones leave. */
-function computeShare(most: number, lengths: number[]): number {
-  let left = most;
+function computeShare(max: number, lengths: number[]): number {
+  let left = max;
   for (const [index, length] of lengths.sort((one, other) => one - other).entries()) {
     const share = Math.floor(left / (lengths.length - index));
     if (length > share) return Math.max(share, MIN_TEXT);
     left -= length;
   }
-  return most;
+  return max;
 }
 
-function limitPart(part: PartUnion, most: number): PartUnion {
-  if (typeof part === "string") return keepHeadAndTail(part, most, CUT_HINT);
-  return part.text === undefined ? part : { ...part, text: keepHeadAndTail(part.text, most, CUT_HINT) };
+function limitPart(part: PartUnion, maxCharacters: number): PartUnion {
+  if (typeof part === "string") return keepHeadAndTail(part, maxCharacters, CUT_HINT);
+  return part.text === undefined
+    ? part
+    : { ...part, text: keepHeadAndTail(part.text, maxCharacters, CUT_HINT) };
 }

@@ -294,11 +294,11 @@ describe("Scheduler", () => {
 
   it("asks one question at a time, also when calls run side by side", async () => {
     let open = 0;
-    let most = 0;
+    let max = 0;
     const { run, edit } = setUp({
       confirm: async () => {
         open += 1;
-        most = Math.max(most, open);
+        max = Math.max(max, open);
         await new Promise((resolve) => setTimeout(resolve, 5));
         open -= 1;
         return { outcome: "once" };
@@ -307,7 +307,7 @@ describe("Scheduler", () => {
     Object.assign(edit, { kind: "fetch" });
     const answers = await run(["change"], ["change"], ["change"]);
     expect(answers.every((answer) => answer.status === "success")).toBe(true);
-    expect(most).toBe(1);
+    expect(max).toBe(1);
   });
 
   it("nothing unbounded reaches the model", async () => {

@@ -118,7 +118,7 @@ async function fetchBytes(url: URL, index: URL): Promise<Buffer> {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere))
     throw new Error(`${url.href} must be https.`);
   const guard = { named: [formatHostPort(index)] };
-  const request = { url, accept: "*/*", guard, limits: { mostBytes: MAX_BYTES } };
+  const request = { url, accept: "*/*", guard, limits: { maxBytes: MAX_BYTES } };
   const { status, bytes, isCut, isBroken } = await fetchWeb(request, new AbortController().signal);
   if (status !== 200) throw new Error(`${url.href} answered ${status}.`);
   if (isBroken) throw new Error(`${url.href} broke off.`);

@@ -34,8 +34,8 @@ export async function waitForEndOrStop(
   const cancelRun = () => stop("cancelled");
   let stopTimer = () => {};
   // Waits for the time limit. Time in which the user was asked about a host does not count.
-  const waitUntil = (most: number, before: number) => {
-    stopTimer = startTimeout(most, async () => {
+  const waitUntil = (maxMs: number, before: number) => {
+    stopTimer = startTimeout(maxMs, async () => {
       const waited = (await run.waitedMs?.()) ?? 0;
       if (waited > before) waitUntil(Math.max(waited - before, 1000), waited);
       else stop("timeout");

@@ -123,8 +123,8 @@ function findChange(before: string, after: string): readonly [Range, Range] | nu
   let head = 0;
   while (head < one.length && head < two.length && one[head] === two[head]) head += 1;
   let tail = 0;
-  const most = Math.min(one.length, two.length) - head;
-  while (tail < most && one[one.length - 1 - tail] === two[two.length - 1 - tail]) tail += 1;
+  const max = Math.min(one.length, two.length) - head;
+  while (tail < max && one[one.length - 1 - tail] === two[two.length - 1 - tail]) tail += 1;
   const [first, last] = [one.slice(0, head).join(""), one.slice(one.length - tail).join("")];
   const same = (first + last).trim().length;
   if (same * 4 < Math.min(before.trim().length, after.trim().length)) return null;

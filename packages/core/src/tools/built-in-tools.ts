@@ -30,11 +30,11 @@ export interface BuiltInOptions extends ReadFileOptions, WriteFileOptions, EditO
 
 /** Creates all built-in tools. This is their only list. */
 export function createBuiltInTools(needs: BuiltInOptions): Tool[] {
-  const { workspace, svgAsText, mostCharacters, overwriteUnread, correctEdit } = needs;
+  const { workspace, svgAsText, maxCharacters, overwriteUnread, correctEdit } = needs;
   const { allowedHosts, answerFromPage, environment } = needs;
   return [
     new ListFiles(workspace),
-    new ReadFile(workspace, { svgAsText, mostCharacters }),
+    new ReadFile(workspace, { svgAsText, maxCharacters }),
     new WriteFile(workspace, { overwriteUnread }),
     new ReadManyFiles(workspace),
     new Edit(workspace, { correctEdit }),

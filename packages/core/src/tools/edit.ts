@@ -84,7 +84,7 @@ type WithFailure<Value> = Promise<Value | ToolError>;
 const loadChanging = once(() => import("../text/edit-code.ts"));
 
 /** The smallest possible read. It is used to find out why a file cannot be read. */
-const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
+const A_LOOK = { offset: 0, limit: 1, maxLineCharacters: 1 };
 
 /** The tool `edit`: replaces text in one file, and shows the change before it asks. */
 export class Edit extends PreparingTool<EditParams> {

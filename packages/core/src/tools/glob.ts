@@ -51,13 +51,13 @@ export class Glob extends ReadingTool<GlobParams> {
       pattern: params.pattern,
       caseSensitive: params.case_sensitive ?? false,
       respectGitIgnore: params.respect_git_ignore ?? true,
-      most: MAX_FILES,
+      max: MAX_FILES,
     };
     const place = params.path || this.#workspace.root;
     const found = await this.#workspace.find(place, request, signal);
     const notes = listNotes(found);
     if (found.total === 0 && found.hasIgnored) {
-      const everything = { ...request, respectGitIgnore: false, most: 1 };
+      const everything = { ...request, respectGitIgnore: false, max: 1 };
       const { total } = await this.#workspace.find(place, everything, signal);
       if (total > 0) notes.push(`[git ignores ${total} file(s) that match. ${HOW_TO_SEE_IGNORED}]`);
     }

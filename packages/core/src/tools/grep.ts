@@ -67,7 +67,7 @@ export class Grep extends ReadingTool<GrepParams> {
   }
 
   async execute(params: GrepParams, signal: AbortSignal): Promise<ToolResult> {
-    const most = params.maxResults ?? DEFAULT_RESULTS;
+    const max = params.maxResults ?? DEFAULT_RESULTS;
     const request = {
       pattern: params.pattern,
       caseSensitive: params.case_sensitive ?? false,
@@ -75,7 +75,7 @@ export class Grep extends ReadingTool<GrepParams> {
       include: params.include ? [params.include] : [],
       exclude: params.exclude ? [params.exclude] : [],
       respectGitIgnore: params.respect_git_ignore ?? true,
-      most,
+      max,
       context: params.context ?? 0,
       namesOnly: params.names_only ?? false,
     };
@@ -85,7 +85,7 @@ export class Grep extends ReadingTool<GrepParams> {
     const note =
       ignored && `\n[Files that git ignores ${ignored}. Set "respect_git_ignore" to false to search them.]`;
     return {
-      llmContent: formatAnswer(params, result, most) + note,
+      llmContent: formatAnswer(params, result, max) + note,
       returnDisplay: summarizeHits(result, request.namesOnly),
       data: { hits: request.namesOnly ? result.files.length : result.hits },
     };
@@ -109,12 +109,12 @@ export class Grep extends ReadingTool<GrepParams> {
   }
 }
 
-function formatAnswer(params: GrepParams, result: SearchResult, most: number): string {
+function formatAnswer(params: GrepParams, result: SearchResult, max: number): string {
   const filter = params.include ? ` (filter: "${params.include}")` : "";
   const place = `for pattern "${params.pattern}" in path "${params.path || "."}"${filter}`;
   const notes = result.gaps.map((gap) => `[Incomplete: ${gap}]`);
   if (result.hits === 0 && !result.hasMore) return [`No matches found ${place}.`, ...notes].join("\n");
-  const warning = result.hasMore ? ["", ...buildWarning(most)] : [];
+  const warning = result.hasMore ? ["", ...buildWarning(max)] : [];
   const blocks = params.names_only
     ? result.files.map((file) => formatPath(file.path))
     : formatHitBlocks(result);
@@ -150,13 +150,13 @@ function formatLine({ number, text, isHit }: SearchLine): string {
   return isHit ? `L${number}: ${text}` : `L${number}- ${text}`;
 }
 
-function buildWarning(most: number): string[] {
+function buildWarning(max: number): string[] {
   return [
     "WARNING: Results truncated to prevent context overflow. To see more results:",
     "- Use a more specific pattern to reduce matches",
     `- Add file filters with the 'include' parameter (e.g., "*.js", "src/**")`,
     "- Specify a narrower 'path' to search in a subdirectory",
-    `- Increase 'maxResults' parameter if you need more matches (current: ${most})`,
+    `- Increase 'maxResults' parameter if you need more matches (current: ${max})`,
   ];
 }
 

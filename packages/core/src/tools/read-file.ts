@@ -19,7 +19,7 @@ export interface ReadFileOptions {
   /** If true, SVG images are returned as their source text. */
   readonly svgAsText?: boolean | undefined;
   /** The most characters of an answer, if there is less room than usual. */
-  readonly mostCharacters?: number | undefined;
+  readonly maxCharacters?: number | undefined;
 }
 
 const NAMES = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
@@ -42,14 +42,14 @@ export class ReadFile extends ReadingTool<ReadFileParams> {
   readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;
-  readonly #mostCharacters: number;
+  readonly #maxCharacters: number;
 
-  constructor(workspace: Workspace, { svgAsText = false, mostCharacters }: ReadFileOptions = {}) {
+  constructor(workspace: Workspace, { svgAsText = false, maxCharacters }: ReadFileOptions = {}) {
     super(workspace);
     this.#workspace = workspace;
     this.#svgAsText = svgAsText;
-    const most = Math.min(mostCharacters ?? MAX_ANSWER_CHARACTERS, MAX_ANSWER_CHARACTERS);
-    this.#mostCharacters = Math.max(most, 2 * SPARE_CHARACTERS) - SPARE_CHARACTERS;
+    const max = Math.min(maxCharacters ?? MAX_ANSWER_CHARACTERS, MAX_ANSWER_CHARACTERS);
+    this.#maxCharacters = Math.max(max, 2 * SPARE_CHARACTERS) - SPARE_CHARACTERS;
   }
 
   protected listPaths(params: ReadFileParams): readonly string[] {
@@ -71,8 +71,8 @@ export class ReadFile extends ReadingTool<ReadFileParams> {
     const range = {
       offset: params.offset ?? 0,
       limit: params.limit ?? DEFAULT_LINES,
-      mostLineCharacters: MAX_LINE_CHARACTERS,
-      mostCharacters: this.#mostCharacters,
+      maxLineCharacters: MAX_LINE_CHARACTERS,
+      maxCharacters: this.#maxCharacters,
       svgAsText: this.#svgAsText,
     };
     const content = await this.#workspace.read(path, range, signal);

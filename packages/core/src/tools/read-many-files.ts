@@ -31,7 +31,7 @@ const PARAMETERS = closedObject(["paths"], {
 export type ReadManyFilesParams = OptionValue<typeof PARAMETERS>;
 
 const MAX_LINE_CHARACTERS = 2000;
-const RANGE = { offset: 0, limit: 2000, mostLineCharacters: MAX_LINE_CHARACTERS };
+const RANGE = { offset: 0, limit: 2000, maxLineCharacters: MAX_LINE_CHARACTERS };
 /** The most characters of all files together. */
 const MAX_CHARACTERS = 90_000;
 /** Each image or PDF costs about as much as 6,000 characters, and services reject requests with too many. */
@@ -163,7 +163,7 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
       pattern,
       caseSensitive: false,
       respectGitIgnore: params.respect_git_ignore ?? true,
-      most: MAX_FOUND,
+      max: MAX_FOUND,
     };
     const found = await this.#workspace.find(folder || this.#workspace.root, request, signal);
     const left = found.total - found.files.length;
@@ -181,7 +181,7 @@ export class ReadManyFiles extends ReadingTool<ReadManyFilesParams> {
     const noMedia = explainSkippedMedia(wantsMedia, reading);
     if (MEDIA.test(path) && noMedia !== null) return void skipFile(noMedia);
     try {
-      const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, reading.signal);
+      const content = await this.#workspace.read(path, { ...RANGE, maxCharacters: room }, reading.signal);
       if (content.kind === "binary") return void skipFile("binary");
       if (content.kind === "media") {
         if (noMedia !== null) return void skipFile(noMedia);

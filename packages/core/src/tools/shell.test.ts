@@ -179,7 +179,7 @@ describe("run_shell_command", () => {
       denied: [],
       readable: [room.commands.outputFolder],
     });
-    const range = { offset: 199_998, limit: 2, mostLineCharacters: 100 };
+    const range = { offset: 199_998, limit: 2, maxLineCharacters: 100 };
     const signal = new AbortController().signal;
     expect(await workspace.read(file, range, signal)).toMatchObject({ text: "199999\n200000\n" });
     await expect(workspace.write({ file, content: "", basis: null } as never, signal)).rejects.toThrow(

@@ -224,10 +224,10 @@ function formatPage(page: Page, offset: number, notes: readonly string[] = []): 
 
 /** Returns where to cut the text: at the end of a line, if there is one in the second half. */
 function findPartEnd(text: string, offset: number): number {
-  const most = offset + MAX_CHARACTERS;
-  if (text.length <= most) return text.length;
-  const line = text.lastIndexOf("\n", most - 1) + 1;
-  return line > offset + MAX_CHARACTERS / 2 ? line : alignToCharacter(text, most);
+  const max = offset + MAX_CHARACTERS;
+  if (text.length <= max) return text.length;
+  const line = text.lastIndexOf("\n", max - 1) + 1;
+  return line > offset + MAX_CHARACTERS / 2 ? line : alignToCharacter(text, max);
 }
 
 function createHttpError(page: Page): ToolResult {

@@ -26,7 +26,7 @@ describe("R43 web_search", () => {
     );
     const { llmContent, returnDisplay, error } = await run(tool, { query: " burin " });
     expect(error).toBeUndefined();
-    expect(asked).toEqual([{ query: "burin", most: 10 }]);
+    expect(asked).toEqual([{ query: "burin", max: 10 }]);
     expect(llmContent).toMatch(
       /^Search with tavily for "burin": 2 results\.\n<untrusted id="(\w{16})">.*\n1\. One \(2026-05-01\)\n {3}https:\/\/a\.test\/\n {3}first words\n2\. Two\n {3}https:\/\/b\.test\/\n<\/untrusted id="\1">$/,
     );

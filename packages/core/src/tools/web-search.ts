@@ -18,7 +18,7 @@ export type WebSearchParams = OptionValue<typeof PARAMETERS>;
 export interface WebSearcher {
   readonly name: string;
   search(
-    question: { readonly query: string; readonly most: number },
+    question: { readonly query: string; readonly max: number },
     signal: AbortSignal,
   ): Promise<readonly FoundPage[]>;
 }
@@ -59,10 +59,10 @@ export class WebSearch extends BaseTool<WebSearchParams> {
     if (this.#searcher === undefined)
       return createFailedResult({ type: "not_configured", message: HOW_TO_ADD });
     try {
-      const most = maxResults ?? DEFAULT_RESULTS;
-      const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
+      const max = maxResults ?? DEFAULT_RESULTS;
+      const pages = await this.#searcher.search({ query: query.trim(), max }, signal);
       return formatFoundPages(
-        pages.slice(0, most).map(removeInvisibleFromPage),
+        pages.slice(0, max).map(removeInvisibleFromPage),
         query.trim(),
         this.#searcher.name,
       );

@@ -39,12 +39,12 @@ describe("P17 a server that does not answer costs no more than its timeout", () 
   it.each([
     ["pages", 101],
     ["circle", 4],
-  ])("a list without an end has one: %s", async (mode, most) => {
+  ])("a list without an end has one: %s", async (mode, max) => {
     const toolbox = openOne(mode);
     await toolbox.ready();
     const names = toolbox.registry.getAllTools().filter(({ name }) => name.startsWith("slow__"));
     expect(names.length).toBeGreaterThan(2);
-    expect(names.length).toBeLessThanOrEqual(most);
+    expect(names.length).toBeLessThanOrEqual(max);
   });
 
   it("P12 lists of long entries end early, are cut with a notice, and what they say is shortened", async () => {

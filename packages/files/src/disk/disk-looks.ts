@@ -21,8 +21,8 @@ export function tryLstat(path: string): Stats | null {
 }
 
 /** Returns null for a missing file, and for one that is too large or not a regular file. */
-export function tryReadBytes(path: string, mostBytes: number): Buffer | null {
-  return withFallback(null, () => readBytes(path, mostBytes));
+export function tryReadBytes(path: string, maxBytes: number): Buffer | null {
+  return withFallback(null, () => readBytes(path, maxBytes));
 }
 
 export function tryReadLink(path: string): string | undefined {

@@ -20,15 +20,15 @@ export function openRegularFile(path: string, moreFlags = 0): number {
 }
 
 /** Returns the first bytes of a file of any size. */
-export function readBeginning(path: string, mostBytes: number): Buffer {
-  return readBeginningAndClose(openRegularFile(path), mostBytes);
+export function readBeginning(path: string, maxBytes: number): Buffer {
+  return readBeginningAndClose(openRegularFile(path), maxBytes);
 }
 
 /** Returns the first bytes of an open file, and closes it. */
-export function readBeginningAndClose(descriptor: number, mostBytes: number): Buffer {
+export function readBeginningAndClose(descriptor: number, maxBytes: number): Buffer {
   try {
-    const bytes = Buffer.alloc(mostBytes);
-    return bytes.subarray(0, readSync(descriptor, bytes, 0, mostBytes, 0));
+    const bytes = Buffer.alloc(maxBytes);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, maxBytes, 0));
   } finally {
     closeSync(descriptor);
   }
@@ -38,22 +38,22 @@ export function readBeginningAndClose(descriptor: number, mostBytes: number): Bu
  * Reads a file that the user did not ask Burin to read; null when there is none. Throws for a folder, a pipe, a device
  * and files that are too large, so that nothing in a repository or home folder can hang the process or fill its memory.
  */
-export function readBytes(path: string, mostBytes: number, moreFlags = 0): Buffer | null {
-  return readAllBytes(() => openRegularFile(path, moreFlags), mostBytes);
+export function readBytes(path: string, maxBytes: number, moreFlags = 0): Buffer | null {
+  return readAllBytes(() => openRegularFile(path, moreFlags), maxBytes);
 }
 
-export function readText(path: string, mostBytes: number, moreFlags = 0): string | null {
-  return readBytes(path, mostBytes, moreFlags)?.toString("utf8") ?? null;
+export function readText(path: string, maxBytes: number, moreFlags = 0): string | null {
+  return readBytes(path, maxBytes, moreFlags)?.toString("utf8") ?? null;
 }
 
 /**
  * Like `readText`, for a file that the user named: it may also be the pipe of a shell's process substitution.
  */
-export function readUserText(path: string, mostBytes: number): string | null {
-  return readAllBytes(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
+export function readUserText(path: string, maxBytes: number): string | null {
+  return readAllBytes(() => openSync(path, constants.O_RDONLY), maxBytes)?.toString("utf8") ?? null;
 }
 
-function readAllBytes(open: () => number, mostBytes: number): Buffer | null {
+function readAllBytes(open: () => number, maxBytes: number): Buffer | null {
   let descriptor: number;
   try {
     descriptor = open();
@@ -69,7 +69,7 @@ function readAllBytes(open: () => number, mostBytes: number): Buffer | null {
       const count = readSync(descriptor, part);
       if (count === 0) return Buffer.concat(parts);
       length += count;
-      if (length > mostBytes) throw createTooLargeError(mostBytes);
+      if (length > maxBytes) throw createTooLargeError(maxBytes);
       parts.push(part.subarray(0, count));
     }
   } finally {
@@ -77,9 +77,9 @@ function readAllBytes(open: () => number, mostBytes: number): Buffer | null {
   }
 }
 
-function createTooLargeError(mostBytes: number): Error {
-  const most = mostBytes < 1024 * 1024 ? `${mostBytes / 1024} kB` : `${mostBytes / 1024 / 1024} MB`;
-  return createFileError(TOO_LARGE, `it is larger than ${most}`);
+function createTooLargeError(maxBytes: number): Error {
+  const max = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} kB` : `${maxBytes / 1024 / 1024} MB`;
+  return createFileError(TOO_LARGE, `it is larger than ${max}`);
 }
 
 /** Explains why a path cannot be read as a file. */

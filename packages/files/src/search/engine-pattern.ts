@@ -36,7 +36,7 @@ function canMatchEmpty(pattern: Pattern): boolean {
     case "choice":
       return pattern.options.some(canMatchEmpty);
     case "repeat":
-      return pattern.least === 0 || canMatchEmpty(pattern.of);
+      return pattern.min === 0 || canMatchEmpty(pattern.of);
   }
 }
 
@@ -63,12 +63,12 @@ function writeChoice(options: readonly Pattern[], flavour: Flavour): string {
   return writeGroup(filled.join("|"), flavour) + (filled.length < written.length ? "?" : "");
 }
 
-function writeRepeat({ of, least, most }: Pattern & { readonly kind: "repeat" }, flavour: Flavour): string {
-  if (of.kind === "one" && coversNearlyAll(of.set)) return least === 0 ? ".*" : ".+";
+function writeRepeat({ of, min, max }: Pattern & { readonly kind: "repeat" }, flavour: Flavour): string {
+  if (of.kind === "one" && coversNearlyAll(of.set)) return min === 0 ? ".*" : ".+";
   const inner = writePattern(of, flavour);
-  if (inner === "" || most === 0) return "";
-  const low = Math.min(least, MAX_COUNTED);
-  const high = most === null || most > MAX_COUNTED ? "" : String(most);
+  if (inner === "" || max === 0) return "";
+  const low = Math.min(min, MAX_COUNTED);
+  const high = max === null || max > MAX_COUNTED ? "" : String(max);
   return `${writeGroup(inner, flavour)}{${low},${high}}`;
 }
 

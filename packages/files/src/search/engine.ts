@@ -58,7 +58,7 @@ export async function listNamesFromProgram(
   place: EngineOptions,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | null> {
-  const means = { env: buildBareEnvironment(place), signal, mostBytes: MAX_OUTPUT_BYTES };
+  const means = { env: buildBareEnvironment(place), signal, maxBytes: MAX_OUTPUT_BYTES };
   const request = { command, args, cwd: place.folder, ...means };
   const end = await place.helpers.runProgram(request).catch(() => null);
   // These programs do not report unreadable files, so any error output means that the call was wrong.

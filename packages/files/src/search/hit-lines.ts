@@ -105,7 +105,7 @@ export const NO_RESULTS = { most: 0, context: 0, namesOnly: true } as const;
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
 export class HitCollector {
   readonly gaps = new Set<string>();
-  readonly #request: Pick<SearchRequest, "most" | "context" | "namesOnly">;
+  readonly #request: Pick<SearchRequest, "max" | "context" | "namesOnly">;
   readonly #files: FileHits[] = [];
   #hits = 0;
   #characters = 0;
@@ -113,13 +113,13 @@ export class HitCollector {
   isFull = false;
   isOutOfTime = false;
 
-  constructor(request: Pick<SearchRequest, "most" | "context" | "namesOnly">) {
+  constructor(request: Pick<SearchRequest, "max" | "context" | "namesOnly">) {
     this.#request = request;
   }
 
   get remaining(): HitRequest {
-    const { context, most, namesOnly } = this.#request;
-    return namesOnly ? { context: 0, hits: 1 } : { context, hits: most - this.#hits + 1 };
+    const { context, max, namesOnly } = this.#request;
+    return namesOnly ? { context: 0, hits: 1 } : { context, hits: max - this.#hits + 1 };
   }
 
   addFile(path: string, found: HitLines | null): void {
@@ -149,6 +149,6 @@ export class HitCollector {
   }
 
   #hasRoomFor(line: SearchLine): boolean {
-    return this.#hits < this.#request.most && this.#characters + line.text.length <= MAX_CHARACTERS;
+    return this.#hits < this.#request.max && this.#characters + line.text.length <= MAX_CHARACTERS;
   }
 }

@@ -24,9 +24,9 @@ describe("search engines in odd places", () => {
   it.each(ENGINES)("P40 %s says that hits were left out only when they were", async (_name, engines) => {
     const many = createTree({ "a.txt": "hit\n".repeat(12), "b.txt": "hit\n".repeat(8), "c.txt": "none\n" });
     execFileSync("git", ["init", "-q"], { cwd: many });
-    const exact = await searchTree(many, { pattern: "hit", most: 20 }, engines);
+    const exact = await searchTree(many, { pattern: "hit", max: 20 }, engines);
     expect([exact.hits, exact.hasMore]).toEqual([20, false]);
-    const cut = await searchTree(many, { pattern: "hit", most: 19 }, engines);
+    const cut = await searchTree(many, { pattern: "hit", max: 19 }, engines);
     expect([cut.hits, cut.hasMore]).toEqual([19, true]);
     expect(flattenHits(cut)).toEqual(flattenHits(exact).slice(0, 19));
   });
@@ -181,7 +181,7 @@ describe("search engines in odd places", () => {
     const files = Array.from({ length: 300 }, (_, index) => [`${1000 + index}.txt`, "needle\n"] as const);
     const folder = createTree(Object.fromEntries(files));
     const access = new Access([folder], { ...NO_ACCESS_SETTINGS, helpers: fileHelpers });
-    const means = { signal: new AbortController().signal, most: 1000 };
+    const means = { signal: new AbortController().signal, max: 1000 };
     for (const engines of [{}, { engines: [createRipgrep] }]) {
       const request = { ...REQUEST, ...means, ...engines, stopAt: performance.now() };
       const { gaps, hits } = await searchFiles(access, { realPath: folder, isFolder: true }, request);

@@ -111,7 +111,7 @@ describe("a file that was just written", () => {
     writeFileSync(inner, "one\n");
     const { before } = await workspace.preview(inner, "two\n");
     const change = { file, content: "two\n", basis: before.version, isWholeKnown: true };
-    await workspace.read(file, { offset: 0, limit: 10, mostLineCharacters: 2000 }, never);
+    await workspace.read(file, { offset: 0, limit: 10, maxLineCharacters: 2000 }, never);
     const writing = workspace.write({ ...change, isBasisAgreed: false }, never);
     await expect(writing).rejects.toMatchObject({ code: "changed_on_disk" });
   });

@@ -149,21 +149,24 @@ function expandToContext(text: string, from: number, to: number): [start: number
 }
 
 /** Compares whole blocks first, then ever smaller ones, which is many times faster than unit by unit. */
-function countEqualUnits(most: number, isEqual: (from: number, to: number) => boolean): number {
+function countEqualUnits(maxUnits: number, isEqual: (from: number, to: number) => boolean): number {
   let same = 0;
   for (const block of [4096, 512, 64, 8, 1])
-    while (same + block <= most && isEqual(same, same + block)) same += block;
+    while (same + block <= maxUnits && isEqual(same, same + block)) same += block;
   return same;
 }
 
-export function countEqualStart(one: string, other: string, most: number): number {
-  return countEqualUnits(most, (from, to) => one.slice(from, to) === other.slice(from, to));
+export function countEqualStart(one: string, other: string, maxUnits: number): number {
+  return countEqualUnits(maxUnits, (from, to) => one.slice(from, to) === other.slice(from, to));
 }
 
-export function countEqualEnd(one: string, other: string, most: number): number {
+export function countEqualEnd(one: string, other: string, maxUnits: number): number {
   const sliceFromEnd = (text: string, from: number, to: number) =>
     text.slice(text.length - to, text.length - from);
-  return countEqualUnits(most, (from, to) => sliceFromEnd(one, from, to) === sliceFromEnd(other, from, to));
+  return countEqualUnits(
+    maxUnits,
+    (from, to) => sliceFromEnd(one, from, to) === sliceFromEnd(other, from, to),
+  );
 }
 
 /**

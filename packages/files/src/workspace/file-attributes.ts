@@ -111,7 +111,7 @@ export async function learnPlainFiles(files: readonly string[], helpers: FileHel
     const bytes = before.reduce((sum, stats) => sum + Number(stats?.size ?? 0), 0);
     if (present.length === 0 || bytes > MAX_AT_ONCE.bytes / 2) continue;
     const args = [...TAR_ARGUMENTS, "-P", "-cf", "-", "--", ...present];
-    const { output, fault } = await runTool("tar", args, { cwd: "/", mostBytes: MAX_AT_ONCE.bytes, helpers });
+    const { output, fault } = await runTool("tar", args, { cwd: "/", maxBytes: MAX_AT_ONCE.bytes, helpers });
     // The words may also stand in a content, which does no harm.
     if (fault !== null || ATTRIBUTE.test(output) || countContexts(output) > 1) continue;
     for (const [index, stats] of before.entries()) {
@@ -174,12 +174,12 @@ function runHelperInFolder(
   { folder, helpers, environment = {} }: ReplacedFile,
 ) {
   const { PATH } = environment;
-  return runTool(command, args, { cwd: folder.path("."), mostBytes: MAX_HEADER_BYTES, helpers, PATH });
+  return runTool(command, args, { cwd: folder.path("."), maxBytes: MAX_HEADER_BYTES, helpers, PATH });
 }
 
 interface ToolPlace {
   readonly cwd: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly helpers: FileHelpers;
   readonly PATH?: string | undefined;
 }
@@ -187,11 +187,11 @@ interface ToolPlace {
 async function runTool(
   command: string,
   args: readonly string[],
-  { cwd, mostBytes, helpers, PATH }: ToolPlace,
+  { cwd, maxBytes, helpers, PATH }: ToolPlace,
 ) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const request = { command, args, cwd, env: { LC_ALL: "C", PATH }, signal, mostBytes };
+    const request = { command, args, cwd, env: { LC_ALL: "C", PATH }, signal, maxBytes };
     const { exitCode, output, errors, stopped } = await helpers.runProgram(request);
     const fault = exitCode === 0 ? null : errors.trim() || "it failed";
     return { output: output.toString("latin1"), fault, isLate: stopped === "abort" };

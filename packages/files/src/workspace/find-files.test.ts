@@ -23,10 +23,10 @@ beforeEach(() => {
   symlinkSync("..", join(root, "part0/circle"));
   if (process.platform !== "win32") execFileSync("mkfifo", [join(root, "pipe.txt")]);
 });
-function find(most: number, timeLimitMs = 60_000) {
+function find(max: number, timeLimitMs = 60_000) {
   const signal = new AbortController().signal;
   const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [], helpers: fileHelpers });
-  const request = { pattern: "*.txt", caseSensitive: false, respectGitIgnore: true, most, signal };
+  const request = { pattern: "*.txt", caseSensitive: false, respectGitIgnore: true, max, signal };
   return findFiles(access, root, { ...request, stopAt: performance.now() + timeLimitMs });
 }
 
@@ -35,9 +35,9 @@ describe("findFiles", () => {
     const byAge = Array.from({ length: FILES }, (_, number) => number).sort(
       (a, b) => ((b * 7919) % FILES) - ((a * 7919) % FILES),
     );
-    for (const most of [1, 7, 100, 1000]) {
-      const { files, total, isPartial } = await find(most);
-      expect(files.map((file) => basename(file, ".txt"))).toEqual(byAge.slice(0, most).map(String));
+    for (const max of [1, 7, 100, 1000]) {
+      const { files, total, isPartial } = await find(max);
+      expect(files.map((file) => basename(file, ".txt"))).toEqual(byAge.slice(0, max).map(String));
       expect([total, isPartial]).toEqual([FILES, false]);
     }
   });
@@ -78,7 +78,7 @@ describe("findFiles", () => {
       });
     };
     const signal = new AbortController().signal;
-    const request = { pattern: "**/*.txt", caseSensitive: false, respectGitIgnore: true, most: 1000, signal };
+    const request = { pattern: "**/*.txt", caseSensitive: false, respectGitIgnore: true, max: 1000, signal };
     const { files } = await findFiles(access, root, { ...request, stopAt: performance.now() + 60_000 });
     expect(existsSync(join(place, "5.txt"))).toBe(true);
     expect(files).toContain(join(root, "part7/7.txt"));
@@ -88,7 +88,7 @@ describe("findFiles", () => {
   it("P18 ends when it is cancelled", async () => {
     const controller = new AbortController();
     const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [], helpers: fileHelpers });
-    const request = { pattern: "*", caseSensitive: false, respectGitIgnore: true, most: 9 };
+    const request = { pattern: "*", caseSensitive: false, respectGitIgnore: true, max: 9 };
     controller.abort();
     const means = { signal: controller.signal, stopAt: performance.now() + 60_000 };
     await expect(findFiles(access, root, { ...request, ...means })).rejects.toThrow();

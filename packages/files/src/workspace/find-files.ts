@@ -37,7 +37,7 @@ export async function findFiles(
     shouldEnter: glob.canHold,
   });
   const slices = new TimeSlices(request.signal, request.stopAt);
-  const newest = new NewestMatches(request.most);
+  const newest = new NewestMatches(request.max);
   let isPartial = false;
   let seen = 0;
   for (let stretch = walk.nextBatch(); stretch !== null && !isPartial; stretch = walk.nextBatch()) {
@@ -52,7 +52,7 @@ export async function findFiles(
       if (isPartial) break;
     }
   }
-  const files = listInside(newest.listNewestFirst(), request.most, startedAt);
+  const files = listInside(newest.listNewestFirst(), request.max, startedAt);
   const { unreadable: unreadableFolders, hasIgnored } = walk;
   return { files, total: newest.total, isPartial, unreadableFolders, hasIgnored };
 }
@@ -73,7 +73,7 @@ function createMatch(path: string, isLink: boolean, access: Access): Match | nul
  * again: a folder that was moved since has a new time and is read again. `startedAt` is a little early, because a
  * disk's clock may lag.
  */
-function listInside(matches: readonly Match[], most: number, startedAt: number): string[] {
+function listInside(matches: readonly Match[], maxFiles: number, startedAt: number): string[] {
   const known = new Map<string, Set<string> | "unmoved">();
   const listFolderNames = (path: string): Set<string> | "unmoved" =>
     getOrCreate(known, path, () => {
@@ -84,7 +84,7 @@ function listInside(matches: readonly Match[], most: number, startedAt: number):
     });
   const files: string[] = [];
   for (const { path } of matches) {
-    if (files.length >= most) break;
+    if (files.length >= maxFiles) break;
     const names = listFolderNames(dirname(path));
     if (names === "unmoved" || names.has(basename(path))) files.push(path);
   }
@@ -94,13 +94,13 @@ function listInside(matches: readonly Match[], most: number, startedAt: number):
 /** Keeps the newest matches and drops all others at once, however many there are. */
 class NewestMatches {
   total = 0;
-  readonly #most: number;
+  readonly #max: number;
   #kept: Match[] = [];
   #oldest = Number.NEGATIVE_INFINITY;
 
-  constructor(most: number) {
+  constructor(max: number) {
     // Keep a few more, because some may turn out to be outside at the end.
-    this.#most = most * 2;
+    this.#max = max * 2;
   }
 
   add(match: Match | null): void {
@@ -108,8 +108,8 @@ class NewestMatches {
     this.total += 1;
     if (match.time < this.#oldest) return;
     this.#kept.push(match);
-    if (this.#kept.length < this.#most * 2) return;
-    this.#kept = this.listNewestFirst().slice(0, this.#most);
+    if (this.#kept.length < this.#max * 2) return;
+    this.#kept = this.listNewestFirst().slice(0, this.#max);
     this.#oldest = this.#kept.at(-1)?.time ?? this.#oldest;
   }
 

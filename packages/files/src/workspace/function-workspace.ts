@@ -96,7 +96,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     }));
     found.sort((a, b) => b.time - a.time || compareCodePoints(a.path, b.path));
     const { isPartial, unreadable: unreadableFolders, hasIgnored } = walk;
-    const files = found.slice(0, request.most).map(({ path }) => path);
+    const files = found.slice(0, request.max).map(({ path }) => path);
     return { files, total: found.length, isPartial, unreadableFolders, hasIgnored };
   }
 

@@ -240,13 +240,13 @@ function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: Te
 }
 
 function findPartEnd(bytes: Buffer, last: number, { encoding }: TextFormat): number {
-  const most = Math.min(bytes.length, last + CONTEXT_BYTES);
+  const max = Math.min(bytes.length, last + CONTEXT_BYTES);
   let end = last;
-  for (let next = last; next <= most && end < bytes.length; next = findLineEnd(bytes, next, encoding))
+  for (let next = last; next <= max && end < bytes.length; next = findLineEnd(bytes, next, encoding))
     end = next;
   if (end > last || end === bytes.length) return end;
   return hasCharacterStarts(encoding)
-    ? trimToCharacter(bytes, most, encoding)
+    ? trimToCharacter(bytes, max, encoding)
     : findLineEnd(bytes, last, encoding);
 }
 
@@ -256,8 +256,8 @@ function hasCharacterStarts(encoding: string): boolean {
 }
 
 /** Goes backwards to the beginning of a character. */
-function trimToCharacter(bytes: Buffer, most: number, encoding: string): number {
-  let at = most;
-  while (encoding === "utf-8" && at > most - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+function trimToCharacter(bytes: Buffer, max: number, encoding: string): number {
+  let at = max;
+  while (encoding === "utf-8" && at > max - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
   return at;
 }

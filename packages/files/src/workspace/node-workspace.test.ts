@@ -5,7 +5,7 @@ import { createFile, createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { NO_ACCESS_SETTINGS } from "../ignore/access-settings.ts";
 
-const RANGE = { offset: 0, limit: 10, mostLineCharacters: 100 };
+const RANGE = { offset: 0, limit: 10, maxLineCharacters: 100 };
 const { signal } = new AbortController();
 
 it("R48 a folder that may be read besides the root stays the same one when a link takes its place", async () => {

@@ -145,7 +145,7 @@ class LineWindow {
       const newline = bytes.indexOf(NEWLINE, at);
       const end = newline === -1 ? bytes.length : newline + 1;
       // A character takes at most four bytes; a few more show that the line continues.
-      const room = this.#range.mostLineCharacters * 4 + 8 - this.#lineBytes;
+      const room = this.#range.maxLineCharacters * 4 + 8 - this.#lineBytes;
       const kept = Math.min(end - at, room);
       if (kept < end - at) {
         this.#isWhole = false;
@@ -170,8 +170,8 @@ class LineWindow {
     this.#keptBytes += this.#lineBytes;
     this.#lineBytes = 0;
     this.#lineNumber += 1;
-    const { limit, mostCharacters = Number.POSITIVE_INFINITY } = this.#range;
-    this.#isFull = this.#lengths.length >= limit || this.#keptBytes > mostCharacters * 4;
+    const { limit, maxCharacters = Number.POSITIVE_INFINITY } = this.#range;
+    this.#isFull = this.#lengths.length >= limit || this.#keptBytes > maxCharacters * 4;
   }
 
   finishReading(): ReadLines {
@@ -194,9 +194,9 @@ class LineWindow {
 
   #decodeLines(bytes: Buffer): { text: string; count: number; linesCut: number } {
     const encoding = this.#encoding ?? guessNarrowEncoding(bytes);
-    const mostCharacters = this.#range.mostCharacters ?? Number.POSITIVE_INFINITY;
-    const longest = this.#lengths.reduce((most, length) => Math.max(most, length), 0);
-    const isShort = longest <= this.#range.mostLineCharacters && bytes.length <= mostCharacters;
+    const maxCharacters = this.#range.maxCharacters ?? Number.POSITIVE_INFINITY;
+    const longest = this.#lengths.reduce((max, length) => Math.max(max, length), 0);
+    const isShort = longest <= this.#range.maxLineCharacters && bytes.length <= maxCharacters;
     if (isShort)
       return {
         text: this.#dropByteOrderMark(decodeBytes(bytes, encoding)),
@@ -213,7 +213,7 @@ class LineWindow {
       const text = texts.length === 0 ? this.#dropByteOrderMark(decoded) : decoded;
       const shown = this.#cutLine(text);
       characters += shown.length;
-      if (characters > mostCharacters && texts.length > 0) break;
+      if (characters > maxCharacters && texts.length > 0) break;
       if (shown !== text) linesCut += 1;
       texts.push(shown);
     }
@@ -226,9 +226,9 @@ class LineWindow {
   }
 
   #cutLine(line: string): string {
-    const most = this.#range.mostLineCharacters;
+    const max = this.#range.maxLineCharacters;
     const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
-    if (line.length - lineEnd.length <= most) return line;
-    return `${line.slice(0, alignToCharacter(line, most))}${LINE_CUT_MARK}${lineEnd || "\n"}`;
+    if (line.length - lineEnd.length <= max) return line;
+    return `${line.slice(0, alignToCharacter(line, max))}${LINE_CUT_MARK}${lineEnd || "\n"}`;
   }
 }

@@ -96,12 +96,12 @@ const MIN_OUTPUT = 1000;
 /** Lowers the limit of a reply to the one that the refusal names. */
 function learnOutputLimit(
   { lessons, sent, model, protocol }: LessonContext,
-  most: number,
+  max: number,
   given = protocol === "anthropic" ? MAX_OUTPUT_TOKENS : 0,
 ): string | undefined {
-  if (!(most >= 1 && most < (sent.tuning?.maxOutput ?? given))) return undefined;
-  lessons.mostOutput = Math.floor(most);
-  return `A reply of the model ${model} may have only ${lessons.mostOutput} tokens; it is asked for no more.`;
+  if (!(max >= 1 && max < (sent.tuning?.maxOutput ?? given))) return undefined;
+  lessons.maxServiceOutput = Math.floor(max);
+  return `A reply of the model ${model} may have only ${lessons.maxServiceOutput} tokens; it is asked for no more.`;
 }
 
 const OF_EFFORT = /effort|\blevels?\b|reasoning|thinking|supported values are/i;
@@ -140,15 +140,15 @@ const TOO_MANY = /\btools\b\W[^\n]{0,40}(?:array too long|number of (?:items|too
 
 function learnTool({ lessons, sent }: LessonContext, reason: string) {
   const longest = Number(DESCRIPTION.exec(reason)?.[1]);
-  if (longest < lessons.mostDescription) {
-    lessons.mostDescription = longest;
+  if (longest < lessons.maxDescription) {
+    lessons.maxDescription = longest;
     return "";
   }
-  const most = Number(TOO_MANY.exec(reason)?.[1]);
-  const spare = most > 0 ? sent.tools.slice(most) : [];
+  const max = Number(TOO_MANY.exec(reason)?.[1]);
+  const spare = max > 0 ? sent.tools.slice(max) : [];
   for (const { name } of spare) lessons.tools.add(sent.ownName(name));
   if (spare.length > 0)
-    return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
+    return `The model's service takes ${max} tools; the last ${spare.length} are left out.`;
   const named = findRefusedTool(sent, reason);
   if (learnRefusedKeywords({ lessons, sent }, reason, named)) return "";
   if (named === undefined) return undefined;

@@ -56,6 +56,6 @@ const MAX_OUTPUT = new RegExp(
 
 /** The largest number of tokens that a reply may have, according to a refusal; NaN if it says nothing about that. */
 export function readOutputLimit(reason: string): number {
-  const [, most, isBeyond] = MAX_OUTPUT.exec(reason) ?? [];
-  return Number(most) - (isBeyond ? 1 : 0);
+  const [, max, isBeyond] = MAX_OUTPUT.exec(reason) ?? [];
+  return Number(max) - (isBeyond ? 1 : 0);
 }

@@ -54,11 +54,11 @@ async function* runAttempts(
     if (!failure) return;
     const delay = said === "answer" ? undefined : computeDelay(attempt, failure, options);
     if (delay === undefined) return yield buildEnd(failure, attempt);
-    const most = resolveAttempts(failure, options);
+    const max = resolveAttempts(failure, options);
     const seconds = Math.ceil(delay / 100) / 10;
-    const message = `${describeFailure(failure)} Attempt ${attempt + 1} of ${most} follows in ${seconds} s.`;
+    const message = `${describeFailure(failure)} Attempt ${attempt + 1} of ${max} follows in ${seconds} s.`;
     const status = failure.status === undefined ? {} : { status: failure.status };
-    const retry = { attempt: attempt + 1, mostAttempts: most, seconds, ...status };
+    const retry = { attempt: attempt + 1, mostAttempts: max, seconds, ...status };
     yield { type: "notice", message, restart: true, retry };
     await wait(delay, signal);
     if (signal.aborted) return yield { type: "end", reason: "cancelled" };
@@ -90,11 +90,11 @@ function findFailure(
   return said === "thoughts" ? ONLY_THOUGHT : undefined;
 }
 
-function resolveAttempts(failure: ModelFailure, { mostAttempts: most = MAX_ATTEMPTS }: RetryOptions): number {
-  if (failure === ONLY_THOUGHT) return Math.min(most, 2);
+function resolveAttempts(failure: ModelFailure, { mostAttempts: max = MAX_ATTEMPTS }: RetryOptions): number {
+  if (failure === ONLY_THOUGHT) return Math.min(max, 2);
   const { type } = failure;
   const few = type === "unreachable" || type === NOTHING_SAID.type;
-  return few ? Math.min(most, MAX_FRUITLESS_ATTEMPTS) : most;
+  return few ? Math.min(max, MAX_FRUITLESS_ATTEMPTS) : max;
 }
 
 /** Returns the pause before the next attempt; undefined if there is none. */

@@ -66,7 +66,7 @@ async function runKeyCommand(command: string, environment: NodeJS.ProcessEnv): P
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd: homedir(),
     env: { ...environment, PATH: buildHelperPath(environment.PATH) },
-    mostBytes: MAX_BYTES,
+    maxBytes: MAX_BYTES,
     signal: AbortSignal.timeout(MAX_COMMAND_MS),
   });
   const key = output.toString("utf8").trim();

@@ -10,9 +10,9 @@ export class Lessons {
   readonly quirks = new Set<Quirk>();
   readonly tools = new Set<string>();
   /** The longest tool description that is accepted. */
-  mostDescription = Number.POSITIVE_INFINITY;
+  maxDescription = Number.POSITIVE_INFINITY;
   /** The highest output limit in tokens. */
-  mostOutput: number | undefined;
+  maxServiceOutput: number | undefined;
   /** Replaces the requested effort. */
   effort: string | undefined;
   makesCalls = false;

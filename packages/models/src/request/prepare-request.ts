@@ -72,10 +72,10 @@ export async function prepareRequest(
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.stripRefusedKeywords(tool.name, written(tool.parameters)) as ObjectSchema;
-    tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
+    tools.push({ name, description: tool.description.slice(0, lessons.maxDescription), parameters });
   }
   const history = request.history.map((message) => prepareMessage(message, lessons, taker));
-  const { mostOutput: maxOutput, effort: reasoning } = lessons;
+  const { maxServiceOutput: maxOutput, effort: reasoning } = lessons;
   const learned = { ...(maxOutput && { maxOutput }), ...(reasoning && { reasoning }) };
   const tuning = maxOutput || reasoning ? { tuning: { ...request.tuning, ...learned } } : {};
   const conversation = request.history;

@@ -46,10 +46,10 @@ const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const SIGNED_ID_PATTERN = "__thought__";
 
 /** Returns a call's id in a format that strict providers accept, because another provider or model may have made it. */
-export function toWireId(given: string, mostCharacters = MAX_CHARACTERS): string {
+export function toWireId(given: string, maxCharacters = MAX_CHARACTERS): string {
   // A piece of a signature would be rejected as a broken one.
   const [id = ""] = given.split(SIGNED_ID_PATTERN);
-  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : makeNameValid(id, mostCharacters);
+  return WIRE_ID.test(id) && id.length <= maxCharacters ? id : makeNameValid(id, maxCharacters);
 }
 
 /** Converts an id to nine letters and digits, for services that accept nothing else. */
@@ -60,10 +60,10 @@ export function toNineCharacters(id: string): string {
   return trace.toString(36).padStart(9, "0").slice(-9);
 }
 
-function makeNameValid(name: string, mostCharacters = MAX_CHARACTERS): string {
+function makeNameValid(name: string, maxCharacters = MAX_CHARACTERS): string {
   const trace = computeShortHash(name, 0x811c9dc5) + computeShortHash(name, 0x01000193).slice(0, 4);
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
-  return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
+  return `${readable.slice(0, maxCharacters - trace.length - 1)}_${trace}`;
 }
 
 /** Computes a short hash. It is not for secrets; names only have to differ. */

@@ -26,12 +26,12 @@ const MAX_CHECKED_FILES = 100;
 const MAX_ANSWER_MS = 60_000;
 
 /** This computer's files, but with the editor's content for files that have unsaved changes. */
-export function createEditorMachine(editor: EditorBuffers, mostMs = MAX_ANSWER_MS): Machine {
+export function createEditorMachine(editor: EditorBuffers, maxMs = MAX_ANSWER_MS): Machine {
   const limitAnswerTime = <T>(answer: Promise<T>, what: string) =>
     new Promise<T>((resolve, reject) => {
-      const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
+      const late = `The editor did not say within ${maxMs / 1000} s ${what}.`;
       const rejectLateAnswer = () => reject(new WorkspaceError("io_error", late));
-      AbortSignal.timeout(mostMs).addEventListener("abort", rejectLateAnswer);
+      AbortSignal.timeout(maxMs).addEventListener("abort", rejectLateAnswer);
       answer.then(resolve, reject);
     });
   const buffers: EditorBuffers = {
@@ -199,17 +199,17 @@ function normalizeLineEnds(text: string): string {
 
 function readLines(
   text: string,
-  { offset, limit, mostLineCharacters, mostCharacters = Number.POSITIVE_INFINITY }: Range,
+  { offset, limit, maxLineCharacters, maxCharacters = Number.POSITIVE_INFINITY }: Range,
 ) {
   const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const shown: string[] = [];
   let characters = 0;
   let linesCut = 0;
   for (const line of all.slice(offset, offset + limit)) {
-    const isLong = line.trimEnd().length > mostLineCharacters;
-    const kept = isLong ? `${line.slice(0, mostLineCharacters)}\n` : line;
+    const isLong = line.trimEnd().length > maxLineCharacters;
+    const kept = isLong ? `${line.slice(0, maxLineCharacters)}\n` : line;
     characters += kept.length;
-    if (characters > mostCharacters && shown.length > 0) break;
+    if (characters > maxCharacters && shown.length > 0) break;
     if (isLong) linesCut += 1;
     shown.push(kept);
   }

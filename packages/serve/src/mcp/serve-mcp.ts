@@ -57,7 +57,7 @@ class StdioTransport implements Transport {
   }
 
   async #handleMessages(): Promise<void> {
-    const form = { mostBytes: MAX_BYTES, read: deserializeMessage };
+    const form = { maxBytes: MAX_BYTES, read: deserializeMessage };
     for await (const message of readMessages(process.stdin, process.stdout, form)) {
       if (this.#isClosed) return;
       await this.calls.receiveMessage(message);

@@ -198,8 +198,8 @@ class CallSlots {
   readonly #room: () => Promise<void>;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(most: number, room: () => Promise<void>) {
-    this.#free = most;
+  constructor(max: number, room: () => Promise<void>) {
+    this.#free = max;
     this.#room = room;
   }
 

@@ -93,12 +93,12 @@ function findDensest(
     addScore(element.parent?.parent ?? null, score / 2);
   }
   let best: PageElement | null = null;
-  let most = 0;
+  let max = 0;
   for (const [element, score] of scores) {
     const weighted = score * (1 - element.linked / Math.max(1, element.text));
-    if (weighted <= most || isInsideAny(element, surroundings) || surroundings.has(element)) continue;
+    if (weighted <= max || isInsideAny(element, surroundings) || surroundings.has(element)) continue;
     best = element;
-    most = weighted;
+    max = weighted;
   }
   return best;
 }

@@ -62,10 +62,10 @@ export function readFoundPage(row: unknown): FoundPage {
 }
 
 /** Returns distinct web pages, at most as many as requested, with their texts on single lines. */
-export function listDistinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
+export function listDistinctPages(found: readonly FoundPage[], max: number): FoundPage[] {
   const pages = new Map<string, FoundPage>();
   for (const { title, url, snippet, date = "" } of found) {
-    if (pages.size === most) break;
+    if (pages.size === max) break;
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || pages.has(url)) continue;
     const words = cleanLine(snippet);
     const isLong = words.length > MAX_SNIPPET_CHARACTERS;

@@ -31,12 +31,12 @@ const MAX_TEXT = 500_000;
 
 /** Searches with an MCP server's tool, whatever shape its result has. */
 export async function searchWithServer(
-  { query, most }: SearchQuestion,
+  { query, max }: SearchQuestion,
   { settings, call }: { readonly settings: WebSearchSettings; readonly call: CallServer },
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
   const { server, tool } = readSearchTool(settings);
-  const buildArguments = (schema: unknown) => buildSearchArguments(schema, { query, most });
+  const buildArguments = (schema: unknown) => buildSearchArguments(schema, { query, max });
   const answer = await call({ server, tool, argumentsFor: buildArguments }, signal).catch(
     (error: unknown) => {
       signal.throwIfAborted();
@@ -53,7 +53,7 @@ export async function searchWithServer(
       `The web search with ${server} failed: ${text.slice(0, 300) || "it gave no reason"}`,
     );
   }
-  return listDistinctPages(parsePages(readField(answer, "structuredContent"), text), most);
+  return listDistinctPages(parsePages(readField(answer, "structuredContent"), text), max);
 }
 
 /** Returns the server and the tool, which the settings must name. */
@@ -65,14 +65,14 @@ export function readSearchTool({ server, tool }: WebSearchSettings) {
   );
 }
 
-function buildSearchArguments(schema: unknown, { query, most }: SearchQuestion): Record<string, unknown> {
+function buildSearchArguments(schema: unknown, { query, max }: SearchQuestion): Record<string, unknown> {
   const properties = readField(schema, "properties");
   const findProperty = (names: readonly string[]) =>
     names.find((name) => readField(properties, name) !== undefined);
   const required = readListField(schema, "required").find((name) => typeof name === "string");
   const asking = findProperty(QUERY_NAMES) ?? (typeof required === "string" ? required : "query");
   const counting = findProperty(COUNT_NAMES);
-  return { [asking]: query, ...(counting === undefined ? {} : { [counting]: most }) };
+  return { [asking]: query, ...(counting === undefined ? {} : { [counting]: max }) };
 }
 
 /** Reads structured results or JSON in the text; otherwise finds the URLs in the text, each with the text around it. */

@@ -1,6 +1,6 @@
 export interface SearchQuestion {
   readonly query: string;
-  readonly most: number;
+  readonly max: number;
 }
 
 export interface SearchService {
@@ -34,7 +34,7 @@ export const SEARCH_SERVICES = {
     keyVariable: "TAVILY_API_KEY",
     keyHeader: "authorization",
     isPosted: true,
-    parameters: ({ query, most }) => ({ query, max_results: most }),
+    parameters: ({ query, max }) => ({ query, max_results: max }),
     results: ["results"],
   },
   brave: {
@@ -42,7 +42,7 @@ export const SEARCH_SERVICES = {
     path: "/res/v1/web/search",
     keyVariable: "BRAVE_API_KEY",
     keyHeader: "x-subscription-token",
-    parameters: ({ query, most }) => ({ q: query, count: most }),
+    parameters: ({ query, max }) => ({ q: query, count: max }),
     results: ["web", "results"],
     advice: { 422: "It accepts at most 400 characters and 50 words, and only a valid key." },
   },
@@ -52,7 +52,7 @@ export const SEARCH_SERVICES = {
     keyVariable: "EXA_API_KEY",
     keyHeader: "x-api-key",
     isPosted: true,
-    parameters: ({ query, most }) => ({ query, numResults: most, contents: { highlights: true } }),
+    parameters: ({ query, max }) => ({ query, numResults: max, contents: { highlights: true } }),
     results: ["results"],
   },
   /** Google's Programmable Search Engine, through its JSON API. */
@@ -61,9 +61,9 @@ export const SEARCH_SERVICES = {
     path: "/customsearch/v1",
     keyVariable: "GOOGLE_API_KEY",
     needsEngineId: true,
-    parameters: ({ query, most }, { key, engineId }) => ({
+    parameters: ({ query, max }, { key, engineId }) => ({
       ...{ key, cx: engineId, q: query },
-      num: Math.min(most, MAX_GOOGLE_RESULTS),
+      num: Math.min(max, MAX_GOOGLE_RESULTS),
     }),
     results: ["items"],
     advice: { 400: "Check the key, and that web.search.engineId is the ID of one of your search engines." },

@@ -43,15 +43,11 @@ async function serve(service: Service): Promise<string> {
   return `http://127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
-async function search(settings: WebSearchSettings, service: Service, most = 3) {
+async function search(settings: WebSearchSettings, service: Service, max = 3) {
   const url = await serve(service);
   const environment = { MY_KEY: KEY };
   const { signal } = new AbortController();
-  return searchWeb(
-    { query: "copper & steel", most },
-    { settings: { ...settings, url }, environment },
-    signal,
-  );
+  return searchWeb({ query: "copper & steel", max }, { settings: { ...settings, url }, environment }, signal);
 }
 
 const WANTED = [
@@ -66,8 +62,8 @@ const SERVICES: readonly (readonly [WebSearchSettings, Service])[] = [
     ({ method, path, headers, body }) => {
       if (method !== "POST" || path !== "/search") return [404, {}];
       if (headers.authorization !== `Bearer ${KEY}`) return [401, { detail: { error: "Unauthorized" } }];
-      const { query, max_results: most } = body as { query: string; max_results: number };
-      if (query !== "copper & steel" || most !== 3) return [400, { detail: { error: "wrong" } }];
+      const { query, max_results: max } = body as { query: string; max_results: number };
+      if (query !== "copper & steel" || max !== 3) return [400, { detail: { error: "wrong" } }];
       const results = [
         {
           title: "The burin",
@@ -281,7 +277,7 @@ describe("R43 the services of web_search", () => {
     expect(failure).toContain("bad [the key]");
     const { signal } = new AbortController();
     const settings = { ...tavily, url: "http://127.0.0.1:9" };
-    const lost = searchWeb({ query: "q", most: 1 }, { settings, environment: { MY_KEY: KEY } }, signal);
+    const lost = searchWeb({ query: "q", max: 1 }, { settings, environment: { MY_KEY: KEY } }, signal);
     await expect(lost).rejects.toThrow(/127\.0\.0\.1:9 could not be reached/);
   });
 });

@@ -13,7 +13,7 @@ import {
 import { readSearchTool } from "./mcp-search.ts";
 import { SEARCH_SERVICES, type SearchQuestion, type SearchService } from "./search-services.ts";
 
-const LIMITS = { totalMs: 30_000, silenceMs: 15_000, mostBytes: 4 * 1024 * 1024 };
+const LIMITS = { totalMs: 30_000, silenceMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 const MAX_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -42,7 +42,7 @@ export async function searchWeb(
       throw new WebError("bad_answer", `The search service (${settings.provider}) sent no JSON.`);
     const pages = listDistinctPages(
       readListField(found, ...service.results).map(readFoundPage),
-      question.most,
+      question.max,
     );
     const silent = readListField(found, "unresponsive_engines").map((engine) => [engine].flat().join(": "));
     if (pages.length === 0 && silent.length > 0)

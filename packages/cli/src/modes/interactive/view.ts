@@ -280,8 +280,8 @@ export class View {
 
   #drawPromptRows(isWorking: boolean, width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { buffer, completions } = this.#shown;
-    const most = Math.min(MAX_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
-    const { lines, caret } = drawPrompt(buffer, width, most);
+    const max = Math.min(MAX_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
+    const { lines, caret } = drawPrompt(buffer, width, max);
     const choices =
       completions?.drawLines(width, Math.max(Math.min(MAX_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
     const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;

@@ -267,12 +267,12 @@ function drawError(message: string, style: Style, width: number): readonly Line[
 function drawOutput(display: string, width: number): readonly Line[] {
   const { lines, fault } = splitDisplay(display);
   if (lines.length < 2) return [];
-  const most = fault === "" ? MAX_LIVE_ROWS : MAX_FAULT_ROWS;
+  const max = fault === "" ? MAX_LIVE_ROWS : MAX_FAULT_ROWS;
   // An empty row among three would say nothing.
   const worth = fault === "" ? lines.filter((line) => line.trim() !== "") : lines;
-  const shown = worth.slice(-most).map((line): Line => cutLine([createSpan(line, "dim")], width));
-  if (fault === "" || lines.length <= most) return shown;
-  return [[{ text: say("call.more", { count: lines.length - most }), style: "dim" }], ...shown];
+  const shown = worth.slice(-max).map((line): Line => cutLine([createSpan(line, "dim")], width));
+  if (fault === "" || lines.length <= max) return shown;
+  return [[{ text: say("call.more", { count: lines.length - max }), style: "dim" }], ...shown];
 }
 
 /** Returns what the sandbox did to the command: its own output seldom says so. */
@@ -280,10 +280,10 @@ function drawNote(display: string, width: number): readonly Line[] {
   return splitDisplay(display).notes.flatMap((note) => drawError(note, "warning", width));
 }
 
-function shortenLines(lines: readonly Line[], most: number): readonly Line[] {
-  if (lines.length <= most) return lines;
-  const left = lines.length - most;
-  return [...lines.slice(0, most), [{ text: say("call.more", { count: left }), style: "dim" }]];
+function shortenLines(lines: readonly Line[], max: number): readonly Line[] {
+  if (lines.length <= max) return lines;
+  const left = lines.length - max;
+  return [...lines.slice(0, max), [{ text: say("call.more", { count: left }), style: "dim" }]];
 }
 
 export function formatDuration(milliseconds: number): string {

@@ -19,10 +19,10 @@ const HEAD = [
 /** Writes the text that replaces the history. Cuts what does not fit, the user's last prompt last. */
 export function buildCompactionText(
   { record, contextTexts, summary }: CompactionContent,
-  mostTokens: number,
+  maxTokens: number,
   size: ContextSize,
 ): string {
-  let left = Math.max(mostTokens - size.estimateText(HEAD), 0);
+  let left = Math.max(maxTokens - size.estimateText(HEAD), 0);
   const takeShare = (text: string, shareOfRest: number): string => {
     const taken = truncateToTokens(text, Math.floor(left * shareOfRest), size);
     left = Math.max(left - size.estimateText(taken), 0);
@@ -82,25 +82,25 @@ export interface ConversationRecord {
   readonly summary: string;
 }
 
-export function formatTranscript(told: ConversationRecord, mostTokens: number, size: ContextSize): string {
+export function formatTranscript(told: ConversationRecord, maxTokens: number, size: ContextSize): string {
   for (const grain of GRAINS) {
     const text = formatRecord(told, grain);
-    if (size.estimateText(text) <= mostTokens) return text;
+    if (size.estimateText(text) <= maxTokens) return text;
   }
-  return formatDigest(told, mostTokens, size);
+  return formatDigest(told, maxTokens, size);
 }
 
 /** Summarizes without a model: prompts, replies and calls, in a line or two each. */
-export function formatDigest(told: ConversationRecord, mostTokens: number, size: ContextSize): string {
-  return truncateToTokens(formatRecord(told, COARSEST), mostTokens, size);
+export function formatDigest(told: ConversationRecord, maxTokens: number, size: ContextSize): string {
+  return truncateToTokens(formatRecord(told, COARSEST), maxTokens, size);
 }
 
-function truncateToTokens(text: string, mostTokens: number, size: ContextSize): string {
+function truncateToTokens(text: string, maxTokens: number, size: ContextSize): string {
   let cut = text;
-  let most = text.length;
-  while (size.estimateText(cut) > mostTokens && most > 200) {
-    most = Math.floor(Math.min(most * 0.9, (most * mostTokens) / size.estimateText(cut)));
-    cut = keepHeadAndTail(text, most, "there was no room for more");
+  let max = text.length;
+  while (size.estimateText(cut) > maxTokens && max > 200) {
+    max = Math.floor(Math.min(max * 0.9, (max * maxTokens) / size.estimateText(cut)));
+    cut = keepHeadAndTail(text, max, "there was no room for more");
   }
   return cut;
 }
@@ -132,6 +132,6 @@ function formatPart(part: Part, role: Message["role"], grain: DetailLevel): stri
   return `${role === "user" ? "User" : "Assistant"}: ${shortenText(text, grain.text)}`;
 }
 
-function shortenText(text: string, most: number): string {
-  return keepHeadAndTail(text, most, "left out here");
+function shortenText(text: string, maxCharacters: number): string {
+  return keepHeadAndTail(text, maxCharacters, "left out here");
 }

@@ -144,9 +144,9 @@ async function writeSummary(
   let failure: ModelFailure = EMPTY;
   const system = wish.trim() === "" ? INSTRUCTION : `${INSTRUCTION}\n${WISH} ${wish.trim()}`;
   for (const model of models) {
-    const most = Math.min(window, model.contextWindow ?? window);
+    const max = Math.min(window, model.contextWindow ?? window);
     for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
-      const history = wrapAsUserMessage(`The record:\n\n${formatTranscript(told, most * share, size)}`);
+      const history = wrapAsUserMessage(`The record:\n\n${formatTranscript(told, max * share, size)}`);
       const { text, end } = await askModelOnce(model, { system, history }, signal);
       if (end.reason !== "error" && text.trim() !== "") return text.trim();
       if (signal.aborted) return EMPTY;
@@ -163,14 +163,14 @@ async function writeSummary(
  */
 function findNewestMessages(
   history: readonly Message[],
-  mostTokens: number,
+  maxTokens: number,
   size: ContextSize,
 ): { readonly kept: number; readonly tokens: number } {
   let newest = { kept: 0, tokens: 0 };
   let tokens = 0;
   for (const [index, message] of [...history].reverse().entries()) {
     tokens += size.estimateOneMessage(message);
-    if (tokens > mostTokens) break;
+    if (tokens > maxTokens) break;
     const isPrompt = message.role === "user" && !message.parts.some((part) => part.functionResponse);
     const isUnseen = index === 0 && isPrompt && message.parts.some((part) => part.inlineData);
     if (message.role === "model" || isUnseen) newest = { kept: index + 1, tokens };

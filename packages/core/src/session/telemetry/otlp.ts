@@ -127,14 +127,14 @@ export class Otlp {
   }
 
   /** Sends everything that is waiting. Never rejects. */
-  async sendPending(mostMs = LAST_WAIT_MS): Promise<void> {
+  async sendPending(maxMs = LAST_WAIT_MS): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const spans = this.#spans.splice(0);
     const isMeasured = this.#hasMeasured;
     this.#hasMeasured = false;
     const given = Number(this.#environment.OTEL_EXPORTER_OTLP_TIMEOUT) || DEFAULT_TIMEOUT_MS;
-    const signal = AbortSignal.timeout(Math.min(mostMs, given));
+    const signal = AbortSignal.timeout(Math.min(maxMs, given));
     const scope = { name: "burin" };
     const traces = {
       resourceSpans: [{ resource: this.#resource, scopeSpans: [{ scope, spans: spans.map(formatSpan) }] }],

@@ -218,12 +218,12 @@ export class TreeStates {
   }
 
   /** Records what is at these paths now. Small files are stored too, so that lines can be merged. */
-  async learnContents(paths: readonly (readonly [string, string])[], state: TreeState, mostBytes: number) {
+  async learnContents(paths: readonly (readonly [string, string])[], state: TreeState, maxBytes: number) {
     const unknown = paths.filter(([path, stamp]) => this.#known.get(path)?.stamp !== stamp);
     const room = new CopyBudget();
     for (const [path, stamp] of this.#findInGit(unknown, state)) {
       const { bytes } = parseStamp(stamp);
-      if (bytes <= mostBytes && room.allowCopy(bytes)) this.#keepContent(path, stamp);
+      if (bytes <= maxBytes && room.allowCopy(bytes)) this.#keepContent(path, stamp);
       else this.#recognizeContent(path, stamp);
       if (room.isTurnOver) await nextTurn();
     }

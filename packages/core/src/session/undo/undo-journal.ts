@@ -185,7 +185,7 @@ const LONGEST_MS = 30 * DAY_MS;
 const LONGEST_SECRET_MS = 7 * DAY_MS;
 
 /** Removes the oldest stored files until the rest is within the limits of size and age. Never throws. */
-export function pruneUndo(folder: string, most = MAX_KEPT_BYTES, now = Date.now()): void {
+export function pruneUndo(folder: string, maxBytes = MAX_KEPT_BYTES, now = Date.now()): void {
   try {
     const files = listUndoFiles(folder).sort((one, other) => other.time - one.time);
     // Measure age from the latest file: otherwise a clock that is a month ahead would make everything old.
@@ -195,7 +195,7 @@ export function pruneUndo(folder: string, most = MAX_KEPT_BYTES, now = Date.now(
       if (!isJournal) total += bytes;
       const isOld =
         Math.min(now, last) - time > (name.startsWith(SECRET_PREFIX) ? LONGEST_SECRET_MS : LONGEST_MS);
-      if (isOld || (!isJournal && total > most)) rmSync(path, { force: true, recursive: true });
+      if (isOld || (!isJournal && total > maxBytes)) rmSync(path, { force: true, recursive: true });
     }
   } catch {
     // Files that cannot be removed stay.
