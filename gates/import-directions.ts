@@ -264,7 +264,7 @@ export function checkPublicFiles(files: Files): Verdict {
   return { looked: rows.length, violations };
 }
 
-/** The most doors of a package. */
+/** The maximum number of doors of a package. */
 const MAX_DOORS = 20;
 
 /** Checks that no package has too many entry points: a package that can be entered everywhere has no boundary. */

@@ -5,7 +5,7 @@ import type { Files, Verdict } from "./repository-files.ts";
 export const NAMES_FILE = "packages/core/public-names.txt";
 /** The entry point that a newcomer sees first. */
 const MAIN_DOOR = "@burin/core";
-const MOST_NAMES = 70;
+const MAX_NAMES = 70;
 
 export function checkPublicNames(files: Files): Verdict {
   const names = publicNamesOf(files);
@@ -21,8 +21,8 @@ export function checkPublicNames(files: Files): Verdict {
     ...gone.map(
       (line) => `${NAMES_FILE}:1 lists "${line}", which is gone: others may use it, keep it one version`,
     ),
-    ...(current.length > MOST_NAMES
-      ? [`packages/core/src/index.ts:1 has ${current.length} names, more than ${MOST_NAMES}`]
+    ...(current.length > MAX_NAMES
+      ? [`packages/core/src/index.ts:1 has ${current.length} names, more than ${MAX_NAMES}`]
       : []),
   ];
   return { looked: found.length, violations: [...violations, ...internalShown(files)] };

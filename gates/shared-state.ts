@@ -2,7 +2,7 @@ import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts"
 import { findModuleValues } from "./syntax.ts";
 
 /**
- * The most values in modules that change while the process lives, so that its sessions share them. It may only fall.
+ * The maximum number of values in modules that change while the process lives, so that its sessions share them. It may only fall.
  */
 const MAX_SHARED = 20;
 /** How far the limit may be above the real number, so that two simultaneous changes do not affect each other. */

@@ -101,6 +101,10 @@ function parseSubcommandRequest(argv: readonly string[], name: SubcommandName): 
   const words = [...positionals.slice(1), ...argv.slice(end)];
   if (takesWords === false && words[0] !== undefined)
     throw new UsageError(`burin ${name} takes no "${words[0]}". See burin help ${name}.`);
-  const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
-  return { mode: "subcommand", name, request: { words, options: readCommonOptions(values), own } };
+  const subcommandOptions = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
+  return {
+    mode: "subcommand",
+    name,
+    request: { words, options: readCommonOptions(values), subcommandOptions },
+  };
 }

@@ -111,7 +111,7 @@ async function runPrompt(
   if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);
   if (!(await import("./modes/print/find-model.ts")).hasModelSettings(settings)) {
-    return (await SUBCOMMANDS.demo.load()).run({ words: [], options, own: {} }, io);
+    return (await SUBCOMMANDS.demo.load()).run({ words: [], options, subcommandOptions: {} }, io);
   }
   throw new UsageError(notice);
 }

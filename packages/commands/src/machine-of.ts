@@ -39,8 +39,8 @@ export function machineOf(functions: MachineFunctions): Machine {
 
 const TIME_LIMIT_MS = 10_000;
 /** A tree with more files counts as unknown. */
-const MOST_BELOW = 20_000;
-const MOST_LINKS = 200;
+const MAX_BELOW = 20_000;
+const MAX_LINKS = 200;
 /**
  * The pattern syntax that can be expanded here. A pattern with any other special character stays unexpanded, and so
  * unknown.
@@ -76,16 +76,16 @@ function createExecFacts(exec: ExecFunction | undefined, roots: readonly string[
     findReal([quoteWord(path, isPattern)], isPattern);
   const findBelow = async (folder: string, kind = "") => {
     const text = await runInShell(
-      `find ${quotePosixWord(folder)} ${kind} 2>/dev/null | head -n ${MOST_BELOW + 1}`,
+      `find ${quotePosixWord(folder)} ${kind} 2>/dev/null | head -n ${MAX_BELOW + 1}`,
     );
     const lines = text.split("\n").filter((line) => line !== "" && line !== folder);
-    return lines.length > MOST_BELOW ? null : lines;
+    return lines.length > MAX_BELOW ? null : lines;
   };
   const surveyTree = async (folder: string): Promise<TreeFacts | null> => {
     const [all, folders, links] = await Promise.all(
       ["", "-type d", "-type l"].map((kind) => findBelow(folder, kind)),
     );
-    if (!all || !folders || !links || links.length > MOST_LINKS) return null;
+    if (!all || !folders || !links || links.length > MAX_LINKS) return null;
     const [tops, real] = await Promise.all([
       resolveRoots(),
       links.length === 0 ? [] : findReal(links.map(quotePosixWord)),
@@ -118,7 +118,8 @@ function createExecFacts(exec: ExecFunction | undefined, roots: readonly string[
 
 function quoteWord(path: string, isPattern: boolean): string {
   if (!isPattern) return quotePosixWord(path);
-  if (!PLAIN_PATTERN.test(path)) throw new Error("Nobody knows what this pattern means on another machine.");
+  if (!PLAIN_PATTERN.test(path))
+    throw new Error("The pattern has characters that the shell of the other machine may read differently.");
   return path.replace(/[^\w./*?[\]-]/g, "\\$&");
 }
 

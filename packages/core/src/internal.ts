@@ -67,7 +67,7 @@ export { planUndo, recordTakenBack, runUndoInCopy } from "./session/undo/undo-do
 export { readExitCode } from "./session/work-proof.ts";
 export type { TakenChange, TreeChange } from "./session/worktree/merge-tree.ts";
 export { isTreeName } from "./session/worktree/tree-name.ts";
-export type { TreeRemains, WorkTree, WorkTreePlace } from "./session/worktree/work-trees.ts";
+export type { TreeRemains, WorkTree, WorkTreeLocation } from "./session/worktree/work-trees.ts";
 export { workTrees } from "./session/worktree/worktree-door.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";

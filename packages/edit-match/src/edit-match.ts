@@ -107,8 +107,8 @@ function findByOtherReadings(request: EditRequest): EditMatch {
   );
 }
 
-/** The least length of a text whose occurrence in the file means something: shorter texts may occur by chance. */
-const LEAST_HELD = 20;
+/** The minimum length of a text whose occurrence in the file means something: shorter texts may occur by chance. */
+const MIN_HELD = 20;
 
 /** Whether the file already has the whole new text, which adds lines: then the edit was made already. */
 function hasNewTextAlready(
@@ -120,7 +120,7 @@ function hasNewTextAlready(
   if (lines.every((line) => had.has(line))) return false;
   const [from, to] = [lines.findIndex(Boolean), lines.findLastIndex(Boolean) + 1];
   const wanted = lines.slice(from, to).join("\n");
-  return wanted.length >= LEAST_HELD && `\n${splitTrimmed(content).join("\n")}\n`.includes(`\n${wanted}\n`);
+  return wanted.length >= MIN_HELD && `\n${splitTrimmed(content).join("\n")}\n`.includes(`\n${wanted}\n`);
 }
 
 function findNewPlaceholder({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {

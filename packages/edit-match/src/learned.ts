@@ -21,7 +21,7 @@ export function learnSpellingStyle(parts: readonly LineTriple[], { newLines, dep
   const indents = findStyle(parts, "indent") ?? findUnitStyle(filled, freshParts) ?? "mixed";
   const isMoved =
     indents === "as file" &&
-    (isShiftedAlike(filled) || (indentMap.isOneWay && hasLinesAroundShifted(filled, freshParts)));
+    (shiftsUniformly(filled) || (indentMap.isOneWay && hasLinesAroundShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
   const isThird = parts.some((part) => hasForeignCharacters(part, depth));
   const signs = isThird ? "as old" : (findStyle(parts, "body") ?? "as old");
@@ -46,9 +46,9 @@ export function learnSpellingStyle(parts: readonly LineTriple[], { newLines, dep
 }
 
 /** Whether the edit moves some lines away from the file's indentation, and from the old text's all by as much. */
-function isShiftedAlike(parts: readonly LineTriple[]): boolean {
+function shiftsUniformly(lines: readonly LineTriple[]): boolean {
   const [fromOld, fromFile] = (["old", "file"] as const).map((side) => {
-    const moves = parts.map(
+    const moves = lines.map(
       ({ fresh, [side]: { indent } }) => (fresh ?? { indent }).indent.length - indent.length,
     );
     return new Set(moves.filter((move) => move !== 0));

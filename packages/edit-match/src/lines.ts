@@ -156,7 +156,7 @@ function matchFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?:
   const max = Math.min(from, to);
   const [had, has] = [indexByKey(oldLines), indexByKey(newLines)];
   const isRepeated = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
-  // If lines that are alike in the old text differ in the file, it is not known which of them is kept.
+  // A line that occurs twice in the old text may stand for two different lines of the file. Never take it for a kept line.
   const doubted = new Set(oldLines.filter((line, at) => there[at] !== line && isRepeated(line)));
   const isSame = (old: number, at: number) => {
     const [line = "", file = line] = [oldLines[old], there[old]];

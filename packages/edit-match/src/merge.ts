@@ -178,7 +178,7 @@ function isMergeUnambiguous(sides: AlignedLines, { blocks, newFrom, newTo }: Hun
 }
 
 const MAX_TRIED = 200;
-/** The least share of its characters that a changed line must keep at its ends. */
+/** The minimum share of its characters that a changed line must keep at its ends. */
 const MIN_ALIKE_SHARE = 0.4;
 
 /** Yields lines of the new text in a hunk, each with the old line that was changed to it. */

@@ -73,7 +73,7 @@ export interface Search {
 
 const MAX_PLACES = 50;
 
-/** The most places that are told apart. A long text has fewer, because comparing their lines takes time. */
+/** The maximum number of places that are told apart. A long text has fewer, because comparing their lines takes time. */
 export function findPlaceLimit(oldText: string): number {
   return Math.max(4, Math.min(MAX_PLACES, Math.floor(400_000 / oldText.length)));
 }
@@ -102,7 +102,7 @@ export function findPlaces(search: Search): MatchPlace[] {
 
 const MIN_PART_CHARACTERS = 12;
 const MAX_LINE_PART = 200;
-/** The most white space at either end of a line, which is checked for every place. */
+/** The maximum white space at either end of a line, which is checked for every place. */
 const MAX_INDENT = 500;
 
 function createPlace(search: Search, { start, end }: TextRange, size: number): MatchPlace | undefined {

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import { formatQueueName, LONE_QUEUE, QUEUE } from "./engine.ts";
 import { listFirstTasks, listQueueParts, listTasksAtWork, type WaitingTask } from "./engine-tables.ts";
 
-/** The most tasks that may run at the same time, on all workers together. */
+/** The maximum number of tasks that may run at the same time, on all workers together. */
 export interface Limits {
   readonly perModel?: number | undefined;
   readonly perProvider?: number | undefined;

@@ -41,7 +41,7 @@ export function findDatabaseFolder(home: string): string {
   return join(home, "fleet", "database");
 }
 
-/** Whether the user has a database of their own, running or not. */
+/** Whether Burin has set up a database for this user, running or not. */
 export function hasDatabase(home: string): boolean {
   const folder = findDatabaseFolder(home);
   return existsSync(findDataPlace(folder).data) && existsSync(join(folder, URL_FILE));

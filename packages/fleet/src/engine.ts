@@ -135,15 +135,15 @@ export async function submitTask(
 /** Cancelled tasks, until they are continued. */
 export const CANCELLED_TABLE = "create table if not exists burin_fleet.cancelled (task text primary key)";
 
-/** Continues tasks from their last step: `cancelled` ones, and those that ended or lost their workers too often. */
+/** Continues tasks from their last step: tasks that were cancelled, and tasks that failed or lost too many workers. */
 export async function resumeTasks(
   { client, pool }: Engine,
   cancelled: string[],
-  ended: string[],
+  failed: string[],
 ): Promise<void> {
-  await pool.query("delete from burin_fleet.cancelled where task = any($1)", [[...cancelled, ...ended]]);
+  await pool.query("delete from burin_fleet.cancelled where task = any($1)", [[...cancelled, ...failed]]);
   await client.resumeWorkflows(cancelled, { queueName: QUEUE });
-  for (const id of ended) {
+  for (const id of failed) {
     const { status } = (await client.getWorkflow(id)) ?? {};
     if (status !== "SUCCESS" && status !== "ERROR") await client.resumeWorkflow(id, { queueName: QUEUE });
     else {

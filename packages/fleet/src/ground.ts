@@ -48,7 +48,7 @@ export interface FleetRequest {
   readonly port?: number | undefined;
   /** The address at which a worker reports its health, such as `8080` or `0.0.0.0:8080`. */
   readonly health?: string | undefined;
-  /** The most memory that the commands of one task may use, such as `500M` or `2G`. */
+  /** The maximum memory that the commands of one task may use, such as `500M` or `2G`. */
   readonly taskMemory?: string | undefined;
   /** true if the user has confirmed `remove`. */
   readonly yes: boolean;

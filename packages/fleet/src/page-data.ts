@@ -15,7 +15,7 @@ import { listPageEntries, type PageEntry, readChange } from "./page-entries.ts";
 import { sumSpent } from "./steps.ts";
 
 const PAGE_ROWS = 50;
-/** The most steps of a transcript that are sent together. */
+/** The maximum number of steps of a transcript that are sent together. */
 const MAX_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
 

@@ -10,10 +10,10 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Runs a command line until it ends. If it fails, throws an error with its output. */
 export async function runCommand(
   command: string,
-  place: ToolboxOptions,
+  options: ToolboxOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  const toolbox = createToolbox({ ...place, approvalMode: "yolo" });
+  const toolbox = createToolbox({ ...options, approvalMode: "yolo" });
   try {
     const args = { command, timeout: MAX_MS };
     const { llmContent, error } = await toolbox.call("run_shell_command", args, signal);

@@ -192,7 +192,7 @@ async function storeFolder(folder: string, store: Store): Promise<string> {
   const [first] = left;
   if (first !== undefined)
     throw new FleetError(`${join(folder, first)} is too large for the database (32 MB a file)`);
-  if (changes.length === 0) throw new FleetError(`there is nothing in ${folder}`);
+  if (changes.length === 0) throw new FleetError(`${folder} has no files`);
   return store.keepBase(changes);
 }
 

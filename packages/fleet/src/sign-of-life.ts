@@ -58,7 +58,7 @@ export class SignOfLife {
     return answer !== undefined;
   }
 
-  /** Runs `work` if nobody holds the lock on that name or does the same; resolves to its result, otherwise to null. */
+  /** Runs `work` and resolves to its result. Resolves to null if another process holds the lock on that name. */
   async runIfFree<T>(name: string, work: (client: Client) => Promise<T>): Promise<T | null> {
     const client = this.#client;
     if (client === null) return null;

@@ -7,7 +7,7 @@ import { readRunName } from "./steps.ts";
 
 const FILE = "standing.json";
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The most tasks that are stored, the newest first. */
+/** The maximum number of tasks that are stored, the newest first. */
 const MAX_TASKS = 5000;
 
 /**

@@ -14,7 +14,7 @@ export function formatCounts(counts: ReadonlyMap<State, number>): string {
 
 /** Summarises the states and what to do: `3 done · 1 waits for you: burin fleet answer run.b yes`. */
 export function formatStanding(states: readonly TaskState[]): string {
-  const waiting = states.filter(isWaiting);
+  const waiting = states.filter(isWaitingForAnswer);
   const endings = states.map((state) => readStandingState(state));
   const parts = (["queued", "running", "done", "failed", "cancelled"] as const).flatMap((standing) => {
     const count = endings.filter((one) => one === standing).length;
@@ -27,13 +27,13 @@ export function formatStanding(states: readonly TaskState[]): string {
   return parts.length === 0 ? "no tasks" : parts.join(" · ");
 }
 
-export function isWaiting({ end }: TaskState): boolean {
+export function isWaitingForAnswer({ end }: TaskState): boolean {
   return end?.status === "waiting";
 }
 
 function readStandingState(task: TaskState): Exclude<State, "ended"> | "done" | "waiting" {
   if (task.state !== "ended") return task.state;
-  if (isWaiting(task)) return "waiting";
+  if (isWaitingForAnswer(task)) return "waiting";
   return task.end?.status === "success" ? "done" : "failed";
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./engine-tables.ts";
 import { type Fleet, FleetError, type FleetOptions, type FleetRequest } from "./ground.ts";
 import { retryUntilAvailable } from "./retry-queries.ts";
-import { formatCount, formatStanding, formatTable, isTaskOver, isWaiting } from "./states.ts";
+import { formatCount, formatStanding, formatTable, isTaskOver, isWaitingForAnswer } from "./states.ts";
 import { parseRecords, readRunName, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
 
@@ -203,7 +203,7 @@ async function findNamedTasks(
 export async function cancelNamedTasks(fleet: Fleet, store: Store): Promise<void> {
   const states = await findNamedTasks(fleet, store.pool, "cancel");
   const open = listTaskIds(states.filter((state) => !isTaskOver(state)));
-  const waiting = listTaskIds(states.filter(isWaiting));
+  const waiting = listTaskIds(states.filter(isWaitingForAnswer));
   await cancelTasks(store, open, waiting);
   fleet.ground.note(`${formatCount(open.length + waiting.length, "task")} cancelled`);
 }
@@ -245,7 +245,7 @@ export async function answerTask(fleet: Fleet, store: Store): Promise<readonly s
   if (id === undefined || decision === null)
     throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
   const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-  const waiting = (await findNamedTasks(only, store.pool, "answer")).filter(isWaiting);
+  const waiting = (await findNamedTasks(only, store.pool, "answer")).filter(isWaitingForAnswer);
   const [task] = waiting;
   if (task === undefined)
     throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);

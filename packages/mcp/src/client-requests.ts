@@ -28,16 +28,16 @@ export interface ClientSide {
   readonly roots: readonly string[];
   /** Asks the user a server's question. Absent if no user is present; then every question is declined. */
   readonly askUser?: (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
-  /** Absent unless the settings allow it. */
+  /** Sends a server's request to the model. Absent unless the settings allow it. */
   readonly askModel?: AskModel;
   /** Tells the user what was not done for the server. */
   readonly report: (message: string) => void;
 }
 
-/** The most questions that are open or unanswered. Another call, or an answer, resets the count. */
+/** The maximum number of questions that are open or unanswered. Another call, or an answer, resets the count. */
 const MAX_UNANSWERED = 5;
 const MAX_QUESTION_CHARACTERS = 50_000;
-/** The most requests to the model at the same time. */
+/** The maximum number of requests to the model at the same time. */
 const MAX_PROMPTS = 5;
 
 /** Installs the handlers for a server's requests. After each call, the server may ask the user again. */

@@ -22,7 +22,7 @@ const LIST_COUNTS_MS = 60_000;
 /** How often a call asks for the list if the server keeps reporting changes. */
 const MAX_LOOKS = 3;
 
-/** The most connections that open at the same time. Hundreds of programs at once would block everything else. */
+/** The maximum number of connections that open at the same time. Hundreds of programs at once would block everything else. */
 const MAX_OPENING = 16;
 
 /** Starts programs side by side up to that number; the others wait for their turn. */
@@ -305,7 +305,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(createUnavailableError("The session is over."));
+    this.#closing.abort(createUnavailableError("Burin is closing its session."));
     const open = await this.#open?.catch(() => null);
     await open?.client.close().catch(() => {});
   }

@@ -27,7 +27,7 @@ const READ_MS = 1000;
 const NEW_MS = 5000;
 /** The pause between two lists, for a server that keeps reporting changes. */
 const RELIST_MS = 1000;
-/** The most messages of a server that are reported, each once until its tools are discovered again. */
+/** The maximum number of messages of a server that are reported, each once until its tools are discovered again. */
 const MAX_REPORTS = 20;
 
 export class McpServer implements ToolSource {
@@ -208,7 +208,7 @@ export class McpServer implements ToolSource {
 
   /** Stops a start that is no longer needed. */
   #stopStart(): void {
-    this.#closing.abort(new Error("The session is over."));
+    this.#closing.abort(new Error("Burin is closing its session."));
     this.#hurry.abort();
   }
 

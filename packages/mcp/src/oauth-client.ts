@@ -39,7 +39,7 @@ export interface OAuthOptions {
   readonly answerMs: number;
 }
 
-/** The most bytes of an answer. Descriptions and tokens are short. */
+/** The maximum number of bytes of an answer. Descriptions and tokens are short. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**

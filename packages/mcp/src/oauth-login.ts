@@ -17,28 +17,28 @@ const LOGIN_MS = 10 * 60_000;
 const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", connection: "close" };
 
 /** Logs in: finds the login service, registers Burin if needed, and waits until the user has agreed in a browser. */
-export async function login(needs: LoginOptions, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
-  const challenge = await fetchChallenge(needs, signal);
+export async function login(options: LoginOptions, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
+  const challenge = await fetchChallenge(options, signal);
   if (challenge === null) return "not_needed";
   const state = randomBytes(16).toString("base64url");
-  const callback = await openCallback(state, needs.settings.callbackPort ?? 0);
+  const callback = await openCallback(state, options.settings.callbackPort ?? 0);
   try {
-    const { onAddress: onAuthorize, store } = needs;
-    const client = new OAuthClient({ ...needs, redirectUrl: callback.url, onAuthorize, state });
+    const { onAddress: onAuthorize, store } = options;
+    const client = new OAuthClient({ ...options, redirectUrl: callback.url, onAuthorize, state });
     client.invalidateCredentials("tokens");
-    if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
+    if (!(await isRegistered(options, callback.url))) client.invalidateCredentials("client");
     let refusal: Error | null = null;
-    const fetchFn = createLoginFetch(needs, (error) => (refusal ??= error));
-    const common = { serverUrl: needs.url, fetchFn, ...challenge };
+    const fetchFn = createLoginFetch(options, (error) => (refusal ??= error));
+    const common = { serverUrl: options.url, fetchFn, ...challenge };
     const outcome = await auth(client, common).catch(async (error: unknown) => {
       if (refusal !== null) throw refusal;
       if ((await client.clientInformation()) !== undefined || client.discoveryState() === undefined)
         throw error;
-      throw createNotRegisteredError(needs, callback.url, error);
+      throw createNotRegisteredError(options, callback.url, error);
     });
     if (outcome === "AUTHORIZED") return "logged_in";
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
-    const { code, iss } = await waitForCode(callback.answer, needs, { state, limit });
+    const { code, iss } = await waitForCode(callback.answer, options, { state, limit });
     const exchange = { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) };
     await store.runExclusively(() => auth(client, exchange));
     return "logged_in";
@@ -66,17 +66,17 @@ async function isRegistered({ store }: LoginOptions, redirectUrl: string): Promi
 }
 
 /** Returns the server's login challenge, or null. Some servers refuse only what follows `initialize`. */
-async function fetchChallenge(needs: LoginOptions, signal: AbortSignal) {
+async function fetchChallenge(options: LoginOptions, signal: AbortSignal) {
   const clientInfo = { name: "burin", version: "0" };
   const greeting = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-  const answer = await postMessage(needs, { id: 1, method: "initialize", params: greeting }, { signal });
+  const answer = await postMessage(options, { id: 1, method: "initialize", params: greeting }, { signal });
   const session = answer.headers.get("mcp-session-id");
   const refused = isRefusal(answer)
     ? answer
-    : await postMessage(needs, { id: 2, method: "tools/list" }, { signal, session });
+    : await postMessage(options, { id: 2, method: "tools/list" }, { signal, session });
   if (!isRefusal(refused)) return null;
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
-  const { wantedScope = scope } = await needs.store.read();
+  const { wantedScope = scope } = await options.store.read();
   return {
     ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
     ...(wantedScope ? { scope: wantedScope } : {}),

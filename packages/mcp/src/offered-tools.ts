@@ -50,7 +50,8 @@ export function readTools(list: unknown): { offered: OfferedTool[]; refused: Ref
     else offered.set(tool.name, tool);
   }
   const left = entries.length - MAX_TOOLS;
-  if (left > 0) refused.push({ name: `${left} more`, reason: `a server may offer ${MAX_TOOLS} tools` });
+  if (left > 0)
+    refused.push({ name: `${left} more`, reason: `a server may offer at most ${MAX_TOOLS} tools` });
   return { offered: [...offered.values()], refused };
 }
 

@@ -4,7 +4,7 @@ import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import { withFallback } from "@burin/contract/with-fallback";
 import { detectMediaKind, isSvg, SVG_MIME_TYPE } from "@burin/files/workspace/media-kind";
 
-/** The most base64 characters of all media in one result. */
+/** The maximum number of base64 characters of all media in one result. */
 const MAX_MEDIA_CHARACTERS = 14_000_000;
 const MAX_BLOCKS = 1000;
 /** Media types that models accept. */

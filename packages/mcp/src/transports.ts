@@ -15,14 +15,14 @@ import { PROTOCOL_VIOLATION } from "./mcp-error.ts";
 
 /** The largest message. A message may be long, such as an image, but one without an end must not fill the memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** The most messages that are handled in a row before other work gets its turn. */
+/** The maximum number of messages that are handled in a row before other work gets its turn. */
 const MAX_AT_ONCE = 100;
 const NEWLINE = 0x0a;
 
 /** How much output of a server is kept that is not a protocol message. */
 const MAX_GARBAGE_CHARACTERS = 500;
 const PROGRESS_MS = 50;
-/** The most answers over HTTP that a server has not accepted yet. */
+/** The maximum number of answers over HTTP that a server has not accepted yet. */
 const MAX_UNTAKEN = 100;
 
 /** Passes on only the latest progress of each call, at intervals: a server may report each byte. */

@@ -19,7 +19,7 @@ export function writeLine(output: Writable, text: string): Promise<void> {
   });
 }
 
-/** The most bytes that may wait until the other side reads them. */
+/** The maximum number of bytes that may wait until the other side reads them. */
 export const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 /** Resolves when enough has been read that more may be written, or when nothing will ever be read. */

@@ -16,7 +16,7 @@ import {
 import { listCommands } from "./command-words.ts";
 import type { ShellCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { judgeHiddenPaths } from "./hidden-paths.ts";
+import { judgeDeniedPaths } from "./hidden-paths.ts";
 import { findNetworkRequirements, type NetworkUse } from "./network-needs.ts";
 import { joinEffects } from "./part-effects.ts";
 import type { Rules } from "./rules.ts";
@@ -46,7 +46,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
     const refusal = refuseInPlanMode(line, place);
     if (refusal !== null) return refusal;
   }
-  const hidden = judgeHiddenPaths(line, rules.deny, place);
+  const hidden = judgeDeniedPaths(line, rules.deny, place);
   if (hidden !== null) return hidden;
   const asked = findMatchingRule(parseCommandRules(rules.ask), line, place);
   if (asked !== null) return createRuleVerdict("ask", asked);

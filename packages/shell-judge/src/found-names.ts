@@ -16,7 +16,7 @@ interface StartWord {
   readonly isPattern: boolean;
 }
 
-const MOST_FILTERS = 5;
+const MAX_FILTERS = 5;
 /** Programs that print some of the lines that they read. */
 const FILTERS = createWordSet("sort uniq head tail tac shuf grep egrep fgrep");
 const LAUNCHING = /^-(?:exec|ok)(?:dir)?$/;
@@ -38,7 +38,7 @@ export function findPrintedNameSources(command: SimpleCommand | undefined, depth
   const name = baseName(program?.value ?? "");
   const values = words.map(({ value }) => value ?? "");
   const operands = words.filter(({ value }) => value !== null && !value.startsWith("-"));
-  if (FILTERS.has(name) && depth < MOST_FILTERS && command?.input !== undefined)
+  if (FILTERS.has(name) && depth < MAX_FILTERS && command?.input !== undefined)
     return findPrintedNameSources(command.input, depth + 1);
   switch (name) {
     case "find":

@@ -10,7 +10,7 @@ import type { Verdict } from "./verdict.ts";
 
 interface HiddenRule {
   readonly text: string;
-  /** The rule covers reading too, so the paths whose content git prints count as well. */
+  /** true if the deny rule forbids reading too: then files whose content git prints count as well. */
   readonly isRead: boolean;
   /** Tests a path as it is spelled. */
   readonly matches: (path: string) => boolean;
@@ -22,7 +22,7 @@ interface HiddenRule {
  * Denies commands what the deny rules deny to other tools: paths as spelled, the targets of links, and everything
  * below.
  */
-export function judgeHiddenPaths(
+export function judgeDeniedPaths(
   line: ShellCommand,
   deny: readonly Rule[],
   place: CommandLocation | undefined,

@@ -82,7 +82,8 @@ export function explainProtectedFile(path: string): string | null {
   const last = segments.length - 1;
   for (const [index, segment] of segments.entries()) {
     const above = segments.slice(Math.max(index - 2, 0), index).join("/");
-    const what = index === last ? explainProtectedName(segment, above) : explainFolderName(segment, above);
+    const what =
+      index === last ? explainProtectedName(segment, above) : explainProtectedFolder(segment, above);
     if (what !== null) return what;
   }
   return null;
@@ -90,7 +91,7 @@ export function explainProtectedFile(path: string): string | null {
 
 /** Explains why a file is protected by its name in a folder, of whose path the last two segments count; or null. */
 export function explainProtectedName(name: string, folder?: string): string | null {
-  const what = explainFolderName(name, folder);
+  const what = explainProtectedFolder(name, folder);
   if (what !== null) return what;
   const plain = normalizeName(name);
   if (ENVIRONMENT.test(plain)) return "a file of variables that programs load";
@@ -98,7 +99,7 @@ export function explainProtectedName(name: string, folder?: string): string | nu
   return REASONS_BY_NAME.get(ending === undefined ? plain : `*${ending}`) ?? null;
 }
 
-function explainFolderName(name: string, folder = ""): string | null {
+function explainProtectedFolder(name: string, folder = ""): string | null {
   const plain = normalizeName(name);
   const above = LAST_SEGMENTS.has(plain) ? folder.split("/").slice(-2).map(normalizeName) : [];
   const ending = above.map((_, index) => REASONS_BY_NAME.get([...above.slice(index), plain].join("/")));

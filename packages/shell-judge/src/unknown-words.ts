@@ -1,6 +1,6 @@
 import type { CommandReach } from "./command-place.ts";
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
-import { isSafeWithAnyText } from "./programs/any-text.ts";
+import { isSafeWithUnknownWords } from "./programs/any-text.ts";
 import { BEYOND_RULES, createUnknownFinding, type Finding } from "./programs/finding.ts";
 import { findProjectProgram, readProgram } from "./programs/read-program.ts";
 import { listDeletedPaths } from "./programs/task-programs.ts";
@@ -8,7 +8,7 @@ import { listDeletedPaths } from "./programs/task-programs.ts";
 /** A word with unknown text may go to a program that only prints or compares it. */
 export function judgeUnknownWords(command: SimpleCommand, reach: CommandReach): Finding[] {
   const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
-  if (isText && isSafeWithAnyText(command.words.map(({ value }) => value))) {
+  if (isText && isSafeWithUnknownWords(command.words.map(({ value }) => value))) {
     return findProjectProgram(command.words[0]?.value ?? "", reach);
   }
   const unseen = command.words.find(({ value }) => value === null)?.text;

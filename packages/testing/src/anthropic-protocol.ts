@@ -45,11 +45,11 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
     });
   }
   assert(messages.at(-1)?.role === "user", "messages: the last is of the assistant");
-  if (isRecord(body.thinking) && body.thinking.type === "enabled") checkThought(messages);
+  if (isRecord(body.thinking) && body.thinking.type === "enabled") assertThinksFirst(messages);
 }
 
 /** Checks that the model has thought first, if tools have answered since the user's last prompt. */
-function checkThought(messages: readonly JsonRecord[]): void {
+function assertThinksFirst(messages: readonly JsonRecord[]): void {
   const isAsked = ({ role, content }: JsonRecord): boolean =>
     role === "user" && filterRecords(content).every(({ type }) => type !== "tool_result");
   const [first] = filterRecords(messages[messages.findLastIndex(isAsked) + 1]?.content);

@@ -46,16 +46,16 @@ function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): vo
   const { role, content } = message;
   if (role === "tool") {
     ledger.answer(message.tool_call_id);
-    assert(hasParts(content, isText), "has content that is not text");
+    assert(isTextOrParts(content, isText), "has content that is not text");
     return;
   }
   checkWithPlace("comes before it: ", () => ledger.checkAnswered());
   if (role === "system") {
     assert(last === "start", "is a system message out of order");
-    assert(content !== "" && hasParts(content, isText), "has no content");
+    assert(content !== "" && isTextOrParts(content, isText), "has no content");
   } else if (role === "user") {
     assert(last !== "user", "is a second user message in a row");
-    assert(/\S/.test(String(content)) && hasParts(content, isUserPart), "has no usable content");
+    assert(/\S/.test(String(content)) && isTextOrParts(content, isUserPart), "has no usable content");
   } else {
     assert(role === "assistant", `has the unknown role "${String(role)}"`);
     assert(last === "user" || last === "tool", `is an assistant message after ${last}`);
@@ -64,9 +64,9 @@ function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): vo
 }
 
 /** Checks content: a text, or a list of text parts, which services with cache marks accept everywhere. */
-function hasParts(content: unknown, isFit: (part: JsonRecord) => boolean): boolean {
+function isTextOrParts(content: unknown, isAllowed: (part: JsonRecord) => boolean): boolean {
   if (!Array.isArray(content)) return typeof content === "string";
-  return content.length > 0 && content.every((part) => isRecord(part) && isFit(part));
+  return content.length > 0 && content.every((part) => isRecord(part) && isAllowed(part));
 }
 
 function isText({ type }: JsonRecord): boolean {
@@ -85,7 +85,8 @@ function isUserPart({ type, text, image_url: image, file }: JsonRecord): boolean
 
 function checkAssistantMessage({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
   // Databricks puts thoughts into the content.
-  const hasText = content !== "" && hasParts(content, (part) => isText(part) || part.type === "reasoning");
+  const hasText =
+    content !== "" && isTextOrParts(content, (part) => isText(part) || part.type === "reasoning");
   assert(calls !== undefined || hasText, "has neither content nor tool calls");
   if (calls === undefined) return;
   assert(content === null || hasText, "must have null or text as content");

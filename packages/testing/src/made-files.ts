@@ -47,8 +47,8 @@ export function createTree(files: Readonly<Record<string, string | Uint8Array>>)
   return root;
 }
 
-/** Blocks this whole process for that long, and until the file exists. */
-export function blockUntil(path: string, milliseconds: number): void {
+/** Blocks this whole process until the time is over and the file exists. */
+export function blockProcess(path: string, milliseconds: number): void {
   const end = performance.now() + milliseconds;
   const cell = new Int32Array(new SharedArrayBuffer(4));
   while (performance.now() < end || !existsSync(path)) Atomics.wait(cell, 0, 0, 20);

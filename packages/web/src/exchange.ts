@@ -9,7 +9,7 @@ export interface ExchangeLimits {
   readonly totalMs: number;
   /** How many milliseconds the server may be silent. */
   readonly silenceMs: number;
-  /** The most bytes of decompressed content; the rest is left out. */
+  /** The maximum number of bytes of decompressed content; the rest is left out. */
   readonly maxBytes: number;
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { ResolveHost } from "@burin/net/guard-host";
 import { listenOnFreePort } from "@burin/testing/fake-model-server";
-import { blockUntil, createTemporaryFolder } from "@burin/testing/made-files";
+import { blockProcess, createTemporaryFolder } from "@burin/testing/made-files";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchWeb, type WebLimits } from "./fetch-web.ts";
@@ -260,7 +260,7 @@ describe("P50 limits of a request", () => {
         limits: { totalMs: 1000 },
       });
       await expect.poll(() => existsSync(join(folder, "asked"))).toBe(true);
-      blockUntil(join(folder, "answered"), 1500);
+      blockProcess(join(folder, "answered"), 1500);
       expect(String((await page).bytes)).toBe("in time");
     } finally {
       server.kill("SIGKILL");

@@ -23,7 +23,7 @@ import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
-/** The most files of an undo that are named. */
+/** The maximum number of files of an undo that are named. */
 const MAX_NAMED = 8;
 /** Stands for "another service" in the list of models: no model has an empty name. */
 const ANOTHER_SERVICE = "";

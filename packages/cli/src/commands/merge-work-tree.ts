@@ -3,7 +3,7 @@ import {
   resolveBurinHome,
   type TakenChange,
   type WorkTree,
-  type WorkTreePlace,
+  type WorkTreeLocation,
   workTrees,
 } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
@@ -33,12 +33,12 @@ export async function mergeWorkTree(desk: CommandDesk, name: string): Promise<vo
   });
 }
 
-async function describeTree(place: WorkTreePlace, tree: WorkTree): Promise<Choice> {
+async function describeTree(place: WorkTreeLocation, tree: WorkTree): Promise<Choice> {
   const files = (await workTrees.changes(place, tree)).map(({ file }) => file);
   return { value: tree.name, more: files.length === 0 ? say("merge.none") : files.join(", ") };
 }
 
-async function showMerge(desk: CommandDesk, place: WorkTreePlace, tree: WorkTree): Promise<void> {
+async function showMerge(desk: CommandDesk, place: WorkTreeLocation, tree: WorkTree): Promise<void> {
   const changes = await workTrees.changes(place, tree);
   if (changes.length === 0) return void desk.note(say("merge.none"));
   const close = () => desk.show(null);
@@ -50,7 +50,7 @@ async function showMerge(desk: CommandDesk, place: WorkTreePlace, tree: WorkTree
 }
 
 interface Merging {
-  readonly place: WorkTreePlace;
+  readonly place: WorkTreeLocation;
   readonly tree: WorkTree;
   readonly choices: readonly FileChoice[];
 }

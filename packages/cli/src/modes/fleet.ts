@@ -28,27 +28,29 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
     return await import("@burin/fleet");
   } catch (error) {
     if (!/Cannot find package '@burin\/fleet'/.test(String(error))) throw error;
-    throw new UsageError("burin fleet is a package of its own. Install it: npm i -g @burin/fleet");
+    throw new UsageError(
+      "burin fleet is a package of its subcommandOptions. Install it: npm i -g @burin/fleet",
+    );
   }
 }
 
-function buildFleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
+function buildFleetRequest({ words, options, subcommandOptions }: SubcommandRequest): FleetRequest {
   const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
   // Hide it from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   // Treat an empty value as missing.
   const named = ["database", "port", "run", "patches", "predictions", "health", "task-memory"].map(
-    (name) => readText(own[name]) || undefined,
+    (name) => readText(subcommandOptions[name]) || undefined,
   );
   const [database = fromEnvironment, portText, run, patches, predictions, health, taskMemory] = named;
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
-    readCount(own, `per-${name}`),
+    readCount(subcommandOptions, `per-${name}`),
   );
   return {
     words,
-    concurrency: readCount(own, "concurrency") ?? DEFAULT_CONCURRENCY,
+    concurrency: readCount(subcommandOptions, "concurrency") ?? DEFAULT_CONCURRENCY,
     // A run is followed by default; a log is followed only on request.
-    follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
+    follow: words[0] === "run" ? subcommandOptions["no-follow"] !== true : subcommandOptions.follow === true,
     json: options.outputFormat !== "text",
     limits: { perModel, perProvider, perTenant },
     budget: options.budget,
@@ -63,8 +65,11 @@ function buildFleetRequest({ words, options, own }: SubcommandRequest): FleetReq
   };
 }
 
-function readCount(own: SubcommandRequest["own"], name: string): number | undefined {
-  const value = own[name];
+function readCount(
+  subcommandOptions: SubcommandRequest["subcommandOptions"],
+  name: string,
+): number | undefined {
+  const value = subcommandOptions[name];
   return value === undefined ? undefined : readWholeNumber(`--${name}`, String(value));
 }
 

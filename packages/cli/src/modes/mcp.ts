@@ -24,7 +24,7 @@ import {
 import { openStdinLines } from "../terminal/stdin-lines.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
-type Own = SubcommandRequest["own"];
+type Own = SubcommandRequest["subcommandOptions"];
 type Server = Settings["mcpServers"][string];
 
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
@@ -40,7 +40,7 @@ export function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
 }
 
 async function addServer(
-  { words, own, options }: SubcommandRequest,
+  { words, subcommandOptions, options }: SubcommandRequest,
   { output, signal }: Io,
 ): Promise<ExitCode> {
   const [alias, target, ...args] = words;
@@ -48,10 +48,10 @@ async function addServer(
     throw new UsageError("give an alias, and the command or URL: burin mcp add files npx some-mcp-server .");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias))
     throw new UsageError(`"${alias}" cannot be an alias: 1 to 30 letters, digits, "_" or "-".`);
-  const definition = buildDefinition(target, args, own);
-  const { file, isProject } = resolveScope(own, options);
+  const definition = buildDefinition(target, args, subcommandOptions);
+  const { file, isProject } = resolveScope(subcommandOptions, options);
   const known = (await openSettings(options)).settings.mcpServers[alias];
-  if (known !== undefined && own.replace !== true) {
+  if (known !== undefined && subcommandOptions.replace !== true) {
     const shown = await redactSecrets(known, { environment: process.env, servers: { [alias]: known } });
     throw new UsageError(
       `there is already a server "${alias}" (${formatReach(shown)}). Choose another name, or put --replace before "${alias}".`,
@@ -87,14 +87,22 @@ async function addServer(
   }
 }
 
-function buildDefinition(target: string, args: readonly string[], own: Own): Record<string, unknown> {
-  const transport = readText(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
+function buildDefinition(
+  target: string,
+  args: readonly string[],
+  subcommandOptions: Own,
+): Record<string, unknown> {
+  const transport = readText(subcommandOptions.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
   if (!["stdio", "http", "sse", "auto"].includes(transport))
     throw new UsageError(`--transport must be stdio, http or sse, not "${transport}".`);
-  const trust = own.trust === true ? { trust: true } : {};
-  const env = parsePairs(readTexts(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
+  const trust = subcommandOptions.trust === true ? { trust: true } : {};
+  const env = parsePairs(
+    readTexts(subcommandOptions.env),
+    /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s,
+    "--env NAME=value",
+  );
   const headers = parsePairs(
-    readTexts(own.header),
+    readTexts(subcommandOptions.header),
     /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/s,
     "--header 'Name: value'",
   );
@@ -119,9 +127,12 @@ function parsePairs(given: readonly string[], form: RegExp, shown: string): Reco
   );
 }
 
-async function remove({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+async function remove(
+  { words, subcommandOptions, options }: SubcommandRequest,
+  { output }: Io,
+): Promise<ExitCode> {
   const alias = requireOneWord(words, "remove");
-  const { file } = resolveScope(own, options);
+  const { file } = resolveScope(subcommandOptions, options);
   const { settings } = await openSettings(options);
   findServer(settings, alias);
   await changeSettings(file, ["mcpServers", alias], undefined);
@@ -313,10 +324,10 @@ async function withMcpDoor<T>(place: McpLocation, work: (door: McpDoor) => Promi
 }
 
 function resolveScope(
-  own: Own,
+  subcommandOptions: Own,
   { root }: CommonOptions,
 ): { readonly file: string; readonly isProject: boolean } {
-  const scope = readText(own.scope) ?? "user";
+  const scope = readText(subcommandOptions.scope) ?? "user";
   if (scope === "user")
     return { file: join(resolveBurinHome(process.env), "settings.json"), isProject: false };
   if (scope === "project") return { file: join(root, ".burin", "settings.json"), isProject: true };

@@ -19,13 +19,16 @@ import { isModelListed, removeLogin } from "./doctor/examine.ts";
 type Listed = ReturnType<typeof buildRow> & { readonly online?: string | undefined };
 
 /** Lists the models of settings, environment and this machine; with --online, also those that services offer. */
-export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+export async function run(
+  { options, subcommandOptions }: SubcommandRequest,
+  { output, signal }: Io,
+): Promise<ExitCode> {
   const { settings } = await openSettings(options);
   const rows: Listed[] = [];
   const asked = new Map<string, ReachResult>();
   for (const [name, choice] of listNamedModels(settings)) {
     const { baseUrl } = choice;
-    const isNew = own.online === true && !asked.has(baseUrl);
+    const isNew = subcommandOptions.online === true && !asked.has(baseUrl);
     if (isNew) asked.set(baseUrl, await reachModel(choice, signal));
     const reached = asked.get(baseUrl);
     const row = buildRow(name || choice.name, choice);

@@ -37,18 +37,22 @@ interface Report {
 
 /** Replays a session without its model, or starts a new session from its beginning. */
 export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
-  const { words, options, own } = request;
+  const { words, options, subcommandOptions } = request;
   const [id, ...prompt] = words;
   if (id === undefined) throw new UsageError("name a session: burin replay <id>; see burin sessions list.");
   const { home, root } = resolveSessionLocation(options);
   const place = await findSession(home, root, id);
-  if (typeof own.fork === "string")
-    return fork({ place, home, root, turn: parseTurn(own.fork) }, prompt.join(" "), { options, io });
+  if (typeof subcommandOptions.fork === "string")
+    return fork({ place, home, root, turn: parseTurn(subcommandOptions.fork) }, prompt.join(" "), {
+      options,
+      io,
+    });
   if (prompt.length > 0)
     throw new UsageError(`burin replay takes one session, and "${prompt[0]}" is a second word.`);
   const recorded = readRecordedSession(place.path);
   const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
-  if (own.tools === true) await replayInCopy({ recorded, id: place.id, home }, report, { options, io });
+  if (subcommandOptions.tools === true)
+    await replayInCopy({ recorded, id: place.id, home }, report, { options, io });
   else
     await playRecorded(recorded, report, {
       io,

@@ -7,9 +7,12 @@ import { formatNote } from "../terminal/output.ts";
 declare const BURIN_VERSION: string;
 
 /** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
-export async function run({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run(
+  { words, options, subcommandOptions }: SubcommandRequest,
+  io: Io,
+): Promise<ExitCode> {
   const [face, ...rest] = words;
-  const isHttp = own.http === true || own.port !== undefined;
+  const isHttp = subcommandOptions.http === true || subcommandOptions.port !== undefined;
   if (face !== "mcp" && face !== "acp")
     throw new UsageError("say what to serve: burin serve mcp, or burin serve acp. See burin help serve.");
   if (rest.length > 0) {
@@ -19,7 +22,7 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
   const ground = resolveServeOptions(options, io);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(addModel(ground));
-  else if (isHttp) await serveHttp(ground, own.port);
+  else if (isHttp) await serveHttp(ground, subcommandOptions.port);
   else {
     // Open it now, so that problems with the settings are reported at once and not at the first call.
     await ground.open();
@@ -30,7 +33,7 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
 
 async function serveHttp(
   ground: ReturnType<typeof resolveServeOptions>,
-  port: SubcommandRequest["own"][string] = "0",
+  port: SubcommandRequest["subcommandOptions"][string] = "0",
 ) {
   const { BURIN_SERVE_TOKEN: token } = process.env;
   // Hide it from the commands that a client runs.

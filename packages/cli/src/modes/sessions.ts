@@ -17,12 +17,15 @@ import { createPromptInput } from "./print/prompt-input.ts";
 
 const LONGEST_TITLE = 60;
 
-export async function run({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run(
+  { words, options, subcommandOptions }: SubcommandRequest,
+  io: Io,
+): Promise<ExitCode> {
   const [action = "list", ...ids] = words;
   switch (action) {
     case "list":
       if (ids.length > 0) throw new UsageError(`burin sessions list takes no "${ids[0]}".`);
-      await list(options, own.all === true, io.output);
+      await list(options, subcommandOptions.all === true, io.output);
       break;
     case "show":
       for (const place of await findSessions(ids, "show", options)) show(place, options, io.output);

@@ -17,16 +17,16 @@ import { formatLocalTime, joinLines, printFindings, visible } from "../terminal/
 
 /** Undoes or redoes what calls did to files. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
-  const { options, own } = request;
+  const { options, subcommandOptions } = request;
   const place = resolveSessionLocation(options);
   const isText = options.outputFormat === "text";
   const chosen = await parseChoice(request, place);
-  if (own.forget === true) {
+  if (subcommandOptions.forget === true) {
     await forgetUndo(place);
     output.note("burin: nothing is kept for undo in this folder any more.");
     return EXIT.done;
   }
-  if (own.list === true) {
+  if (subcommandOptions.list === true) {
     const entries = await listUndoEntries(place);
     printFindings(output, options.outputFormat, { document: entries, rows: entries.map(formatLine) });
     if (entries.length === 0) output.note(NOTHING);
@@ -54,26 +54,29 @@ type UndoChoice = Pick<UndoOptions, "count" | "session" | "call" | "file" | "las
 const WAYS = ["session", "call", "file", "prompt", "turn", "to", "redo"];
 
 async function parseChoice(
-  { words, own, options }: SubcommandRequest,
+  { words, subcommandOptions, options }: SubcommandRequest,
   { home, root }: UndoFolder,
 ): Promise<UndoChoice> {
   const count = parseCount(words);
-  const ways = WAYS.filter((way) => own[way] !== undefined);
+  const ways = WAYS.filter((way) => subcommandOptions[way] !== undefined);
   const takesCount = ways.every((way) => way === "session" || way === "file");
   if (ways.length > 1 || (count !== undefined && !takesCount)) {
     const given = [...ways.map((way) => `--${way}`), ...(count === undefined ? [] : [String(count)])];
     throw new UsageError(`burin undo takes one of these at a time: ${given.join(", ")}.`);
   }
   const counted = count === undefined ? {} : { count };
-  if (typeof own.call === "string") return { call: own.call };
-  if (typeof own.file === "string") return { ...counted, file: realPath(resolve(options.root, own.file)) };
-  if (own.prompt === true) return { last: "prompt" };
-  if (own.turn === true) return { last: "turn" };
-  if (own.redo === true) return { redo: true };
-  if (typeof own.to === "string") return { afterTurn: parseTurn(own.to) };
-  if (typeof own.session !== "string") return counted;
+  if (typeof subcommandOptions.call === "string") return { call: subcommandOptions.call };
+  if (typeof subcommandOptions.file === "string")
+    return { ...counted, file: realPath(resolve(options.root, subcommandOptions.file)) };
+  if (subcommandOptions.prompt === true) return { last: "prompt" };
+  if (subcommandOptions.turn === true) return { last: "turn" };
+  if (subcommandOptions.redo === true) return { redo: true };
+  if (typeof subcommandOptions.to === "string") return { afterTurn: parseTurn(subcommandOptions.to) };
+  if (typeof subcommandOptions.session !== "string") return counted;
   // A call outside of a session has an id in the list, but no log.
-  const session = /^call-./.test(own.session) ? own.session : (await findSession(home, root, own.session)).id;
+  const session = /^call-./.test(subcommandOptions.session)
+    ? subcommandOptions.session
+    : (await findSession(home, root, subcommandOptions.session)).id;
   return { session, ...counted };
 }
 

@@ -29,7 +29,7 @@ export interface SubcommandRequest {
   readonly words: readonly string[];
   readonly options: CommonOptions;
   /** The subcommand's own options, as given. */
-  readonly own: OptionValues;
+  readonly subcommandOptions: OptionValues;
 }
 
 /** A subcommand, `burin <name> ...`. Its code is loaded only when it is used. */

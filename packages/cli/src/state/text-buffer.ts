@@ -17,7 +17,7 @@ const PLACES = {
   start: () => 0,
   end: (before, after) => before.length + after.length,
 } satisfies Record<string, (before: string, after: string) => number>;
-type Place = keyof typeof PLACES;
+type CaretMove = keyof typeof PLACES;
 type Range = readonly [from: number, end: number];
 type Change = "type" | "kill" | "yank" | "";
 
@@ -104,7 +104,7 @@ export class TextBuffer {
     if (this.#text !== "") this.set("");
   }
 
-  move(to: Place): void {
+  move(to: CaretMove): void {
     this.#caret = this.#findPosition(to);
     this.#last = "";
   }
@@ -114,7 +114,7 @@ export class TextBuffer {
     this.#last = "";
   }
 
-  erase(to: Place): void {
+  erase(to: CaretMove): void {
     const range = this.#findRangeTo(to);
     if (range[0] === range[1]) return;
     if (this.#last !== "type") this.#remember();
@@ -122,7 +122,7 @@ export class TextBuffer {
   }
 
   /** Cuts the text between the caret and that place; `yank` pastes it. */
-  kill(to: Place): void {
+  kill(to: CaretMove): void {
     const isAtEnd = to === "lineEnd" && this.#findPosition(to) === this.#caret;
     const [from, end] = this.#findRangeTo(isAtEnd ? "right" : to);
     if (from === end) return;
@@ -185,12 +185,12 @@ export class TextBuffer {
     this.#last = last;
   }
 
-  #findRangeTo(to: Place): Range {
+  #findRangeTo(to: CaretMove): Range {
     const place = this.#findPosition(to);
     return [Math.min(place, this.#caret), Math.max(place, this.#caret)];
   }
 
-  #findPosition(to: Place): number {
+  #findPosition(to: CaretMove): number {
     return PLACES[to](this.#text.slice(0, this.#caret), this.#text.slice(this.#caret));
   }
 }

@@ -11,11 +11,11 @@ const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to che
 interface Failed {
   readonly argv: readonly string[];
   readonly output: Output;
-  /** The document of the run so far; null if the command line does not ask for one. */
+  /** The JSON result of the run so far; null if the command line does not ask for one. */
   readonly soFar: object | null;
 }
 
-/** Reports an error; one that the user can fix, without a stack. A script that asked for JSON also gets a document. */
+/** Reports an error; one that the user can fix, without a stack. A script that asked for JSON also gets a JSON result. */
 export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
   const message = readMessage(error);
   const isTheirs = THEIRS.some((kind) => error instanceof kind);
@@ -26,7 +26,7 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
   const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : other;
   const end = { status: "error", result: "", error: { type, message } };
   if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", turns: 0, ...end })}\n`);
-  // Print no second document: one that is already written is the requested one.
+  // Print one JSON result only: if the run has already printed its result, that is the answer.
   if (format === "json" && !output.hasResult) {
     output.out(`${JSON.stringify({ ...(soFar ?? { turns: 0 }), ...end })}\n`);
   }

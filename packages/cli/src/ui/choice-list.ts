@@ -15,7 +15,7 @@ export class ChoiceList {
   readonly choices: readonly Choice[];
   #at = 0;
 
-  /** Creates the list with `value` selected. */
+  /** Creates the list with the cursor on `value`, or on the first choice. */
   constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
     const at = choices.findIndex((choice) => choice.value === value);

@@ -27,7 +27,7 @@ interface Choosing {
 }
 
 const MAX_ROWS = 20;
-/** The least rows for a preview: in a lower window, the list gets all rows. */
+/** The minimum number of rows for a preview: in a lower window, the list gets all rows. */
 const MIN_WITH_PREVIEW = 12;
 const STEPS: Readonly<Record<string, number>> = {
   up: -1,

@@ -13,7 +13,7 @@ export interface FileChoice {
   readonly isTaken: boolean;
 }
 
-interface MergeNeeds {
+interface MergeOptions {
   readonly changes: readonly TreeChange[];
   readonly send: (choices: readonly FileChoice[]) => void;
   readonly close: () => void;
@@ -27,12 +27,12 @@ interface Row {
 
 /** Shows the files that a work tree has changed, one after the other. The user accepts parts of each. */
 export class MergePanel implements Panel {
-  readonly #needs: MergeNeeds;
+  readonly #needs: MergeOptions;
   readonly #rows: readonly Row[];
   readonly #scroll = new Scroll();
   #at = 0;
 
-  constructor(needs: MergeNeeds) {
+  constructor(needs: MergeOptions) {
     this.#needs = needs;
     // A change in a place that both sides changed is accepted only on purpose.
     this.#rows = needs.changes.map((change) => {

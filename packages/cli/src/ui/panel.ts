@@ -6,7 +6,7 @@ import { look } from "./look.ts";
 
 export interface PanelSpace {
   readonly width: number;
-  /** The most rows that the panel may have. */
+  /** The maximum number of rows that the panel may have. */
   readonly height: number;
 }
 

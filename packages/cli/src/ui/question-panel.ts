@@ -22,7 +22,7 @@ import { describeSubject, describeSubjects, drawLimits, drawWarning } from "./qu
 /** Limits that show everything, however long. */
 const ALL = { maxLines: 1_000_000, maxCharacters: 1_000_000 };
 
-/** The most rules that the answer "always" lists. It counts the rest, which the next question lists. */
+/** The maximum number of rules that the answer "always" lists. It counts the rest, which the next question lists. */
 const MAX_RULES = 4;
 
 /** The content of the question has at least this many rows, one of which says that there is more. */

@@ -15,7 +15,7 @@ import { look } from "./look.ts";
 /** The longest command with its effects next to it: with a longer one they would be too far away. */
 const WIDEST_PART = 44;
 
-/** The most parts without a question that are listed; more are only counted. */
+/** The maximum number of parts without a question that are listed; more are only counted. */
 const MAX_ALLOWED = 3;
 
 type Subject = QuestionView["subjects"][number];

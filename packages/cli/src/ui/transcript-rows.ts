@@ -11,10 +11,10 @@ import { drawReceipt } from "./receipt-lines.ts";
 import { renderRow, type Theme } from "./theme.ts";
 
 export const BLANK_ROW: Row = { bytes: "", width: 0 };
-/** The most rows of a prompt. The user can find the rest of a longer one in the scrollback. */
+/** The maximum number of rows of a prompt. The user can find the rest of a longer one in the scrollback. */
 const MAX_PROMPT_ROWS = 12;
 const MAX_CALL_ROWS = 12;
-/** The most rows of a thought that is being written, of which the end is shown. */
+/** The maximum number of rows of a thought that is being written, of which the end is shown. */
 const MAX_THOUGHT_ROWS = 3;
 const MAX_THOUGHT_CHARACTERS = 2000;
 /** If a reply has begun but nothing has arrived for this long, the screen says so. */

@@ -48,7 +48,7 @@ export interface EgressLimits {
   readonly dialMs: number;
   /** How long a connection may be idle. */
   readonly idleMs: number;
-  /** The most bytes per connection, in both directions together. */
+  /** The maximum number of bytes that a connection may transfer in total, in both directions. */
   readonly maxBytes: number;
 }
 

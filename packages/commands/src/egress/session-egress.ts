@@ -72,7 +72,7 @@ interface Client extends LeaseRequest {
   waitedMs: number;
 }
 
-/** The most refusals that are kept for one command. */
+/** The maximum number of refusals that are kept for one command. */
 const MAX_REFUSALS = 100;
 
 /** The network of one session's commands: a namespace, its proxy, and who may reach which host. */

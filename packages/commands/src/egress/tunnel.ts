@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ClientHello, readClientHello } from "./client-hello.ts";
 
-/** The most bytes to read for a ClientHello: more than one with a long session ticket has. */
+/** The maximum number of bytes to read for a ClientHello: more than one with a long session ticket has. */
 const MAX_HELLO_BYTES = 64 * 1024;
 
 /** A fatal TLS alert, so that the program reports an unrecognized name instead of a broken connection. */

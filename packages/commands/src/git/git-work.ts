@@ -8,7 +8,7 @@ import { LOCAL_ONLY_ENVIRONMENT } from "./git-programs.ts";
 import { createRepositoryChecks, findGit } from "./git-repository.ts";
 
 const TIMEOUT_MS = 20_000;
-/** The most bytes of objects that one git process prints. */
+/** The maximum number of bytes of objects that one git process prints. */
 const MAX_PRINTED_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 

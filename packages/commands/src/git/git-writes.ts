@@ -28,7 +28,7 @@ const LINES_PER_ENTRY = 6;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /** Where a git command runs, and the environment of the user who runs it. */
-export interface GitPlace {
+export interface GitWriteLocation {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -38,7 +38,7 @@ export interface GitPlace {
  * Paths are absolute. Runs nothing from the repository.
  */
 export function listFilesGitWrites(
-  place: GitPlace,
+  place: GitWriteLocation,
   words: readonly string[],
   isMeant: (path: string) => boolean,
 ): string[] {
@@ -64,7 +64,7 @@ export function listFilesGitWrites(
 
 /** Lists the files and folders that the command's words limit it to, if they do. Paths are absolute. */
 export function listPathLimits(
-  place: GitPlace,
+  place: GitWriteLocation,
   [subcommand = "", ...rest]: readonly string[],
 ): readonly string[] {
   const paths = findPathWords(place, subcommand, rest);
@@ -76,7 +76,11 @@ export function listPathLimits(
 
 const ONLY_HERE = /^(?:clean|rm|mv|apply)$/;
 
-function findPathWords(place: GitPlace, subcommand: string, rest: readonly string[]): readonly string[] {
+function findPathWords(
+  place: GitWriteLocation,
+  subcommand: string,
+  rest: readonly string[],
+): readonly string[] {
   const mark = rest.indexOf("--");
   if (mark !== -1) return rest.slice(mark + 1);
   if (ONLY_HERE.test(subcommand)) return ["."];
@@ -88,7 +92,7 @@ function findPathWords(place: GitPlace, subcommand: string, rest: readonly strin
   return listOperands(rest).filter((word, at) => at > 0 || namesNoCommit(place, word));
 }
 
-function namesNoCommit(place: GitPlace, word = ""): boolean {
+function namesNoCommit(place: GitWriteLocation, word = ""): boolean {
   return word !== "-" && listNamedCommits(place, "checkout", [word]).length === 0;
 }
 
@@ -108,7 +112,10 @@ const CHANGES_SETTINGS: Readonly<Record<string, RegExp>> = {
 const NEW_BRANCH = /^(?:-[a-z]*[bBcC]|--create|--force-create)$/;
 
 /** Whether git would note something in the configuration of the repository: what a branch follows, a remote, a submodule. */
-export function changesSettings(place: GitPlace, [subcommand = "", ...rest]: readonly string[]): boolean {
+export function changesSettings(
+  place: GitWriteLocation,
+  [subcommand = "", ...rest]: readonly string[],
+): boolean {
   if (rest.some((word) => CHANGES_SETTINGS[subcommand]?.test(word))) return true;
   const isTracking = /^(?:checkout|switch|worktree|branch)$/.test(subcommand) && !rest.includes("--");
   if (!isTracking || rest.some((word) => /^(?:--no-track|--detach|-d|--orphan|-l|--list)$/.test(word)))
@@ -122,7 +129,7 @@ export function changesSettings(place: GitPlace, [subcommand = "", ...rest]: rea
   );
 }
 
-function isRemoteBranch(place: GitPlace, name: string): boolean {
+function isRemoteBranch(place: GitWriteLocation, name: string): boolean {
   return runReadOnlyGit(place, ["rev-parse", "--symbolic-full-name", "--end-of-options", name])
     .trim()
     .split("\n")
@@ -130,13 +137,13 @@ function isRemoteBranch(place: GitPlace, name: string): boolean {
 }
 
 /** Git creates a branch with the name of a remote one. */
-function createsTrackingBranch(place: GitPlace, name: string): boolean {
+function createsTrackingBranch(place: GitWriteLocation, name: string): boolean {
   if (runReadOnlyGit(place, ["rev-parse", "--verify", "-q", "--end-of-options", name]) !== "") return false;
   return runReadOnlyGit(place, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${name}`]) !== "";
 }
 
 /** Where the repository of a folder keeps its configuration; null outside a repository. */
-export function findSettingsFile(place: GitPlace): string | null {
+export function findSettingsFile(place: GitWriteLocation): string | null {
   const found = runReadOnlyGit(place, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).trim();
   return found === "" ? null : join(found, "config");
 }
@@ -155,7 +162,7 @@ function overwritesChanges(subcommand: string, rest: readonly string[]): boolean
   return isWhole || rest.some((word) => /^(?:-f|--force)$/.test(word));
 }
 
-function listChangedByCommit(top: GitPlace, subcommand: string, id: string): string[] {
+function listChangedByCommit(top: GitWriteLocation, subcommand: string, id: string): string[] {
   const words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
   const between = runReadOnlyGit(top, [...words, "HEAD", id]);
   const isItsOwn = /^(?:cherry-pick|revert|stash|am)$/.test(subcommand);
@@ -164,14 +171,14 @@ function listChangedByCommit(top: GitPlace, subcommand: string, id: string): str
     : [between];
 }
 
-function runReadOnlyGit({ folder: cwd, environment }: GitPlace, words: readonly string[]): string {
+function runReadOnlyGit({ folder: cwd, environment }: GitWriteLocation, words: readonly string[]): string {
   const { PATH, HOME = "/" } = environment;
   const env = { ...buildReadOnlyEnvironment({ isSandboxed: false }), PATH: buildHelperPath(PATH), HOME };
   const { output, fault } = runGit(words, { git: findHelper("git", PATH), cwd, env });
   return fault === null ? output.toString() : "";
 }
 
-function listNamedCommits(place: GitPlace, subcommand: string, rest: readonly string[]): string[] {
+function listNamedCommits(place: GitWriteLocation, subcommand: string, rest: readonly string[]): string[] {
   const isGoingOn = rest.some((word) => CONTINUES.test(word));
   const isFromStash = subcommand === "stash" && /^(?:pop|apply|branch)$/.test(rest[0] ?? "");
   const implied = [
@@ -189,7 +196,7 @@ function listNamedCommits(place: GitPlace, subcommand: string, rest: readonly st
   return [...new Set(found.filter((id) => id !== ""))];
 }
 
-function listChangedByPatch(place: GitPlace, file: string): string {
+function listChangedByPatch(place: GitWriteLocation, file: string): string {
   const listed = runReadOnlyGit(place, ["apply", "--numstat", "-z", "--", file]);
   return listed
     .split("\0")
@@ -198,7 +205,7 @@ function listChangedByPatch(place: GitPlace, file: string): string {
 }
 
 /** Lists tracked files whose content differs from the last commit. Compares hashes, so that no filter runs. */
-function listModified(top: GitPlace, isWanted: (name: string) => boolean): string {
+function listModified(top: GitWriteLocation, isWanted: (name: string) => boolean): string {
   const entries = runReadOnlyGit(top, ["ls-tree", "-r", "-z", "HEAD"]).split("\0");
   const changed = entries.flatMap((entry) => {
     const [, id = "", name = ""] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
@@ -209,7 +216,7 @@ function listModified(top: GitPlace, isWanted: (name: string) => boolean): strin
 }
 
 /** Git also rewrites files whose time stamps differ from its index, for example after a copy. */
-function listTouched(top: GitPlace, isWanted: (name: string) => boolean): string {
+function listTouched(top: GitWriteLocation, isWanted: (name: string) => boolean): string {
   const lines = runReadOnlyGit(top, ["-c", "core.quotePath=false", "ls-files", "--debug"]).split("\n");
   const found = lines.flatMap((name, index) => {
     if (index % LINES_PER_ENTRY !== 0 || name === "" || !isWanted(name)) return [];
@@ -231,7 +238,7 @@ function hasSameContent(path: string, id: string): boolean {
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;
 }
 
-function listUntracked(top: GitPlace, rest: readonly string[]): string {
+function listUntracked(top: GitWriteLocation, rest: readonly string[]): string {
   const hasIgnored = rest.some((word) => /^(?:--all|-[a-z]*[axX][a-z]*)$/.test(word));
   return runReadOnlyGit(top, ["ls-files", "-o", "-z", ...(hasIgnored ? [] : ["--exclude-standard"])]);
 }

@@ -26,7 +26,7 @@ const WRITE_PREFIX = ".burin-";
 const WRITE_ENDING = ".tmp";
 
 const HEARTBEAT_MS = 2000;
-/** The most bytes of a ledger, which has one line for each process of a run. */
+/** The maximum number of bytes of a ledger, which has one line for each process of a run. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A process that was started, a temporary folder that was created, or a folder in which files are replaced. */

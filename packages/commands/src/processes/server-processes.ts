@@ -102,7 +102,7 @@ export interface ExchangeRequest {
   readonly cwd: string;
   readonly input: string;
   readonly milliseconds: number;
-  /** The most bytes of output that are kept. Of error output, only the last part is kept. */
+  /** The maximum number of bytes of output that are kept. Of error output, only the last part is kept. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** The limits that the program gets: those of commands, with or without network. */

@@ -212,7 +212,7 @@ export interface ReadOptions {
   /** The time limit in milliseconds. Absent: no limit. */
   readonly milliseconds?: number;
   readonly input?: string;
-  /** The most bytes of output. A program that prints more is ended. */
+  /** The maximum number of bytes of output. A program that prints more is ended. */
   readonly maxBytes: number;
   /** true for a program that starts no others, so that its other processes need not be searched for. */
   readonly isAlone?: boolean;

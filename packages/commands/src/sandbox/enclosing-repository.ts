@@ -12,7 +12,10 @@ export interface EnclosingRepository {
   readonly folder: string;
 }
 
-/** Must run before any command: what a command writes must not decide which folder belongs to the project. */
+/**
+ * Finds the git folders of repositories that the roots are inside of. Call it before the first command runs: a file that
+ * a command writes could make a foreign folder look like such a repository.
+ */
 export function findEnclosingRepositories(roots: readonly string[]): readonly EnclosingRepository[] {
   const found = new Map<string, EnclosingRepository>();
   for (const root of roots) {

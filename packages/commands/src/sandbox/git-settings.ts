@@ -28,7 +28,7 @@ export interface SettingsAccess {
   readonly hook: string | null;
 }
 
-interface AccessGround {
+interface AccessContext {
   /** The protected files that the line may write anyway. */
   readonly writes: readonly string[];
   readonly canConfineHook: () => Promise<boolean>;
@@ -50,7 +50,7 @@ export const NO_ACCESS: SettingsAccess = { files: [], hook: null };
 export async function findSettingsAccess(
   places: readonly ProtectedPath[],
   use: GitTriggers,
-  { writes, canConfineHook, environment }: AccessGround,
+  { writes, canConfineHook, environment }: AccessContext,
 ): Promise<SettingsAccess> {
   const folders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
   const starting = folders.map((folder) => ({

@@ -3,7 +3,7 @@ import { type GuardContext, type StateBefore, takeBackCreated } from "./judge-ch
 import { AllowedCalls } from "./permissions.ts";
 import { Surveyor } from "./sandbox-survey.ts";
 
-/** The most commits that a note lists for the refs; more would make each command's note too long. */
+/** The maximum number of commits that a note lists for the refs; more would make each command's note too long. */
 const MAX_TIPS = 500;
 
 interface GuardedFolders extends StateBefore {

@@ -33,7 +33,7 @@ const FOLDERS_AT_ONCE = 500;
 /** A folder that changed this shortly before it was read may change again without a new time stamp. */
 const DOUBTFUL_MS = 50;
 
-interface SurveyedPlace {
+interface SurveyorOptions {
   readonly roots: readonly string[];
   readonly temporary: string;
   /** Those outside the roots that belong to the project too. */
@@ -50,7 +50,7 @@ export class Surveyor {
   readonly #environment: NodeJS.ProcessEnv;
   #known = new Map<string, Folder>();
 
-  constructor({ roots, temporary, gitFolders = [], environment }: SurveyedPlace) {
+  constructor({ roots, temporary, gitFolders = [], environment }: SurveyorOptions) {
     this.#roots = roots.filter((root) => !roots.some((one) => one !== root && isWithin(root, one)));
     this.#temporary = temporary;
     this.#gitFolders = gitFolders;

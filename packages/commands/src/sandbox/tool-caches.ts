@@ -53,7 +53,7 @@ const CACHE_PATHS: readonly (readonly [path: string, programs: string])[] = [
   [".local/share/pnpm/store", "pnpm, whose node_modules name their store"],
 ];
 
-/** The most entries of a cache that are shown; the rest is hidden in the sandbox. */
+/** The maximum number of entries of a cache that are shown; the rest is hidden in the sandbox. */
 const MAX_ENTRIES = 500;
 
 export interface CacheOptions {

@@ -48,7 +48,7 @@ interface ReadRequest {
   readonly seconds: number;
 }
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 const MAX_CHARACTERS = 10_000;
 
@@ -76,7 +76,7 @@ export function createCommandList(commands: MachineCommands): CommandList {
       return found !== undefined;
     },
     async read({ command, folder: cwd, input, seconds }) {
-      const limits = { limits: { network: false }, milliseconds: seconds * 1000, maxBytes: MOST_BYTES };
+      const limits = { limits: { network: false }, milliseconds: seconds * 1000, maxBytes: MAX_BYTES };
       const { signal } = new AbortController();
       const end = await commands.exchange({ command, cwd, input, signal, ...limits });
       const fault = describeExchangeFault(end, seconds);

@@ -229,7 +229,7 @@ export class CommandRun implements RunningCommand {
   }
 }
 
-/** The most bytes that bubblewrap reports about one command. */
+/** The maximum number of bytes that bubblewrap reports about one command. */
 const MAX_MESSAGE_BYTES = 4096;
 
 /** Reads a channel until it closes, which happens when its process ends. */

@@ -7,21 +7,21 @@ import { buildReadOnlyEnvironment, runGit } from "../git/git-programs.ts";
 import { buildHelperPath, findHelper } from "../processes/helper-program.ts";
 import { runProgramSync } from "../processes/wait-for-output.ts";
 
-const MOST_LIST_BYTES = 1024 * 1024;
+const MAX_LIST_BYTES = 1024 * 1024;
 const LONGEST_MS = 5000;
 
-interface Place {
+interface FindNamesOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Returns the absolute paths that a source gives in a folder. Runs nothing but find and git, which only look. */
-export function findNames(source: NameSource, { folder, environment }: Place): readonly string[] {
+export function findNames(source: NameSource, { folder, environment }: FindNamesOptions): readonly string[] {
   switch (source.kind) {
     case "word":
       return source.isPattern ? expandShellPattern(folder, source.value) : [resolve(folder, source.value)];
     case "file":
-      return readNames(tryReadBytes(resolve(folder, source.path), MOST_LIST_BYTES)?.toString() ?? "", folder);
+      return readNames(tryReadBytes(resolve(folder, source.path), MAX_LIST_BYTES)?.toString() ?? "", folder);
     case "git": {
       const env = {
         ...buildReadOnlyEnvironment({ isSandboxed: false }),
@@ -37,7 +37,7 @@ export function findNames(source: NameSource, { folder, environment }: Place): r
 
 function runFind(
   { starts, words }: Extract<NameSource, { kind: "find" }>,
-  { folder, environment }: Place,
+  { folder, environment }: FindNamesOptions,
 ): readonly string[] {
   const find = findHelper("find", environment.PATH);
   const places = starts.flatMap(({ value, isPattern }) =>
@@ -50,7 +50,7 @@ function runFind(
   return readNames(output.toString(), folder);
 }
 
-function buildHelperEnvironment({ PATH, HOME = "/" }: Place["environment"]) {
+function buildHelperEnvironment({ PATH, HOME = "/" }: FindNamesOptions["environment"]) {
   return { PATH: buildHelperPath(PATH), HOME };
 }
 

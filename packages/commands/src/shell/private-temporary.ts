@@ -14,7 +14,7 @@ import { findGitFolder, looksLikeRepository } from "../sandbox/enclosing-reposit
  */
 const PRIVATE_FOLDERS = ["/tmp", "/var/tmp"];
 const NAMED_PATH = /(?<![\w/.@:-])(?:\.\.\/|\.\/|\/)[^\s'"`:,;()<>|&$*?]+/g;
-const MOST_PATHS = 200;
+const MAX_PATHS = 200;
 /** File systems have coarse time stamps. */
 const TIME_STEP_MS = 20;
 /** Where a work tree and its git folder name other repositories: remotes, submodules and object stores. */
@@ -81,7 +81,7 @@ function findRepository(path: string): string | null {
   return looksLikeRepository(dirname(path)) ? dirname(path) : null;
 }
 
-interface PrivatePlace {
+interface StrayPathOptions {
   readonly cwd: string;
   readonly roots: readonly string[];
   /** What the command sees as the temporary folder. */
@@ -93,7 +93,7 @@ interface PrivatePlace {
 /** The paths beside a root in a temporary folder that a command has written, and that exist only for commands. */
 export function findStrayPaths(
   command: string,
-  { cwd, roots, temporary, since }: PrivatePlace,
+  { cwd, roots, temporary, since }: StrayPathOptions,
 ): readonly string[] {
   const found = PRIVATE_FOLDERS.flatMap((folder) => {
     const toPrivatePath = (path: string) => join(temporary, relative(folder, path));
@@ -118,5 +118,5 @@ function listFoldersBetween(root: string, folder: string): string[] {
 
 function listNamedPaths(text: string, directory: string, start = ""): string[] {
   const named = [...new Set(text.match(NAMED_PATH) ?? [])].filter((path) => path.startsWith(start));
-  return named.slice(0, MOST_PATHS).map((path) => resolve(directory, path.replace(/\.+$/, "")));
+  return named.slice(0, MAX_PATHS).map((path) => resolve(directory, path.replace(/\.+$/, "")));
 }

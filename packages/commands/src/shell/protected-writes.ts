@@ -12,7 +12,7 @@ import {
 import {
   changesSettings,
   findSettingsFile,
-  type GitPlace,
+  type GitWriteLocation,
   hasUnpredictableWrites,
   listFilesGitWrites,
   listPathLimits,
@@ -33,7 +33,7 @@ interface Surveyed {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-interface ProtectedGround extends Surveyed {
+interface ProtectedContext extends Surveyed {
   readonly sandbox: Pick<Sandbox, "canConfineHook">;
 }
 
@@ -43,7 +43,7 @@ interface ProtectedGround extends Surveyed {
  */
 export async function findProtectedWrites(
   request: Pick<CommandRequest, "command" | "directory" | "exception" | "terminal">,
-  { roots, environment, sandbox }: ProtectedGround,
+  { roots, environment, sandbox }: ProtectedContext,
 ): Promise<readonly ProtectedWrite[]> {
   const { command, directory, exception } = request;
   const [root = "/"] = roots;
@@ -110,7 +110,7 @@ function findScriptSettings(
 
 /** Throws if git could do all but note in its configuration what belongs to it. */
 async function assertSettingsOpen(
-  { place, words, own }: { place: GitPlace; words: readonly string[]; own: readonly string[] },
+  { place, words, own }: { place: GitWriteLocation; words: readonly string[]; own: readonly string[] },
   { command, terminal = false }: Pick<CommandRequest, "command" | "terminal">,
   sandbox: Pick<Sandbox, "canConfineHook">,
 ): Promise<void> {
@@ -152,7 +152,11 @@ async function findNamedOnDisk(
   return [...named].map(([path, why]) => ({ path, why }));
 }
 
-function findGitWrites(place: GitPlace, words: readonly string[], root: string): readonly ProtectedWrite[] {
+function findGitWrites(
+  place: GitWriteLocation,
+  words: readonly string[],
+  root: string,
+): readonly ProtectedWrite[] {
   const { folder } = place;
   const written = listFilesGitWrites(place, words, (one) => explainProtected(one, root) !== null);
   return [
@@ -162,7 +166,7 @@ function findGitWrites(place: GitPlace, words: readonly string[], root: string):
   ];
 }
 
-function findSettingsWrites(place: GitPlace, words: readonly string[]): readonly ProtectedWrite[] {
+function findSettingsWrites(place: GitWriteLocation, words: readonly string[]): readonly ProtectedWrite[] {
   const settings = listChangedSettings(words).every(isHarmlessKey) ? null : findSettingsFile(place);
   return settings === null ? [] : [{ path: settings, why: "git can run programs that its settings name" }];
 }
@@ -178,7 +182,7 @@ function findWorkTreeWrites(path: string): readonly ProtectedWrite[] {
 const OUTSIDE_PROJECT = "it is outside the project, in the same repository";
 const MAX_NAMED = 5;
 
-interface GitCommand extends GitPlace {
+interface GitCommand extends GitWriteLocation {
   readonly words: readonly string[];
   /** The whole command line. */
   readonly command: string;

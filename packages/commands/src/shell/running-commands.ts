@@ -39,7 +39,7 @@ import { closePipe, createOutputPipes } from "./output-pipe.ts";
 
 /** How often to look for a crashed Burin's leftovers in the same home folder. */
 const CLEANUP_INTERVAL_MS = 5000;
-/** The most ended background commands that can still be read. */
+/** The maximum number of ended background commands that can still be read. */
 const MAX_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 

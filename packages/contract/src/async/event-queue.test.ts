@@ -71,8 +71,8 @@ describe("EventQueue", () => {
     expect(steps).toEqual(["gives 1"]);
     expect((await reading.next()).value).toBe(2);
     await reading.return(undefined);
-    await expect(ended).rejects.toThrow("The reader has stopped.");
+    await expect(ended).rejects.toThrow("The consumer of the events has stopped.");
     expect(steps).toEqual(["gives 1", "after 1", "gives 2", "left", "after 2"]);
-    await expect(queue.addAndWait(3)).rejects.toThrow("The reader has stopped.");
+    await expect(queue.addAndWait(3)).rejects.toThrow("The consumer of the events has stopped.");
   });
 });

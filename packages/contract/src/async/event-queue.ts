@@ -1,6 +1,6 @@
 interface Waiting<T> {
   readonly value: T;
-  /** Set for a value whose giver waits for the reader. */
+  /** Set for a value whose giver waits for the consumer. */
   readonly giver?: { readonly goOn: () => void; readonly stop: (reason: Error) => void };
 }
 
@@ -15,7 +15,7 @@ export class EventQueue<T> {
     this.#add({ value });
   }
 
-  /** Resolves when the reader has taken the value and wants the next one; rejects when it has stopped reading. */
+  /** Resolves when the consumer has taken the value and wants the next one; rejects when it has stopped. */
   addAndWait(value: T): Promise<void> {
     if (this.#left) return Promise.reject(this.#left);
     return new Promise((goOn, stop) => this.#add({ value, giver: { goOn, stop } }));
@@ -58,7 +58,7 @@ export class EventQueue<T> {
         });
       }
     } finally {
-      this.#left = new Error("The reader has stopped.");
+      this.#left = new Error("The consumer of the events has stopped.");
       onLeave();
       for (const { giver } of [...(last ? [last] : []), ...this.#waiting.splice(0)]) giver?.stop(this.#left);
     }

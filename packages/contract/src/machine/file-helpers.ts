@@ -19,7 +19,7 @@ export interface ProgramRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** The most bytes of output. A program that prints more is stopped. */
+  /** The maximum number of bytes of output. A program that prints more is stopped. */
   readonly maxBytes: number;
 }
 

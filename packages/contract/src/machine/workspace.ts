@@ -122,7 +122,7 @@ export interface LineRange {
   readonly limit: number;
   /** Longer lines are cut at this length. */
   readonly maxLineCharacters: number;
-  /** The most characters in total; lines beyond that are omitted. Default: no limit. */
+  /** The maximum number of characters in total; lines beyond that are omitted. Default: no limit. */
   readonly maxCharacters?: number;
   /** true to return an SVG image as its source text. */
   readonly svgAsText?: boolean;
@@ -191,7 +191,7 @@ export interface FindRequest {
   readonly pattern: string;
   readonly caseSensitive: boolean;
   readonly respectGitIgnore: boolean;
-  /** The most files to return, newest first. */
+  /** The maximum number of files to return, newest first. */
   readonly max: number;
 }
 
@@ -218,7 +218,7 @@ export interface SearchRequest {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly respectGitIgnore: boolean;
-  /** The most hits to return; with `namesOnly`, the most files. */
+  /** The maximum number of hits to return; with `namesOnly`, the maximum number of files. */
   readonly max: number;
   /** How many lines to return before and after each hit. */
   readonly context: number;

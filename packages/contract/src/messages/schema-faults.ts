@@ -38,7 +38,7 @@ export const TYPES = ["string", "number", "integer", "boolean", "null", "array",
 const MAX_NESTING = 200;
 /** The deepest nesting of schemas that is checked. Deeper ones forbid nothing. */
 const MAX_DEPTH = 500;
-/** The most steps of one check. A sensible schema needs far fewer, but some schemas double the work with every line. */
+/** The maximum number of steps of one check. A sensible schema needs far fewer, but some schemas double the work with every line. */
 const MAX_STEPS = 50_000;
 
 /**

@@ -29,7 +29,7 @@ export class Machine {
   #addBefore(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "one":
-        return this.#add({ set: this.#getSetNumber(pattern.set), asserts: null, exits: [next] });
+        return this.#add({ set: this.#indexCharSet(pattern.set), asserts: null, exits: [next] });
       case "assert":
         return this.#add({ set: -1, asserts: pattern.what, exits: [next] });
       case "sequence":
@@ -59,7 +59,7 @@ export class Machine {
     return start;
   }
 
-  #getSetNumber(set: CharSet): number {
+  #indexCharSet(set: CharSet): number {
     const key = set.join(",");
     if (!this.#setNumbers.has(key)) this.#setNumbers.set(key, this.sets.push(set) - 1);
     return this.#setNumbers.get(key) ?? -1;
@@ -91,7 +91,7 @@ const AFTER_WORD = 1;
 const AFTER_OTHER = 2;
 
 const MAX_STATES = 4000;
-/** The most entries in the step tables of all states together. */
+/** The maximum number of entries in the step tables of all states together. */
 const MAX_STEPS = 4_000_000;
 
 interface State {

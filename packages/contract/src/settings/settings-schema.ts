@@ -71,8 +71,8 @@ function createSeconds(description: string): Option<number> {
   return number(description, { exclusiveMinimum: 0, maximum: MAX_SECONDS });
 }
 
-function createRuleList(effect: string): Option<readonly string[]> {
-  return textList(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
+function createRuleList(description: string): Option<readonly string[]> {
+  return textList(`${description} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
 }
 
 /** Defines a section of the settings. A file may omit any key; after reading, keys with a default are present. */

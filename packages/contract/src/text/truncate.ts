@@ -1,4 +1,4 @@
-/** The most characters of one tool answer that the model gets. */
+/** The maximum number of characters of one tool answer that the model gets. */
 export const MAX_ANSWER_CHARACTERS = 100_000;
 
 /** Keeps the head and tail of a text that is too long. A note between them says what is missing and how to get it. */

@@ -28,7 +28,7 @@ export type TaskWork = (
 ) => Promise<SubagentAnswer>;
 
 interface TaskOptions {
-  /** The most characters of all answers that are reported together. */
+  /** The maximum number of characters of all answers that are reported together. */
   readonly maxCharacters: number;
   readonly tell: (event: AgentEvent) => void;
 }
@@ -41,7 +41,7 @@ interface Task {
 }
 
 const SHOWN_STEPS = 8;
-/** The most ended tasks that are remembered. A long session forgets the oldest. */
+/** The maximum number of ended tasks that are remembered. A long session forgets the oldest. */
 const MAX_ENDED = 50;
 
 /** Subagents that work while their session continues, with the reports of their results. */

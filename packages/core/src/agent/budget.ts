@@ -6,7 +6,7 @@ import { computeCost } from "@burin/models/replies/price";
 export interface BudgetLimits {
   /** Tokens sent and received. Each request counts in full. */
   readonly tokens?: number;
-  /** The most money, in the currency of `model.prices`. */
+  /** The maximum amount of money, in the currency of `model.prices`. */
   readonly money?: number;
   /** The working time of runs, without the time between prompts. */
   readonly milliseconds?: number;

@@ -16,7 +16,7 @@ interface ContextLocations {
   readonly roots: readonly string[];
   /** The names of context files. If none is named, the first existing one of NAMES is used in each folder. */
   readonly fileNames: readonly string[];
-  /** The most characters per file. Longer files are cut, with a note about it. */
+  /** The maximum number of characters per file. Longer files are cut, with a note about it. */
   readonly maxCharacters: number;
   /** Returns the text of a file inside the roots as a tool would get it, or null if tools may not read it. */
   readonly readInside: (path: string) => Promise<string | null>;
@@ -24,7 +24,7 @@ interface ContextLocations {
 
 /** Without settings, the first of these that a folder has is used. Those after AGENTS.md are other agents'. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"] as const;
-/** The most bytes of a UTF-8 character. Text that would be cut anyway is not read. */
+/** The maximum number of bytes of a UTF-8 character. Text that would be cut anyway is not read. */
 const MAX_BYTES_PER_CHARACTER = 4;
 
 /** Returns the names of context files for a folder. Remembered facts are added to the file with the first name. */

@@ -1,7 +1,7 @@
 import type { Reply } from "./reply.ts";
 import type { Run } from "./run.ts";
 
-/** The most continuations in a row: a service that breaks every reply is not asked forever. */
+/** The maximum number of continuations in a row: a service that breaks every reply is not asked forever. */
 const MAX_BROKEN = 3;
 
 /** How to continue a reply that ended too early, in words for user and model; null after too many of them. */

@@ -53,7 +53,7 @@ const MAX_FILES = 200;
 const MAX_BYTES = 256 * 1024;
 /** The YAML parser's time grows with the square of the length, and its recursion can crash the process. */
 const MAX_FRONT_MATTER = 16 * 1024;
-/** The most levels of the syntax tree, which has a few for each level of the values. */
+/** The maximum number of levels of the syntax tree, which has a few for each level of the values. */
 const MAX_LEVELS = 100;
 const MAX_DESCRIPTION = 500;
 const NO_DESCRIPTION = "it has no `description`, by which the model would choose it";

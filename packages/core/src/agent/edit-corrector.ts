@@ -10,7 +10,7 @@ Find the one place that was meant and answer with a JSON object only:
 The words of the user and of the model before the call say what was meant.
 Keep everything that was not meant to change as the file has it. If no place is clearly meant, answer {"old_string": ""}.`;
 
-/** The most characters of a file that are sent. Of a larger file, only the part around the closest match is sent. */
+/** The maximum number of characters of a file that are sent. Of a larger file, only the part around the closest match is sent. */
 const MAX_EXCERPT_CHARACTERS = 24_000;
 
 /** The text before the call: the user's prompt and the model's own words. */

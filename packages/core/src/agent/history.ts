@@ -181,7 +181,7 @@ export interface ChangedFile {
 
 const TODO_TOOL = "todo_write";
 /** Older prompts than these are left to the summary. */
-const MOST_PROMPTS = 40;
+const MAX_PROMPTS = 40;
 
 /** What must survive every compaction, a fold over the events like the history itself. */
 export class WorkRecord {
@@ -206,7 +206,7 @@ export class WorkRecord {
   apply(event: AgentEvent): void {
     if (event.type === "text" && event.role === "user") {
       this.prompts.push(event.text);
-      if (this.prompts.length > MOST_PROMPTS) this.prompts.shift();
+      if (this.prompts.length > MAX_PROMPTS) this.prompts.shift();
     }
     if (event.type === "context" && event.file !== undefined) this.contextFiles.add(event.file);
     if (event.type === "compaction") this.summary = event.summary;

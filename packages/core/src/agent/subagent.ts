@@ -21,7 +21,7 @@ export interface SubagentDefinition {
   readonly approvalMode?: ApprovalMode | undefined;
 }
 
-/** The most steps that are kept. They are shown to the user and added to failure reports. */
+/** The maximum number of steps that are kept. They are shown to the user and added to failure reports. */
 const MAX_STEPS = 200;
 
 const STATUS: Readonly<Record<RunStatus, SubagentAnswer["status"]>> = {

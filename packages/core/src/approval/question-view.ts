@@ -50,7 +50,7 @@ export interface ReachWarning {
 
 export interface ViewLimits {
   readonly maxLines?: number;
-  /** The most characters of one line. */
+  /** The maximum number of characters of one line. */
   readonly maxCharacters?: number;
 }
 

@@ -22,7 +22,7 @@ export interface ContainmentOptions {
   readonly signal: AbortSignal;
 }
 
-/** The most paths that are protected, because each needs its own mount. */
+/** The maximum number of paths that are protected, because each needs its own mount. */
 const MAX_MOUNTS = 200;
 
 /** Finds the containment for commands that run without a question. Returns a clause for the user if none may. */

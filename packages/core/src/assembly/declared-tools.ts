@@ -4,7 +4,7 @@ import { buildDeclaration, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH } from "../tools/tool-search.ts";
 
-export interface DeclaredToolsNeeds {
+export interface DeclaredToolsOptions {
   readonly registry: ToolRegistry;
   /** Characters of JSON that the tools from sources may have together. */
   readonly maxCharacters: number;
@@ -19,11 +19,11 @@ const FREE_SOURCES = new Set(["built-in", "embedder"]);
  * caches of services.
  */
 export class DeclaredTools {
-  readonly #needs: DeclaredToolsNeeds;
+  readonly #needs: DeclaredToolsOptions;
   readonly #order = new Set<string>();
   readonly #found = new Set<string>();
 
-  constructor(needs: DeclaredToolsNeeds) {
+  constructor(needs: DeclaredToolsOptions) {
     this.#needs = needs;
   }
 

@@ -19,7 +19,7 @@ type DerivedPart =
 
 interface AgentParts extends Omit<AgentOptions, DerivedPart> {
   readonly home: Home;
-  /** The most replies of the model to one prompt. */
+  /** The maximum number of replies of the model to one prompt. */
   readonly maxTurns: number | undefined;
   readonly workspace: Workspace;
   /** Tool sources that may still add tools. */

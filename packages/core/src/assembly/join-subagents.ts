@@ -105,13 +105,17 @@ export function joinSubagents(ground: SubagentOptions): JoinedSubagents {
   return joined;
 }
 
-interface TaskGround extends SubagentOptions {
+interface TaskContext extends SubagentOptions {
   readonly tools: Parameters<SubagentMaker["with"]>[0];
   readonly hear: (event: AgentEvent) => void;
 }
 
 /** Returns the agent for one task, or why there can be none. */
-function openAgent(definition: SubagentDefinition, parentCallId: string, ground: TaskGround): Agent | string {
+function openAgent(
+  definition: SubagentDefinition,
+  parentCallId: string,
+  ground: TaskContext,
+): Agent | string {
   const { tools, hear, home, models, budget, maxTurns, mainPrompt } = ground;
   const conversation = new Conversation(hear);
   const own = tools.forSubagent(definition, parentCallId, () => conversation.history.messages);

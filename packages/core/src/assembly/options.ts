@@ -58,7 +58,7 @@ export interface ReadyOptions {
 
 /** What `createSession` takes in addition to the options of a toolbox. */
 export interface SessionOptions extends ToolboxOptions {
-  /** The most replies of the model to one prompt. */
+  /** The maximum number of replies of the model to one prompt. */
   readonly maxTurns?: number | undefined;
   /** The system prompt, instead of "You are Burin, a coding agent ...". */
   readonly instructions?: string | undefined;

@@ -11,7 +11,7 @@ import { chooseMode, type Home } from "./home.ts";
 import type { SessionOptions } from "./options.ts";
 import type { ReadMessages } from "./tool-set.ts";
 
-/** The least number of tokens that is worth a notice. */
+/** The minimum number of tokens that is worth a notice. */
 const MIN_TOLD_TOKENS = 10_000;
 
 /** Returns the model's window in tokens: from the model or the settings, or else the one known for its name. */

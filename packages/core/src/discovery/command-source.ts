@@ -93,7 +93,7 @@ async function parseDeclarations(text: string, command: string) {
   }
 }
 
-/** The most tools that are read. A user cannot need more; the rest is left out. */
+/** The maximum number of tools that are read. A user cannot need more; the rest is left out. */
 const MAX_TOOLS = 2000;
 const MAX_DESCRIPTION = 8000;
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

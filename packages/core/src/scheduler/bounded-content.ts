@@ -2,9 +2,9 @@ import { joinText, type PartListUnion, type PartUnion } from "@burin/contract/me
 import { keepHeadAndTail, MAX_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 
 const CUT_HINT = "ask for a smaller part to see the rest";
-/** The least characters of an answer; a shorter one is useless. */
+/** The minimum number of characters of an answer; a shorter one is useless. */
 const MIN_CHARACTERS = 1000;
-/** The least characters of one text, so that its framing survives, e.g. the mark that ends a server's text. */
+/** The minimum number of characters of one text, so that its framing survives, e.g. the mark that ends a server's text. */
 const MIN_TEXT = 500;
 
 /** Returns a function that shortens the answers to one reply's calls so that all of them fit into the room. */

@@ -18,7 +18,7 @@ import { formatHostGrant } from "../approval/host-grants.ts";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall } from "../hooks/hooks.ts";
 import { markHookText } from "../text/hook-words.ts";
-import { MAX_DISPLAY_CHARACTERS, type SafeCall, type SafeTool, TOO_LONG_HINT } from "./checked-tool.ts";
+import { type CheckedTool, MAX_DISPLAY_CHARACTERS, type SafeCall, TOO_LONG_HINT } from "./checked-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
@@ -105,7 +105,7 @@ function addHosts(question: Confirmation & { readonly kind: "exec" }): typeof qu
 }
 
 export function buildApprovalRequest(
-  { name: tool, kind, ruleSubjects }: SafeTool,
+  { name: tool, kind, ruleSubjects }: CheckedTool,
   { args }: FunctionCall,
   confirmation: SafeCall["confirmation"],
 ): ApprovalRequest {

@@ -14,17 +14,17 @@ import {
 
 const ASKED: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "discovered", "plan", "form"];
 const MAX_DESCRIPTION = 10_000;
-/** The most characters of a result for the user, more than anyone reads. */
+/** The maximum number of characters of a result for the user, more than anyone reads. */
 export const MAX_DISPLAY_CHARACTERS = 200_000;
 export const TOO_LONG_HINT = "it is too long to show";
 
 /** A tool as the flow needs it. What is not our own is checked. */
-export function checkTool(tool: Tool, isOwn: boolean): SafeTool {
-  return isOwn ? copyOwnTool(tool) : wrapTool(tool);
+export function checkTool(tool: Tool, isOwn: boolean): CheckedTool {
+  return isOwn ? copyOwnTool(tool) : checkForeignTool(tool);
 }
 
 /** The types and tests of our own tools keep their contract. */
-function copyOwnTool(tool: Tool): SafeTool {
+function copyOwnTool(tool: Tool): CheckedTool {
   const { name, displayName, description, parameterSchema } = tool;
   return {
     name,
@@ -51,7 +51,7 @@ function copyOwnTool(tool: Tool): SafeTool {
  * Wraps a tool of others so that it keeps its contract, because types are not checked at run time. Each field is read
  * once, here, and an invalid answer throws where the caller catches.
  */
-function wrapTool(tool: Tool): SafeTool {
+function checkForeignTool(tool: Tool): CheckedTool {
   const { name, displayName, description, parameterSchema } = tool;
   return {
     name,
@@ -83,7 +83,7 @@ function wrapTool(tool: Tool): SafeTool {
 }
 
 /** The parts of a tool that the flow uses, checked. */
-export interface SafeTool
+export interface CheckedTool
   extends Pick<Tool, "name" | "displayName" | "description" | "parameterSchema">,
     Required<Pick<Tool, "ruleSubjects" | "validateToolParams" | "getDescription">> {
   readonly kind: ToolKind;

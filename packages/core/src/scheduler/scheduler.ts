@@ -42,7 +42,7 @@ import {
   runWithTimeout,
   toToolError,
 } from "./call-outcome.ts";
-import { checkTool, type EditedCall, type SafeCall, type SafeTool } from "./checked-tool.ts";
+import { type CheckedTool, checkTool, type EditedCall, type SafeCall } from "./checked-tool.ts";
 import type { CallQuestion, SubagentRef } from "./decision.ts";
 import type { Questions } from "./questions.ts";
 
@@ -81,14 +81,14 @@ export type OnCall = (call: ToolCall) => void;
 export interface Round {
   readonly signal: AbortSignal;
   readonly onCall: OnCall;
-  /** The most characters of all answers together. */
+  /** The maximum number of characters of all answers together. */
   readonly room?: number;
 }
 
 interface Work {
   /** The call. A hook may change its arguments before it runs. */
   call: FunctionCall;
-  readonly tool: SafeTool | undefined;
+  readonly tool: CheckedTool | undefined;
   /** Set when even the tool's name, kind and schema cannot be read. */
   readonly fault: ToolError | null;
   readonly report: (state: ToolCallState, description?: string) => ToolCall;
@@ -153,7 +153,7 @@ export class Scheduler {
     return judged.verdict === "ask" && addVerdict(confirmation || buildQuestion(tool, sound), judged);
   }
 
-  #runRecorded(tool: SafeTool | undefined): Promise<void> | undefined {
+  #awaitRecording(tool: CheckedTool | undefined): Promise<void> | undefined {
     const { recorded, recordsReads } = this.#needs;
     const hasEffect = tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
     return recordsReads || hasEffect ? recorded?.() : undefined;
@@ -194,7 +194,7 @@ export class Scheduler {
     const state = await this.#runToFinalState(work);
     const answer = work.report({ ...state, llmContent: bound(state.llmContent) }) as AnsweredCall;
     // The effect has happened. If it cannot be recorded, the next effect will be refused.
-    await this.#runRecorded(work.tool)?.catch(() => {});
+    await this.#awaitRecording(work.tool)?.catch(() => {});
     return answer;
   }
 
@@ -223,7 +223,7 @@ export class Scheduler {
     }
   }
 
-  async #runHooks(work: Work, tool: SafeTool, hooks: CallHooks): Promise<FinalState | EditedCall> {
+  async #runHooks(work: Work, tool: CheckedTool, hooks: CallHooks): Promise<FinalState | EditedCall> {
     const changeArguments = (args: HookedCall["args"]): HookedCall | null => {
       work.call = { ...work.call, args };
       return validateArguments(work, tool) === null ? buildHookTarget(work, tool) : null;
@@ -244,7 +244,7 @@ export class Scheduler {
   }
 
   /** Takes a call with valid arguments through approval and execution. */
-  async #validateCall(work: Work, tool: SafeTool, hooked: BeforeCall): Promise<FinalState | EditedCall> {
+  async #validateCall(work: Work, tool: CheckedTool, hooked: BeforeCall): Promise<FinalState | EditedCall> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
     const prepared = await tool.prepare(call.args, signal);
@@ -252,7 +252,7 @@ export class Scheduler {
     if ("status" in approved || "args" in approved) return approved;
     const { approval, notice, ...how } = approved;
     report(notice === undefined ? { status: "executing" } : { status: "executing", notice });
-    await this.#runRecorded(tool);
+    await this.#awaitRecording(tool);
     signal.throwIfAborted();
     let isOver = false;
     const onUpdate: OnUpdate = (display) => {
@@ -346,7 +346,7 @@ export class Scheduler {
 /** A call that is ready for approval. */
 interface PreparedWork {
   readonly work: Work;
-  readonly tool: SafeTool;
+  readonly tool: CheckedTool;
   readonly prepared: SafeCall;
 }
 
@@ -389,11 +389,11 @@ function groupWork(work: readonly Work[]): Work[][] {
 }
 
 /** Returns null if the arguments are valid. */
-function validateArguments({ call: { args, argsError } }: Work, tool: SafeTool): FinalState | null {
+function validateArguments({ call: { args, argsError } }: Work, tool: CheckedTool): FinalState | null {
   const fault = argsError ?? tool.validateToolParams(args);
   return fault ? createFailed({ type: "invalid_arguments", message: fault }) : null;
 }
 
-function buildHookTarget({ call: { args } }: Work, tool: SafeTool): HookedCall {
+function buildHookTarget({ call: { args } }: Work, tool: CheckedTool): HookedCall {
   return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects(args) };
 }

@@ -3,13 +3,13 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { createFailed, type FinalState } from "./call-outcome.ts";
 
 /** If there are more tools than this, only the likeliest are named, because MCP servers may have hundreds. */
-const [MOST_LISTED, LIKELIEST] = [20, 5];
+const [MAX_LISTED, LIKELIEST] = [20, 5];
 
 /** Says which tools were probably meant or, if none is similar, which tools exist. */
 export function describeUnknownTool(name: string, registry: ToolRegistry): FinalState {
   const near = findNearTools(name, registry);
   const known = registry.getUsableTools().map((tool) => tool.name);
-  const isLong = known.length > MOST_LISTED;
+  const isLong = known.length > MAX_LISTED;
   const front = isLong ? `Of ${known.length} tools the likeliest are` : "The tools are";
   const list = `${front}: ${(isLong ? findLikeliest(name, known) : known).join(", ")}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : list;

@@ -12,7 +12,7 @@ const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
 /** How long to wait before loading the log's code, so that the first request is sent first. */
 const PAUSE_MS = 30;
 
-interface RecordedPlace extends LogLocation {
+interface RecordingOptions extends LogLocation {
   readonly settings: Settings;
 }
 
@@ -20,7 +20,7 @@ interface RecordedPlace extends LogLocation {
 export class Recording {
   /** What the model has seen of files, in earlier processes and in this one. */
   readonly reads: ReadMemory;
-  readonly #place: RecordedPlace;
+  readonly #place: RecordingOptions;
   readonly #announcement: AgentEvent;
   #early: Parameters<EventLog["note"]>[] = [];
   #seen: SeenFile[] = [];
@@ -34,7 +34,7 @@ export class Recording {
   readonly #telemetry: Promise<Telemetry> | null;
 
   /** `announcement` is the session's first event. */
-  constructor(place: RecordedPlace, announcement: AgentEvent) {
+  constructor(place: RecordingOptions, announcement: AgentEvent) {
     this.#place = place;
     this.#announcement = announcement;
     this.reads = {
@@ -136,7 +136,7 @@ export class Recording {
     );
   }
 
-  async #openTelemetry({ id, settings, secrets }: RecordedPlace): Promise<Telemetry> {
+  async #openTelemetry({ id, settings, secrets }: RecordingOptions): Promise<Telemetry> {
     const noteMessage = (message: string) => this.note(createNotice(message));
     const { Telemetry: Class } = await import("./telemetry/telemetry.ts");
     return new Class({ id, settings, secrets, tell: noteMessage });
@@ -162,7 +162,7 @@ export class Recording {
 }
 
 /** Whether OpenTelemetry's usual variables or the user's settings turn telemetry on. */
-function isTelemetryEnabled({ settings, secrets: { environment } }: RecordedPlace): boolean {
+function isTelemetryEnabled({ settings, secrets: { environment } }: RecordingOptions): boolean {
   const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
   const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
   return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";

@@ -132,5 +132,5 @@ export class ProofOfWork {
   }
 }
 
-/** The most checks that are tracked, because each keeps a list of all files. */
+/** The maximum number of checks that are tracked, because each keeps a list of all files. */
 const MAX_CURRENT = 20;

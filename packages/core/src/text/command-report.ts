@@ -17,7 +17,7 @@ export { findRefusal, formatOutput, formatOutputTail };
 
 export type StopReason = "timeout" | "cancelled" | "let go";
 
-/** The most characters of live output. The result has the whole output. */
+/** The maximum number of characters of live output. The result has the whole output. */
 export const MAX_LIVE_CHARACTERS = 4000;
 const UPDATE_MS = 100;
 

@@ -25,7 +25,7 @@ export interface FilePatch {
   readonly hunks: readonly DiffHunk[];
 }
 
-/** The most characters of two lines that are compared word by word. */
+/** The maximum number of characters of two lines that are compared word by word. */
 const LONGEST_COMPARED = 400;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 

@@ -13,136 +13,140 @@ export interface RefusalCase {
   readonly hidden?: readonly string[];
 }
 
-type Kind = "cache" | "write" | "network" | "socket" | "right";
+type RefusalKind = "cache" | "write" | "network" | "socket" | "right";
 
 /** Folders in the home folder in which programs keep what they can make again. */
 const CACHE = String.raw`/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local/share/pnpm)/`;
 
 /** What programs print when the sandbox refuses them something. The first matching row counts. */
-export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: string, programs: string])[] =
+export const REFUSALS: readonly (readonly [
+  kind: RefusalKind,
+  words: RegExp,
+  example: string,
+  programs: string,
+])[] = [
   [
-    [
-      "cache",
-      new RegExp(String.raw`${CACHE}[^\n]*(?:Read-only file system|\bEROFS\b)`),
-      "touch: cannot touch '/home/a/.cache/lint/state': Read-only file system",
-      "any program that caches in the home folder",
-    ],
-    [
-      "cache",
-      new RegExp(String.raw`\bEROFS\b[^\n]*${CACHE}`),
-      "Error: EROFS: read-only file system, mkdir '/home/a/.npm/_cacache'",
-      "Node: npm, yarn, pnpm",
-    ],
-    [
-      "write",
-      /Read-only file system|\bEROFS\b|Device or resource busy/,
-      "Error: EROFS: read-only file system, open '/etc/x'",
-      "any program",
-    ],
-    [
-      "write",
-      /unable to create temporary object directory/,
-      "error: remote unpack failed: unable to create temporary object directory",
-      "git, for a repository that it pushes to",
-    ],
-    [
-      "network",
-      /Network is unreachable|\bENETUNREACH\b/i,
-      "connect: Network is unreachable",
-      "any program that knows the address",
-    ],
-    [
-      "network",
-      /Could not resolve (?:host|proxy)/i,
-      "curl: (6) Could not resolve host: example.com",
-      "curl, git",
-    ],
-    [
-      "network",
-      /\bEAI_AGAIN\b|getaddrinfo ENOTFOUND/i,
-      "Error: getaddrinfo EAI_AGAIN packages.example.org",
-      "Node: npm, yarn, pnpm",
-    ],
-    [
-      "network",
-      /Temporary failure in name resolution|Name or service not known/i,
-      "socket.gaierror: [Errno -3] Temporary failure in name resolution",
-      "the C library: Python, ssh, ping",
-    ],
-    [
-      "network",
-      /unable to resolve host address/i,
-      "wget: unable to resolve host address 'example.com'",
-      "wget",
-    ],
-    ["network", /dial tcp: lookup/i, "dial tcp: lookup example.com: no such host", "Go"],
-    [
-      "network",
-      /failed to lookup address/i,
-      "dns error: failed to lookup address information",
-      "Rust: cargo, uv",
-    ],
-    [
-      "socket",
-      /\b(?:listen|connect|bind) EPERM\b/,
-      "Error: listen EPERM: operation not permitted /tmp/tsx-0/32.pipe",
-      "Node: tsx, nx, vite, language servers",
-    ],
-    [
-      "socket",
-      /could not create (?:any )?Unix(?: |-domain )socket/i,
-      'LOG:  could not create Unix socket for address "/tmp/.s.PGSQL.5432": Operation not permitted',
-      "PostgreSQL",
-    ],
-    [
-      "socket",
-      /connection to server on socket "[^"]+" failed: (?:Operation not permitted|No such file)/,
-      'psql: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or directory',
-      "psql and all that uses libpq",
-    ],
-    [
-      "socket",
-      /Can't (?:create UNIX socket|connect to local (?:MySQL|MariaDB|server|MySQL server) .*socket)/i,
-      "ERROR 2002 (HY000): Can't connect to local MySQL server through socket '/run/mysqld/mysqld.sock' (2)",
-      "MySQL and MariaDB",
-    ],
-    [
-      "socket",
-      /Cannot connect to the Docker daemon at unix:/,
-      "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
-      "docker",
-    ],
-    [
-      "socket",
-      /\bsocket\b[\s\S]{0,400}(?:Operation not permitted|\bEPERM\b)/i,
-      "listen unix /project/.run/a.sock: socket: operation not permitted",
-      "Go, Python, redis",
-    ],
-    [
-      "socket",
-      /daemon\b[^\n]*(?:Operation not permitted|os error 1\b)/i,
-      "failed to connect to daemon: Operation not permitted (os error 1)",
-      "Rust: turbo's daemon",
-    ],
-    [
-      "socket",
-      /(?:Operation not permitted|\bEPERM\b)[^\n]*\bsocket\b/i,
-      "EPERM: operation not permitted, bind on the socket /project/a.sock",
-      "any program",
-    ],
-    [
-      "right",
-      /Operation not permitted|\bEPERM\b|must be superuser|requires root/i,
-      "chown: changing ownership of 'x': Operation not permitted",
-      "any program",
-    ],
-  ];
+    "cache",
+    new RegExp(String.raw`${CACHE}[^\n]*(?:Read-only file system|\bEROFS\b)`),
+    "touch: cannot touch '/home/a/.cache/lint/state': Read-only file system",
+    "any program that caches in the home folder",
+  ],
+  [
+    "cache",
+    new RegExp(String.raw`\bEROFS\b[^\n]*${CACHE}`),
+    "Error: EROFS: read-only file system, mkdir '/home/a/.npm/_cacache'",
+    "Node: npm, yarn, pnpm",
+  ],
+  [
+    "write",
+    /Read-only file system|\bEROFS\b|Device or resource busy/,
+    "Error: EROFS: read-only file system, open '/etc/x'",
+    "any program",
+  ],
+  [
+    "write",
+    /unable to create temporary object directory/,
+    "error: remote unpack failed: unable to create temporary object directory",
+    "git, for a repository that it pushes to",
+  ],
+  [
+    "network",
+    /Network is unreachable|\bENETUNREACH\b/i,
+    "connect: Network is unreachable",
+    "any program that knows the address",
+  ],
+  [
+    "network",
+    /Could not resolve (?:host|proxy)/i,
+    "curl: (6) Could not resolve host: example.com",
+    "curl, git",
+  ],
+  [
+    "network",
+    /\bEAI_AGAIN\b|getaddrinfo ENOTFOUND/i,
+    "Error: getaddrinfo EAI_AGAIN packages.example.org",
+    "Node: npm, yarn, pnpm",
+  ],
+  [
+    "network",
+    /Temporary failure in name resolution|Name or service not known/i,
+    "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+    "the C library: Python, ssh, ping",
+  ],
+  [
+    "network",
+    /unable to resolve host address/i,
+    "wget: unable to resolve host address 'example.com'",
+    "wget",
+  ],
+  ["network", /dial tcp: lookup/i, "dial tcp: lookup example.com: no such host", "Go"],
+  [
+    "network",
+    /failed to lookup address/i,
+    "dns error: failed to lookup address information",
+    "Rust: cargo, uv",
+  ],
+  [
+    "socket",
+    /\b(?:listen|connect|bind) EPERM\b/,
+    "Error: listen EPERM: operation not permitted /tmp/tsx-0/32.pipe",
+    "Node: tsx, nx, vite, language servers",
+  ],
+  [
+    "socket",
+    /could not create (?:any )?Unix(?: |-domain )socket/i,
+    'LOG:  could not create Unix socket for address "/tmp/.s.PGSQL.5432": Operation not permitted',
+    "PostgreSQL",
+  ],
+  [
+    "socket",
+    /connection to server on socket "[^"]+" failed: (?:Operation not permitted|No such file)/,
+    'psql: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or directory',
+    "psql and all that uses libpq",
+  ],
+  [
+    "socket",
+    /Can't (?:create UNIX socket|connect to local (?:MySQL|MariaDB|server|MySQL server) .*socket)/i,
+    "ERROR 2002 (HY000): Can't connect to local MySQL server through socket '/run/mysqld/mysqld.sock' (2)",
+    "MySQL and MariaDB",
+  ],
+  [
+    "socket",
+    /Cannot connect to the Docker daemon at unix:/,
+    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+    "docker",
+  ],
+  [
+    "socket",
+    /\bsocket\b[\s\S]{0,400}(?:Operation not permitted|\bEPERM\b)/i,
+    "listen unix /project/.run/a.sock: socket: operation not permitted",
+    "Go, Python, redis",
+  ],
+  [
+    "socket",
+    /daemon\b[^\n]*(?:Operation not permitted|os error 1\b)/i,
+    "failed to connect to daemon: Operation not permitted (os error 1)",
+    "Rust: turbo's daemon",
+  ],
+  [
+    "socket",
+    /(?:Operation not permitted|\bEPERM\b)[^\n]*\bsocket\b/i,
+    "EPERM: operation not permitted, bind on the socket /project/a.sock",
+    "any program",
+  ],
+  [
+    "right",
+    /Operation not permitted|\bEPERM\b|must be superuser|requires root/i,
+    "chown: changing ownership of 'x': Operation not permitted",
+    "any program",
+  ],
+];
 
 /** The name of a host in the message of a failure. */
 const HOST = /(?:resolve host:|ENOTFOUND|EAI_AGAIN|lookup) ([a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)/i;
 
-/** The most characters of output that are examined. */
-const MOST_CHARACTERS = 30_000;
+/** The maximum number of characters of output that are examined. */
+const MAX_CHARACTERS = 30_000;
 const MISSING =
   /No such file|\bENOENT\b|does not (?:exist|appear)|doesn't exist|not found|cannot (?:find|open|stat)|can't (?:open|find)|not a git repository/i;
 
@@ -156,7 +160,7 @@ export async function findRefusal(
   const { sandbox } = await commands.sandbox(request);
   if (sandbox === null) return null;
   const stray = (await run.strayPaths?.(request.command)) ?? [];
-  const text = formatOutput(await run.output.soFar(), MOST_CHARACTERS);
+  const text = formatOutput(await run.output.soFar(), MAX_CHARACTERS);
   const isMissing = hasFailed && MISSING.test(text);
   const hidden = (isMissing && (await run.hiddenPaths?.(`${text}\n${request.command}`))) || [];
   const refusal = explainSandboxRefusal(text, {
@@ -173,18 +177,18 @@ export function explainSandboxRefusal(text: string, refusalCase: RefusalCase): s
   const { hidden = [] } = refusalCase;
   if (hidden.length > 0) return describeHidden(hidden);
   const fitting = REFUSALS.find(([kind, words]) => canBeRefusal(kind, refusalCase) && words.test(text));
-  return fitting === undefined ? null : describeRefusal(fitting[0], text, refusalCase);
+  return fitting === undefined ? null : explainRefusal(fitting[0], text, refusalCase);
 }
 
 /** Whether the sandbox could have caused this kind of message. A refused write matters even if the command went on. */
-function canBeRefusal(kind: Kind, { hasFailed, hasNetwork }: RefusalCase): boolean {
+function canBeRefusal(kind: RefusalKind, { hasFailed, hasNetwork }: RefusalCase): boolean {
   if (kind === "write" || kind === "cache") return true;
   return hasFailed && (kind === "right" || !hasNetwork);
 }
 
-function describeRefusal(
-  kind: Kind,
-  text: string,
+function explainRefusal(
+  kind: RefusalKind,
+  output: string,
   { mode, reachesByName = false, roots }: RefusalCase,
 ): string {
   switch (kind) {
@@ -201,7 +205,7 @@ function describeRefusal(
       return `The sandbox refused a write: ${where}. ${describeException("unlimited", SETTINGS.off)}`;
     }
     case "network": {
-      const [, host = "packages.example.org"] = HOST.exec(text) ?? [];
+      const [, host = "packages.example.org"] = HOST.exec(output) ?? [];
       const setting = reachesByName ? `"sandbox": { "network": ["${host}"] }` : SETTINGS.network;
       return `The sandbox has no network. ${describeException("network", setting)}`;
     }
@@ -213,10 +217,10 @@ function describeRefusal(
   }
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function describeHidden(hidden: readonly string[]): string {
-  const named = hidden.slice(0, MOST_NAMED);
+  const named = hidden.slice(0, MAX_NAMED);
   const temporary = /^(?:\/var)?\/tmp/.exec(hidden[0] ?? "")?.[0];
   const where = `${temporary} of its own, in which ${named.join(", ")} cannot be seen, though it exists`;
   const once = 'call again with "sandbox_exception": "unlimited": the user is asked';
@@ -225,7 +229,7 @@ function describeHidden(hidden: readonly string[]): string {
 }
 
 function describeStrayPaths(stray: readonly string[], roots: readonly string[]): string {
-  const named = stray.slice(0, MOST_NAMED);
+  const named = stray.slice(0, MAX_NAMED);
   const temporary = /^(?:\/var)?\/tmp/.exec(stray[0] ?? "")?.[0];
   return [
     `The sandbox has a ${temporary} of its own: ${named.join(", ")} exists only there, for this session's commands.`,

@@ -1,6 +1,6 @@
 import { WorkspaceError, type WriteResult } from "@burin/contract/machine/workspace";
 
-/** The most attempts. Each retry means that another program wrote first, so this many cannot be real. */
+/** The maximum number of attempts. Each retry means that another program wrote first, so this many cannot be real. */
 const MAX_TRIES = 100;
 
 export interface WriteAndMerge<Change> {

@@ -22,7 +22,7 @@ const PARAMETERS = closedObject(["questions"], {
 export type AskUserParams = OptionValue<typeof PARAMETERS>;
 
 const MAX_QUESTIONS = 4;
-const [LEAST_CHOICES, MOST_CHOICES] = [2, 6];
+const [MIN_CHOICES, MAX_CHOICES] = [2, 6];
 
 /** Lets the model ask what only the user can decide. Offered only if somebody can answer. */
 export class AskUser extends PreparingTool<AskUserParams> {
@@ -62,8 +62,8 @@ export class AskUser extends PreparingTool<AskUserParams> {
       return `Ask 1 to ${MAX_QUESTIONS} questions at once, not ${questions.length}.`;
     for (const { question, choices } of questions) {
       if (question.trim() === "") return "A question is empty.";
-      if (choices.length < LEAST_CHOICES || choices.length > MOST_CHOICES)
-        return `"${question}" has ${choices.length} choices; give ${LEAST_CHOICES} to ${MOST_CHOICES}.`;
+      if (choices.length < MIN_CHOICES || choices.length > MAX_CHOICES)
+        return `"${question}" has ${choices.length} choices; give ${MIN_CHOICES} to ${MAX_CHOICES}.`;
       const labels = choices.map(({ label }) => label.trim());
       if (labels.includes("")) return `A choice of "${question}" has no label.`;
       if (new Set(labels).size < labels.length) return `Two choices of "${question}" have the same label.`;

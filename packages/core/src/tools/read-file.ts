@@ -18,7 +18,7 @@ export type ReadFileParams = OptionValue<typeof PARAMETERS> & { readonly file_pa
 export interface ReadFileOptions {
   /** If true, SVG images are returned as their source text. */
   readonly svgAsText?: boolean | undefined;
-  /** The most characters of an answer, if there is less room than usual. */
+  /** The maximum number of characters of an answer, if there is less room than usual. */
   readonly maxCharacters?: number | undefined;
 }
 

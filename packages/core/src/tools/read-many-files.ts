@@ -32,7 +32,7 @@ export type ReadManyFilesParams = OptionValue<typeof PARAMETERS>;
 
 const MAX_LINE_CHARACTERS = 2000;
 const RANGE = { offset: 0, limit: 2000, maxLineCharacters: MAX_LINE_CHARACTERS };
-/** The most characters of all files together. */
+/** The maximum number of characters of all files together. */
 const MAX_CHARACTERS = 90_000;
 /** Each image or PDF costs about as much as 6,000 characters, and services reject requests with too many. */
 const MAX_MEDIA = 20;

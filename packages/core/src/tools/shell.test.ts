@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
-import { blockUntil } from "@burin/testing/made-files";
+import { blockProcess } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";
 import { Shell, type ShellParams } from "./shell.ts";
@@ -58,7 +58,7 @@ describe("run_shell_command", () => {
       { command: "echo begun; sleep 0.3; echo ended; touch up", timeout: 1000 },
       new AbortController().signal,
       () => {
-        if (!isStopped) blockUntil(join(room.root, "up"), 2000);
+        if (!isStopped) blockProcess(join(room.root, "up"), 2000);
         isStopped = true;
       },
     );

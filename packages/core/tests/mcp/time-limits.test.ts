@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { blockUntil } from "@burin/testing/made-files";
+import { blockProcess } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { fixture, project, published, useProject } from "./project.ts";
 
@@ -85,7 +85,7 @@ it("P28 P33 a call that ended while this process was stopped has not timed out",
   await toolbox.ready();
   const call = toolbox.call("slow__echo", { text: "in time" });
   await expect.poll(() => existsSync(join(project.root, "called"))).toBe(true);
-  blockUntil(join(project.root, "answered"), 1500);
+  blockProcess(join(project.root, "answered"), 1500);
   expect(JSON.stringify(await call)).toContain("in time");
 });
 

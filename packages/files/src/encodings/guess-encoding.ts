@@ -48,7 +48,7 @@ const SCRIPTS: readonly Script[] = [
 ];
 
 const SAMPLE_BYTES = 64 * 1024;
-/** The most repeats of one word that count; more prove nothing. */
+/** The maximum number of repeats of one word that count; more prove nothing. */
 const MAX_TIMES = 3;
 /** Bytes that are never the second byte of a character. */
 const WORD_ENDS = /[\0-/:-?]+/;

@@ -175,9 +175,9 @@ export class FolderRules {
   }
 
   /**
-   * Returns the rules of a subfolder. `holds` tells whether the subfolder contains a file with a given name, if known.
+   * Returns the rules of a subfolder. `hasEntry` tells whether the subfolder contains a file with a given name, if known.
    */
-  readChildRules(name: string, holds: (name: string) => boolean): FolderRules {
+  readChildRules(name: string, hasEntry: (name: string) => boolean): FolderRules {
     const addPrefix = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
     const { git, own, settings, path } = this.#state;
@@ -185,16 +185,16 @@ export class FolderRules {
     const visibility = this.findVisibility(name, true);
     return new FolderRules({ ...this.#state, ...layers, visibility }).addFolderFiles(
       joinPath(path, name),
-      holds,
+      hasEntry,
     );
   }
 
   /** Returns these rules together with those of the ignore files in `path`, which is this folder. */
-  addFolderFiles(path: string, holds: (name: string) => boolean): FolderRules {
+  addFolderFiles(path: string, hasEntry: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = joinPath(path, ".gitignore");
-    const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
-    const isNewTop = environment !== null && above.path !== path && holds(".git") && isWorkTreeTop(path);
+    const text = environment !== null && hasEntry(".gitignore") ? readSmallFile(gitFile, false) : null;
+    const isNewTop = environment !== null && above.path !== path && hasEntry(".git") && isWorkTreeTop(path);
     const rules = isNewTop ? readGitExcludes(path, environment) : null;
     const { ignoresCase } = rules ?? above;
     const gitInside = text === null ? [] : [createIgnoreLayer(text, gitFile, ignoresCase)];
@@ -202,7 +202,7 @@ export class FolderRules {
     const own = [...above.own];
     for (const ownName of ownNames) {
       const file = joinPath(path, ownName);
-      const ownText = holds(ownName) ? readSmallFile(file, true) : null;
+      const ownText = hasEntry(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) own.unshift(createIgnoreLayer(ownText, file));
     }
     return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });

@@ -3,7 +3,7 @@ import { describeError } from "@burin/contract/text/error-message";
 import { removeInvisible } from "@burin/contract/text/untrusted-text";
 import { WebError } from "@burin/net/web-error";
 
-/** The most characters of one cell's output; sources are not shortened. */
+/** The maximum number of characters of one cell's output; sources are not shortened. */
 const MAX_OUTPUT_CHARACTERS = 2000;
 
 type Fields = Readonly<Record<string, unknown>>;

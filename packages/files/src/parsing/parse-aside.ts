@@ -15,7 +15,7 @@ export interface RawPage {
 export interface ShapedPage {
   readonly title: string;
   readonly text: string;
-  /** What the reader should know about the text. */
+  /** Notes for the model about the text, for example that pages are missing. */
   readonly notes: readonly string[];
 }
 

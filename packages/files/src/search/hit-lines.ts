@@ -56,12 +56,12 @@ export class HitLines {
    * Handles lines without a hit: the first ones are context after the last hit, and the last ones may be context before
    * the next.
    */
-  #addContextLines(text: string, passed: number): void {
+  #addContextLines(text: string, linesBefore: number): void {
     const { context } = this.#wanted;
     if (context === 0 || text === "") return;
     const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
     const createContextLines = (from: number, to: number) =>
-      lines.slice(from, to).map((line, index) => createContextLine(line, passed + from + index + 1));
+      lines.slice(from, to).map((line, index) => createContextLine(line, linesBefore + from + index + 1));
     const owed = Math.min(this.#owed, lines.length);
     this.lines.push(...createContextLines(0, owed));
     this.#owed -= owed;
@@ -92,7 +92,7 @@ function truncateLine(text: string, { start, end, matchEnd }: LineMatch): string
 }
 
 /**
- * The most characters of a result. A longer one would be cut again on its way to the model, in the middle and without
+ * The maximum number of characters of a result. A longer one would be cut again on its way to the model, in the middle and without
  * the number of hits.
  */
 const MAX_CHARACTERS = 60_000;

@@ -19,7 +19,7 @@ export interface ProposalOptions {
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
-/** The most bytes of arguments for one program, well below each system's limit. */
+/** The maximum number of bytes of arguments for one program, well below each system's limit. */
 const MAX_ARGUMENT_BYTES =
   process.platform === "win32" ? 24_000 : process.platform === "linux" ? 800_000 : 300_000;
 const POINTER_BYTES = 9;

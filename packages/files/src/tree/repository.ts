@@ -196,7 +196,7 @@ function listFiles(folder: string, depth: number): string[] {
   });
 }
 
-const MOST_COMMIT_BYTES = 1024 * 1024;
+const MAX_COMMIT_BYTES = 1024 * 1024;
 
 /**
  * Returns the parents of a commit that is stored in its own file, as new commits are; null for any other object, and
@@ -204,9 +204,9 @@ const MOST_COMMIT_BYTES = 1024 * 1024;
  */
 export function readNewParents({ commonDir, idBytes }: Repository, id: string): readonly string[] | null {
   const { inflateSync } = process.getBuiltinModule("node:zlib");
-  const packed = tryReadBytes(join(commonDir, "objects", id.slice(0, 2), id.slice(2)), MOST_COMMIT_BYTES);
+  const packed = tryReadBytes(join(commonDir, "objects", id.slice(0, 2), id.slice(2)), MAX_COMMIT_BYTES);
   const object =
-    packed && withFallback(null, () => inflateSync(packed, { maxOutputLength: MOST_COMMIT_BYTES }));
+    packed && withFallback(null, () => inflateSync(packed, { maxOutputLength: MAX_COMMIT_BYTES }));
   const algorithm = idBytes === 20 ? "sha1" : "sha256";
   if (object === null || createHash(algorithm).update(object).digest("hex") !== id) return null;
   const [head = ""] = object.toString("latin1").split("\n\n", 1);

@@ -94,7 +94,7 @@ export class FileChanges {
     // After a failure, forget what was known about the file.
     this.#last = null;
     const now = await this.#readUnlessKnown(file, { real, known: this.#held.get(change.basis)?.deref() });
-    // The basis must be of this file, because the user and the rules have judged this file.
+    // The change must be based on a version of this file: the user and the rules have judged this file and no other.
     if (!now.isFileOf(change.basis) || !isSamePath(real, now.realPath)) throw createChangedError(file);
     const basis = now.matchVersion(change.basis);
     const current = basis ?? now;

@@ -177,7 +177,7 @@ function runHelperInFolder(
   return runTool(command, args, { cwd: folder.path("."), maxBytes: MAX_HEADER_BYTES, helpers, PATH });
 }
 
-interface ToolPlace {
+interface RunToolOptions {
   readonly cwd: string;
   readonly maxBytes: number;
   readonly helpers: FileHelpers;
@@ -187,7 +187,7 @@ interface ToolPlace {
 async function runTool(
   command: string,
   args: readonly string[],
-  { cwd, maxBytes, helpers, PATH }: ToolPlace,
+  { cwd, maxBytes, helpers, PATH }: RunToolOptions,
 ) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {

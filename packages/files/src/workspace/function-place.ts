@@ -48,7 +48,7 @@ export interface FoundEntry {
 }
 
 /** A path inside the roots: as it was given, and with links resolved. */
-export interface RealPlace {
+export interface RealPath {
   readonly path: string;
   readonly real: string;
 }
@@ -68,7 +68,7 @@ export class FunctionPlaces {
     return this.roots[0] ?? "/";
   }
 
-  async locate(path: string): Promise<RealPlace> {
+  async locate(path: string): Promise<RealPath> {
     if (typeof path !== "string" || path.includes("\0"))
       throw new WorkspaceError("invalid_path", "A path must be a text without NUL.");
     const absolute = posix.resolve(this.root, path);
@@ -124,7 +124,7 @@ export class FunctionPlaces {
   }
 
   /** Throws for a link whose target does not exist, because writing would create the target. */
-  async assertNoLink({ path, real }: RealPlace): Promise<void> {
+  async assertNoLink({ path, real }: RealPath): Promise<void> {
     if (this.#functions.realpath === undefined) return;
     const entries = await this.listEntries(posix.dirname(real)).catch(() => []);
     if (entries.some(({ name }) => name === posix.basename(real)))

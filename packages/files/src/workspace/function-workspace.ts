@@ -39,11 +39,11 @@ import type { WorkspaceSettings } from "./workspace-settings.ts";
 
 /** The time limit of a search for text or for files. */
 const TIME_LIMIT_MS = 30_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** A larger file is not searched. */
-const MOST_SEARCHED_BYTES = 10 * 1024 * 1024;
+const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
 const AT_ONCE = 8;
-const MOST_KNOWN = 50;
+const MAX_KNOWN = 50;
 const CASE = { caseSensitive: true };
 
 /** The files of a machine that a few functions reach, and what the model has seen of them. */
@@ -196,7 +196,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     const seen: SeenExtent = bytes === null ? "nothing" : this.#record.findSeenExtent(realPath, current);
     this.#held.delete(version);
     this.#held.set(version, current);
-    for (const oldest of [...this.#held.keys()].slice(0, -MOST_KNOWN)) this.#held.delete(oldest);
+    for (const oldest of [...this.#held.keys()].slice(0, -MAX_KNOWN)) this.#held.delete(oldest);
     return { exists: bytes !== null, version, text, seen, bytes: bytes?.length ?? 0 };
   }
 
@@ -211,10 +211,10 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
         "is_a_directory",
         `${file} is a directory, not a file; list it with list_directory.`,
       );
-    if ((found?.size ?? 0) > MOST_BYTES)
+    if ((found?.size ?? 0) > MAX_BYTES)
       throw new WorkspaceError(
         "too_large",
-        `${file} has ${found?.size} bytes; at most ${MOST_BYTES} can be used here.`,
+        `${file} has ${found?.size} bytes; at most ${MAX_BYTES} can be used here.`,
       );
     const bytes = found === null ? null : await this.#places.read(real);
     return new HeldFile({ realPath: real, bytes, stats: null });
@@ -241,7 +241,7 @@ export class FunctionWorkspace implements Omit<Workspace, "root" | "roots" | "re
     if (unsaved !== undefined) return unsaved;
     if (!(await this.#places.hasNoLinks(path))) return null;
     const found = await this.#places.stat(path).catch(() => null);
-    if ((found?.size ?? 0) > MOST_SEARCHED_BYTES) {
+    if ((found?.size ?? 0) > MAX_SEARCHED_BYTES) {
       collector.gaps.add("Files larger than 10 MB were not searched.");
       return null;
     }

@@ -8,7 +8,7 @@ export function readGif(bytes: Buffer): { readonly fault: string | null; readonl
   for (let at = 13 + measureColorTable(bytes[10]); at < bytes.length; ) {
     const block = bytes[at];
     if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it has no picture", picturesEnd };
-    if (block !== 0x2c && block !== 0x21) return { fault: "its parts are damaged", picturesEnd };
+    if (block !== 0x2c && block !== 0x21) return { fault: "a block in it is damaged", picturesEnd };
     at = skipSubBlocks(bytes, block === 0x2c ? at + 11 + measureColorTable(bytes[at + 9]) : at + 2);
     if (block === 0x2c && at <= bytes.length) picturesEnd = at;
   }

@@ -199,13 +199,13 @@ function findSearchedPart(bytes: Buffer, format: TextFormat, changes: readonly T
     if (found === null) return { start: format.markBytes, end: format.markBytes, firstLine: 1 };
     [first, last] = [Math.min(first, found.first), Math.max(last, found.last)];
   }
-  const start = findPartStart(bytes, first, format);
+  const start = findExcerptStart(bytes, first, format);
   let firstLine = 1;
   for (let at = format.markBytes; ; firstLine += 1) {
     at = findLineEnd(bytes, at, format.encoding);
     if (at > start || at === bytes.length) break;
   }
-  return { start, end: findPartEnd(bytes, last, format), firstLine };
+  return { start, end: findExcerptEnd(bytes, last, format), firstLine };
 }
 
 function swapLineEnds(text: string): string {
@@ -229,7 +229,7 @@ function findOccurrences(text: string, bytes: Buffer, { encoding, markBytes }: T
 }
 
 /** Returns the start of a line, or of a character in a very long line. */
-function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
+function findExcerptStart(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
   const from = Math.max(markBytes, first - CONTEXT_BYTES);
   if (from === markBytes) return from;
   const line = findLineEnd(bytes, from, encoding);
@@ -239,7 +239,7 @@ function findPartStart(bytes: Buffer, first: number, { encoding, markBytes }: Te
     : bytes.lastIndexOf(0x0a, first) + 1;
 }
 
-function findPartEnd(bytes: Buffer, last: number, { encoding }: TextFormat): number {
+function findExcerptEnd(bytes: Buffer, last: number, { encoding }: TextFormat): number {
   const max = Math.min(bytes.length, last + CONTEXT_BYTES);
   let end = last;
   for (let next = last; next <= max && end < bytes.length; next = findLineEnd(bytes, next, encoding))

@@ -129,7 +129,7 @@ function isIntactChunk(type: string, chunk: Buffer): boolean {
 function findJpegFault(bytes: Buffer): string | null {
   let hasSize = false;
   for (let at = 2; at + 4 <= bytes.length; at = skipSegment(bytes, at)) {
-    if (bytes[at] !== 0xff) return "its parts are damaged";
+    if (bytes[at] !== 0xff) return "a block in it is damaged";
     const marker = bytes[at + 1] ?? 0;
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) hasSize = true;
     if (marker !== 0xda) continue;

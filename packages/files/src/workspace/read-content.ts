@@ -19,7 +19,7 @@ import { fillBuffer } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { readLines, type StartedFile } from "./text-file.ts";
 
-/** The most bytes of a media file, before base64 adds a third. */
+/** The maximum number of bytes of a media file, before base64 adds a third. */
 const MAX_MEDIA_BYTES = 9.9 * 1024 * 1024;
 /** A file up to this size is read at once. */
 const HEAD_BYTES = 64 * 1024;

@@ -29,7 +29,7 @@ export interface ReadMemory {
   note(seen: SeenFile): void;
 }
 
-/** The most ranges that are kept for one file. Older ones are forgotten, which only makes another read necessary. */
+/** The maximum number of ranges that are kept for one file. Older ones are forgotten, which only makes another read necessary. */
 const MAX_RANGES = 200;
 
 /** What the model has seen of each file in this session, by the file's real path. */

@@ -2,7 +2,7 @@ import type { ModelRequest } from "@burin/contract/chat-model";
 import type { Part } from "@burin/contract/messages/message";
 import type { WrittenCall } from "./text-call-forms.ts";
 
-/** The most letters between the tool's name and its last value, not counting the values. */
+/** The maximum number of letters between the tool's name and its last value, not counting the values. */
 const MAX_BETWEEN = 60;
 /** Shorter values occur everywhere, so they are not compared. */
 const MIN_LETTERS = 6;

@@ -162,8 +162,8 @@ function readParameters(body: string, parameter: RegExp) {
 
 const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}(?:${CALL}[_▁]begin|start|channel)${BAR}>)\\s*`);
 /**
- * After this mark comes a list of calls, `name{...}` or `name[ARGS]{...}`. A marker such as `[ARGS]` is not a list,
- * even if nothing has arrived after it yet.
+ * Matches up to the arguments of a call: an object, or a JSON list of calls. The `[` of a marker such as `[ARGS]` does not
+ * begin a list, even if nothing has arrived after it yet.
  */
 const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
 /**

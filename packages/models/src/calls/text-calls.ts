@@ -5,7 +5,7 @@ import { createCallId } from "./tool-call-assembly.ts";
 /** How much of a line's start is kept: enough to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
-/** The most unfinished calls at the end of a reply that are examined, because each is read to the end. */
+/** The maximum number of unfinished calls at the end of a reply that are examined, because each is read to the end. */
 const MAX_UNFINISHED = 50;
 
 /** A single token that MiniMax M3 writes before each of its tags. */

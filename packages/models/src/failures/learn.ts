@@ -226,7 +226,7 @@ function listKeywords(schema: JsonSchema): string[] {
 }
 
 /** Whether a refusal names a format of the schema, as services do that know only some. */
-function mentionsSchemaFormat(reason: string, schema: JsonSchema): boolean {
+function mentionsFormatKeyword(reason: string, schema: JsonSchema): boolean {
   if (!/format/i.test(reason)) return false;
   return collectSchemas(schema).some(
     ({ format }) => typeof format === "string" && new RegExp(`(?<![\\w-])${format}(?![\\w-])`).test(reason),
@@ -236,7 +236,7 @@ function mentionsSchemaFormat(reason: string, schema: JsonSchema): boolean {
 /** Returns the keywords that a refusal names: in quotes, at a path's end, or by a name that is not a usual word. */
 function findRefusedKeywords(reason: string, schema: JsonSchema): string[] {
   return listKeywords(schema).filter((keyword) => {
-    if (keyword === "format" && mentionsSchemaFormat(reason, schema)) return true;
+    if (keyword === "format" && mentionsFormatKeyword(reason, schema)) return true;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
     const name = keyword.replace(/[^\w]/g, "\\$&");
     const isOwnWord = /[A-Z$]/.test(keyword);

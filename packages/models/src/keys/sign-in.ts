@@ -25,8 +25,8 @@ const OPENROUTER = "https://openrouter.ai";
 /** The port of the callback: services that check it allow this one. */
 const PORT = 3000;
 const METHOD = "S256";
-const MOST_WAIT_MS = 30_000;
-const MOST_BYTES = 64 * 1024;
+const MAX_WAIT_MS = 30_000;
+const MAX_BYTES = 64 * 1024;
 const DONE = "Signed in. You can close this page and go back to the terminal.\n";
 
 export async function openLogin(service = OPENROUTER): Promise<SignIn> {
@@ -81,8 +81,8 @@ async function exchangeCodeForKey(service: string, { code, verifier }: { code: s
   const fields = { code, code_verifier: verifier, code_challenge_method: METHOD };
   const headers = { "content-type": "application/json" };
   const request = { url, method: "POST", headers, body: [Buffer.from(JSON.stringify(fields))] } as const;
-  const { status, body } = await sendHttpRequest(request, AbortSignal.timeout(MOST_WAIT_MS));
-  const answer = parseJson(await readTextStart(body, MOST_BYTES));
+  const { status, body } = await sendHttpRequest(request, AbortSignal.timeout(MAX_WAIT_MS));
+  const answer = parseJson(await readTextStart(body, MAX_BYTES));
   if (status === 200 && isRecord(answer) && typeof answer.key === "string" && answer.key !== "")
     return answer.key;
   throw new Error(`${url.host} gave no key for this code (HTTP ${status})`);

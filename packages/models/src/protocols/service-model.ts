@@ -13,7 +13,7 @@ import type { Protocol, ServiceOptions } from "./protocol.ts";
 
 /** Local servers may take minutes for a long prompt before the first byte. */
 const DEFAULT_SILENCE_MS = 600_000;
-/** The most requirements that are learned from one request. */
+/** The maximum number of requirements that are learned from one request. */
 const MAX_LESSONS = 8;
 
 /** The model of a service. Opens nothing before `stream` is read, and loads its protocol only then. */

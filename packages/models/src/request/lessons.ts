@@ -24,7 +24,7 @@ export class Lessons {
   readonly #takenMedia = new Set<string>();
   readonly #refusedSignatures = new Set<string>();
 
-  isMediaRefused({ data = "" }: InlineData): boolean {
+  wasMediaRefused({ data = "" }: InlineData): boolean {
     return this.#refusedMedia.has(data);
   }
 

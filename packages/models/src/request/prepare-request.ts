@@ -145,7 +145,7 @@ function prepareMedia(part: Part, why: string | undefined, origin: string): Part
 function findReasonToOmit(media: InlineData, lessons: Lessons, taker: MediaSupport): string | undefined {
   const { mimeType = "", data } = media;
   if (!data) return "was empty";
-  if (lessons.isMediaRefused(media)) return "was refused by the model's service";
+  if (lessons.wasMediaRefused(media)) return "was refused by the model's service";
   if (lessons.showsNoImages && isSupportedImage(mimeType)) return "cannot be seen by this model";
   if (taker.carries(mimeType)) return undefined;
   return `of ${Buffer.byteLength(data, "base64")} bytes cannot be sent to this model`;

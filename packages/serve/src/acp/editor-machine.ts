@@ -21,7 +21,7 @@ type SearchRequest = Parameters<Workspace["search"]>[1];
 type SearchResult = Awaited<ReturnType<Workspace["search"]>>;
 
 const VERSION_PREFIX = "editor:";
-/** The most files that the editor is asked for, because some editors open each of them. */
+/** The maximum number of files that the editor is asked for, because some editors open each of them. */
 const MAX_CHECKED_FILES = 100;
 const MAX_ANSWER_MS = 60_000;
 
@@ -82,7 +82,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       const isUnsavedBasis = change.basis.startsWith(VERSION_PREFIX);
       if (text === null && !isUnsavedBasis) {
         if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text))
-          throw createNotReadError(change.file);
+          throw createReadFirstError(change.file);
         unsaved.noteShown(path, null);
         return disk.write(change, signal);
       }
@@ -168,7 +168,7 @@ class UnsavedFiles {
 
   async write(path: string, text: string, { file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite) {
     if (formatVersion(path, text) !== basis) throw createChangedError(file);
-    if (!isBasisAgreed && this.#shown.get(path) !== text) throw createNotReadError(file);
+    if (!isBasisAgreed && this.#shown.get(path) !== text) throw createReadFirstError(file);
     await this.#buffers.write(path, content);
     this.noteShown(path, isWholeKnown ? content : null);
     return { isNew: false, wasBasis: true, notes: [] };
@@ -179,7 +179,7 @@ function createChangedError(file: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", `${file} has changed since it was looked at. Read it again.`);
 }
 
-function createNotReadError(file: string): WorkspaceError {
+function createReadFirstError(file: string): WorkspaceError {
   return new WorkspaceError("not_read", `${file} was not read as it is now. Read it first.`);
 }
 

@@ -57,7 +57,7 @@ export class EditorSession {
   readonly #session: Session;
   readonly #editor: EditorConnection;
   readonly #updates: SessionUpdates;
-  /** The signals of prompts that are running or waiting for their turn. */
+  /** The controllers that abort prompts: running ones, and those that wait for their turn. */
   readonly #stops = new Set<AbortController>();
   #model: string;
 

@@ -50,7 +50,7 @@ export class ToolsHost {
   runBeforeOpening(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
-      this.#passNotice(`the client's roots are not used: ${formatReason(error)}`);
+      this.#reportNotice(`the client's roots are not used: ${formatReason(error)}`);
     });
   }
 
@@ -84,17 +84,17 @@ export class ToolsHost {
     for (const listener of this.#listeners) listener(what);
   };
 
-  #passNotice(notice: string): void {
+  #reportNotice(notice: string): void {
     this.#ground.note(notice);
     this.#tell({ notice });
   }
 
   async #open(folders = this.#folders): Promise<ServedTools> {
     const { options, notices } = await this.#ground.open(folders);
-    for (const notice of notices) this.#passNotice(notice);
+    for (const notice of notices) this.#reportNotice(notice);
     const tools = new ServedTools(options, this.#tell, this.#room);
     void tools.discover().then((failures) => {
-      for (const failure of failures) this.#passNotice(failure);
+      for (const failure of failures) this.#reportNotice(failure);
     });
     return tools;
   }

@@ -31,7 +31,7 @@ import { Approvals, type ClientAnswers, explainHowToAllow } from "./approvals.ts
 import { buildCallResult, buildTextBlock, OUTPUT_SCHEMAS } from "./call-result.ts";
 import { LongOutputs } from "./long-outputs.ts";
 
-/** The most readers at once. Readers are fast and harmless; each of the other calls may be a process. */
+/** The maximum number of readers at once. Readers are fast and harmless; each of the other calls may be a process. */
 const MAX_READING = 32;
 const MAX_OTHERS = 8;
 /** No client waits for this: the list of tools is sent again when a server has connected. */

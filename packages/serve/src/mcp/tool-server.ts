@@ -52,7 +52,7 @@ class QuestionQueue {
     return hasToWait;
   }
 
-  endTurn(id: RequestId): void {
+  endQuestions(id: RequestId): void {
     this.#ends.get(id)?.();
     this.#ends.delete(id);
   }
@@ -73,7 +73,7 @@ class ReadableErrorServer extends Server {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
       } finally {
         // Whatever happened to this call's question, the next one may now be asked.
-        this.turns.endTurn(asked[1].mcpReq.id);
+        this.turns.endQuestions(asked[1].mcpReq.id);
       }
     };
   }
@@ -116,7 +116,7 @@ export function createToolServer({ version, place, followsRoots, calls }: ToolSe
     const { id, signal, notify } = mcpReq;
     const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
     const canAsk = canFillForms(findCapabilities(server, mcpReq.envelope));
-    const onStart = () => server.turns.endTurn(id);
+    const onStart = () => server.turns.endQuestions(id);
     const call = () => callTool(place, params, { signal, notify, canAsk, answers, onStart });
     const answer = calls?.takeQuestion(id) ?? (await call());
     const isOutdated = isInputRequiredResult(answer) && (await server.turns.waitForTurn(id, signal));

@@ -85,7 +85,7 @@ export function findCertainAssignments(script: ParsedScript): ReadonlySet<Syntax
     if (node.type === "For" || node.type === "While") {
       const set = node.type === "For" ? [node.name.text] : readNames(node)?.names;
       names.push(...(set ?? []));
-      if (set !== undefined) inLoops.push(...listCertainCommands(node.body));
+      if (set !== undefined) inLoops.push(...listUnconditionalCommands(node.body));
     }
     forEachChild(node, collectAssignedNames);
   };
@@ -93,13 +93,13 @@ export function findCertainAssignments(script: ParsedScript): ReadonlySet<Syntax
   const isAssignedOnce = (name: string) => names.filter((other) => other === name).length === 1;
   const isOwn = (node: SyntaxNode) => isOwnAssignment(node);
   return new Set([
-    ...listCertainCommands(script).filter(isOwn),
+    ...listUnconditionalCommands(script).filter(isOwn),
     ...inLoops.filter((one) => isOwnAssignment(one, isAssignedOnce)),
   ]);
 }
 
 /** Returns, of consecutive commands, those that must have run before the later ones can. */
-function listCertainCommands({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
+function listUnconditionalCommands({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
   return commands.flatMap(({ command, background }) => {
     if (background) return [];
     if (command.type !== "AndOr") return [command];

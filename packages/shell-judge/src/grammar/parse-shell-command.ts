@@ -76,7 +76,7 @@ const BELOW_TOP = /^("?)\$(?:\(git rev-parse --show-toplevel\)|\{?(\w+)\}?)((?:\
 
 type Position = Pick<SimpleCommand, "followsSuccess" | "isApart" | "input" | "isRepeat">;
 
-/** The most loop bodies that are read, one for each word; a line with more counts as not understood. */
+/** The maximum number of loop bodies that are read, one for each word; a line with more counts as not understood. */
 const MAX_ROUNDS = 200;
 
 const START: Position = { followsSuccess: false, isApart: false };

@@ -6,8 +6,8 @@ export const TAKES_ANY_WORD: ReadonlySet<string> = createWordSet("echo basename 
 /** Operators that compare two texts or numbers and read no file. */
 export const STRING_COMPARES: ReadonlySet<string> = createWordSet("= == != =~ < > -eq -ne -lt -gt -le -ge");
 
-/** Whether a command with such words, each of them null, does no more than show or compare them. */
-export function isSafeWithAnyText([name, ...rest]: readonly (string | null)[]): boolean {
+/** Whether a command only shows or compares its words. A null stands for a word that is not known before it runs. */
+export function isSafeWithUnknownWords([name, ...rest]: readonly (string | null)[]): boolean {
   if (name === "exit") return rest.length === 1;
   if (name === "printf") return typeof rest[0] === "string" && isHarmlessFormat(rest[0]);
   if (name === "test" || name === "[") return comparesText(name === "[" ? rest.slice(0, -1) : rest);

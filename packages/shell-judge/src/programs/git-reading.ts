@@ -7,7 +7,7 @@ export interface ReadingSubcommand extends OptionTable {
    * something.
    */
   readonly needs?: readonly string[];
-  /** The most operands with which the subcommand only reads in any case. */
+  /** The maximum number of operands with which the subcommand only reads in any case. */
   readonly freeOperands?: number;
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];

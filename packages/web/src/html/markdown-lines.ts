@@ -17,7 +17,7 @@ export class MarkdownLines {
     this.isPlain = isPlain;
   }
 
-  /** The current end of the text in the open line. */
+  /** The position where the next text will be added. */
   get mark(): Mark {
     return { line: this.#lines.length, piece: this.#pieces.length };
   }

@@ -47,17 +47,17 @@ function readFirstText(row: unknown, names: readonly string[]): string {
   return "";
 }
 
-export function readUrl(row: unknown): string {
-  return readFirstText(row, URL_NAMES);
+export function readUrl(result: unknown): string {
+  return readFirstText(result, URL_NAMES);
 }
 
-export function readFoundPage(row: unknown): FoundPage {
-  const snippet = [readFirstText(row, SNIPPET_NAMES), readFirstText(row, ["extra_snippets"])].join(" ");
+export function readFoundPage(result: unknown): FoundPage {
+  const snippet = [readFirstText(result, SNIPPET_NAMES), readFirstText(result, ["extra_snippets"])].join(" ");
   return {
-    title: readFirstText(row, TITLE_NAMES),
-    url: readUrl(row),
+    title: readFirstText(result, TITLE_NAMES),
+    url: readUrl(result),
     snippet,
-    date: readFirstText(row, DATE_NAMES),
+    date: readFirstText(result, DATE_NAMES),
   };
 }
 
@@ -67,10 +67,10 @@ export function listDistinctPages(found: readonly FoundPage[], max: number): Fou
   for (const { title, url, snippet, date = "" } of found) {
     if (pages.size === max) break;
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || pages.has(url)) continue;
-    const words = cleanLine(snippet);
+    const words = removeHighlightTags(snippet);
     const isLong = words.length > MAX_SNIPPET_CHARACTERS;
     pages.set(url, {
-      title: cleanLine(title) || url,
+      title: removeHighlightTags(title) || url,
       url: new URL(url).href,
       snippet: isLong ? `${words.slice(0, MAX_SNIPPET_CHARACTERS)} ...` : words,
       ...(/^\d{4}-\d\d/.test(date) ? { date: date.slice(0, 10) } : {}),
@@ -80,7 +80,7 @@ export function listDistinctPages(found: readonly FoundPage[], max: number): Fou
 }
 
 /** Removes the tags with which services mark the search words. Snippets contain no other tags. */
-function cleanLine(text: string): string {
+function removeHighlightTags(text: string): string {
   return text
     .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")
     .replace(/\s+/g, " ")

@@ -26,7 +26,7 @@ export type CallServer = (
 const QUERY_NAMES = ["query", "q", "search_query", "searchQuery", "text", "prompt"];
 const COUNT_NAMES = "maxResults max_results numResults num_results count limit topK top_k".split(" ");
 const MAX_DEPTH = 4;
-/** The most characters that are read for each result: far more than any needs. */
+/** The maximum number of characters that are read for each result: far more than any needs. */
 const MAX_TEXT = 500_000;
 
 /** Searches with an MCP server's tool, whatever shape its result has. */

@@ -24,7 +24,7 @@ export interface SearchService {
   readonly advice?: Readonly<Record<number, string>>;
 }
 
-/** The most results in one response. Google returns more only page by page. */
+/** The maximum number of results in one response. Google returns more only page by page. */
 const MAX_GOOGLE_RESULTS = 10;
 
 export const SEARCH_SERVICES = {

@@ -75,7 +75,8 @@ type ServiceAccess = ReturnType<typeof resolveAccess>;
 
 function resolveAccess(settings: WebSearchSettings, environment: Environment) {
   const { provider, engineId = "" } = settings;
-  if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
+  if (provider === "mcp")
+    throw new Error("Bug: a search by an MCP server must not call a search service directly.");
   const service: SearchService = SEARCH_SERVICES[provider];
   const { url = service.baseUrl, apiKeyEnv = service.keyVariable } = settings;
   const key = apiKeyEnv === undefined ? "" : (environment[apiKeyEnv] ?? "").trim();

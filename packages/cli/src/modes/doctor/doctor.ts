@@ -27,11 +27,14 @@ const MIN_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
 /** Checks what Burin needs on this machine, one line per check. Starts nothing that the folder's settings name. */
-export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+export async function run(
+  { options, subcommandOptions }: SubcommandRequest,
+  { output, signal }: Io,
+): Promise<ExitCode> {
   const all = [examineNode(), examineHome(resolveBurinHome(process.env))];
   const { opened, finding } = await examineSettings(options);
   all.push(finding);
-  const isOnline = own.online === true;
+  const isOnline = subcommandOptions.online === true;
   const { root } = options;
   if (opened !== null) all.push(...(await examineAll({ root, settings: opened.settings, isOnline }, signal)));
   all.push(await examineLocalServers(signal));
@@ -154,7 +157,7 @@ async function examineTrust(root: string): Promise<Finding> {
   const { ok, warn, fail } = createFindings("trust");
   try {
     const found = await readFolderTrust({ home: resolveBurinHome(process.env), root });
-    if (found === null) return ok("The folder has no settings of its own.");
+    if (found === null) return ok("The folder has no settings of its subcommandOptions.");
     if (found.fault !== undefined) return fail(found.fault);
     if (found.state === "trusted") return ok("The folder's own settings are followed.");
     if (found.state === "refused") return ok("The folder's own settings are not followed, as you decided.");

@@ -18,13 +18,22 @@ import { applyImport, type ImportOptions, type Offer, type OfferedSession } from
 const MAX_FOLDERS_NAMED = 5;
 
 /** Shows which of another agent's data Burin can use, and imports it on request. The original is never changed. */
-export async function run({ own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run(
+  { subcommandOptions, options }: SubcommandRequest,
+  { output }: Io,
+): Promise<ExitCode> {
   const root = realpathSync(options.root);
-  const isApplied = own.apply === true;
+  const isApplied = subcommandOptions.apply === true;
   const home = resolveBurinHome(process.env);
-  const chosen = { home, root, isApplied, isAll: own.all === true, withProject: own.project === true };
+  const chosen = {
+    home,
+    root,
+    isApplied,
+    isAll: subcommandOptions.all === true,
+    withProject: subcommandOptions.project === true,
+  };
   const applyOffer = async (from: string) => applyImport(await buildOffer(from, chosen), chosen);
-  if (own.from === undefined) {
+  if (subcommandOptions.from === undefined) {
     if (isApplied) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(applyOffer));
     printFindings(output, options.outputFormat, {
@@ -33,7 +42,7 @@ export async function run({ own, options }: SubcommandRequest, { output }: Io): 
     });
     return EXIT.done;
   }
-  const from = String(own.from);
+  const from = String(subcommandOptions.from);
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
   const shown = await applyOffer(from);

@@ -211,7 +211,7 @@ function findLastModel(lines: readonly Fields[]): string {
   return names.findLast((name) => name !== "") ?? "";
 }
 
-/** How text begins that the agents themselves put into user messages. */
+/** Prefixes of user messages that the imported agent wrote itself, and not the user. */
 const NOT_SAID = /^\s*(?:<(?:command|local-command|bash)-|# AGENTS\.md)/;
 const NOT_SAID_TAGS = new Set(
   `

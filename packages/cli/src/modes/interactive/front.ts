@@ -13,7 +13,7 @@ interface Taker {
   readonly end: () => void;
 }
 
-/** The least rows of a window for the whole card; in a lower one, the card is a single row. */
+/** The minimum number of rows of a window for the whole card; in a lower one, the card is a single row. */
 const MIN_ROWS = 16;
 
 /** The first part of the app: an empty prompt, which is visible before the rest is loaded. */

@@ -24,6 +24,6 @@ export async function runForOutput(
     styled: (_style, text) => text,
   };
   const { run } = await MODES[name]();
-  await run({ words, options, own: {} }, { output, signal: new AbortController().signal });
+  await run({ words, options, subcommandOptions: {} }, { output, signal: new AbortController().signal });
   return texts.join("");
 }

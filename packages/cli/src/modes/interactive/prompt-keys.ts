@@ -17,7 +17,7 @@ import type { Work } from "./work.ts";
 
 const TWICE_MS = 2000;
 
-interface Needs {
+interface PromptKeysOptions {
   readonly work: Work;
   readonly completion: Completion;
   /** Handles what the user submits: a prompt or a command. */
@@ -26,13 +26,13 @@ interface Needs {
 
 export class PromptKeys {
   readonly #desk: Desk;
-  readonly #needs: Needs;
+  readonly #needs: PromptKeysOptions;
   readonly #bindings: Readonly<Record<string, () => void>>;
   readonly #actions: Readonly<Record<KeyAction, () => void>>;
   #last = { name: "", at: 0 };
   #isAgain = false;
 
-  constructor(desk: Desk, needs: Needs) {
+  constructor(desk: Desk, needs: PromptKeysOptions) {
     this.#desk = desk;
     this.#needs = needs;
     const { terminal, view, buffer } = desk;

@@ -10,7 +10,7 @@ import {
   resolveSessionLocation,
 } from "../../request/options.ts";
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** A recorded session that this process has locked, and its past events. */
 interface Resumed {
@@ -18,7 +18,7 @@ interface Resumed {
   readonly past: readonly AgentEvent[];
 }
 
-interface DemoPlace {
+interface DemoLocation {
   readonly root: string;
   readonly home: string;
   readonly model: ChatModel;
@@ -89,8 +89,8 @@ export class SessionHost {
     const place = { ...resolveSessionLocation(this.options), environment: process.env };
     const list = (files: readonly string[]) => {
       const more =
-        files.length > MOST_NAMED ? `, ${say("undo.more", { count: files.length - MOST_NAMED })}` : "";
-      return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
+        files.length > MAX_NAMED ? `, ${say("undo.more", { count: files.length - MAX_NAMED })}` : "";
+      return `${files.slice(0, MAX_NAMED).join(", ")}${more}`;
     };
     for (const { id, call, files, later, laterId, isKnown } of await settleCutCalls(place)) {
       const { what } = call;
@@ -113,7 +113,7 @@ export class SessionHost {
   }
 
   /** Opens the demo: another folder, a scripted model and a home of its own, until another session is opened. */
-  async openDemo({ root, home, model }: DemoPlace): Promise<void> {
+  async openDemo({ root, home, model }: DemoLocation): Promise<void> {
     const { sandbox } = (this.#opened ?? (await this.readSettings())).settings;
     await this.close();
     this.#beforeDemo = this.options;

@@ -8,10 +8,10 @@ import type { Status } from "../../ui/status-line.ts";
 import type { Desk } from "./desk.ts";
 
 /** The time limit of the user's own command for the line. */
-const MOST_SECONDS = 5;
+const MAX_SECONDS = 5;
 /** How long to collect events, so that several lead to a single run of the command. */
 const QUIET_MS = 200;
-const MOST_BYTES = 4096;
+const MAX_BYTES = 4096;
 const NEWS: readonly AgentEvent["type"][] = [
   "session",
   "done",
@@ -78,7 +78,7 @@ export class StatusFacts {
     this.#isRunning = true;
     try {
       const { root: folder } = this.#desk.options;
-      const request = { command, folder, input: this.#describeStatus(session.id), seconds: MOST_SECONDS };
+      const request = { command, folder, input: this.#describeStatus(session.id), seconds: MAX_SECONDS };
       const printed = await session.commands.read(request);
       const [line = ""] = stripVTControlCharacters(printed).trim().split("\n", 1);
       this.#own = line.trim();
@@ -130,5 +130,5 @@ function findGitFolder(root: string): string {
 }
 
 function readLine(file: string): string {
-  return (withFallback(null, () => readText(file, MOST_BYTES)) ?? "").trim();
+  return (withFallback(null, () => readText(file, MAX_BYTES)) ?? "").trim();
 }

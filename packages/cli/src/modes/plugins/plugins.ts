@@ -34,9 +34,12 @@ const USAGE =
   "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
 /** Shows what a plugin adds and would run, and installs it on request. Also lists, updates and removes plugins. */
-export async function run({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run(
+  { words, subcommandOptions, options }: SubcommandRequest,
+  { output }: Io,
+): Promise<ExitCode> {
   const [action = "list", first, second, tooMuch] = words;
-  const ground = { home: resolveBurinHome(process.env), isApplied: own.apply === true, output };
+  const ground = { home: resolveBurinHome(process.env), isApplied: subcommandOptions.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
   if (action === "add" && first !== undefined)
     await showAndInstall(resolveSource([first, second]), null, ground);

@@ -110,7 +110,7 @@ export class TextReport {
   }
 }
 
-/** Lists the log's evidence that the work is correct; empty if no file was changed. */
+/** Says which tests and builds ran after the last change of a file. Empty if no file was changed. */
 function describeProof({ proof, check }: RunDocument): string[] {
   const lines: string[] = [];
   if (proof) {

@@ -2,7 +2,7 @@ import {
   resolveBurinHome,
   type TreeChange,
   type WorkTree,
-  type WorkTreePlace,
+  type WorkTreeLocation,
   workTrees,
 } from "@burin/core/internal";
 import { readWholeNumber } from "../../request/read-values.ts";
@@ -14,7 +14,7 @@ import { removeTrees, reportMerge } from "./worktrees.ts";
 
 const USAGE =
   'write burin attempts N "prompt", burin attempts show N, burin attempts take N [FILE...], or burin attempts rm [N...].';
-const MOST_PROMPT = 60;
+const MAX_PROMPT = 60;
 const HINTS = [
   "burin attempts show N            what one has said and changed",
   "burin attempts take N [FILE...]  takes it, or files of it; /merge in the app takes parts",
@@ -83,14 +83,14 @@ interface Found {
 }
 
 /** Sorts attempts, the oldest first. */
-async function listAttempts(place: WorkTreePlace): Promise<Found[]> {
+async function listAttempts(location: WorkTreeLocation): Promise<Found[]> {
   const all = await Promise.all(
-    (await workTrees.list(place)).map(async (tree): Promise<Found | []> => {
+    (await workTrees.list(location)).map(async (tree): Promise<Found | []> => {
       const attempt = await readAttempt(tree);
       if (attempt === null) return [];
-      const isInUse = await workTrees.isInUse(place.home, tree);
+      const isInUse = await workTrees.isInUse(location.home, tree);
       const state = attempt.end?.status ?? (isInUse ? "running" : "interrupted");
-      return { tree, attempt, state, isMerged: await workTrees.canRemove(place, tree) };
+      return { tree, attempt, state, isMerged: await workTrees.canRemove(location, tree) };
     }),
   );
   const buildSortKey = ({ attempt: { startedAt, number } }: Found) =>
@@ -137,7 +137,7 @@ function formatGroup(group: readonly Found[]): string[] {
       .join("  ")
       .trimEnd();
   const { group: name = "", prompt = "" } = group[0]?.attempt ?? {};
-  return [`${name}  ${shortenLine(prompt, MOST_PROMPT)}`, formatRow(HEAD), ...cells.map(formatRow)];
+  return [`${name}  ${shortenLine(prompt, MAX_PROMPT)}`, formatRow(HEAD), ...cells.map(formatRow)];
 }
 
 const HEAD = ["", "state", "check", "change", "time", "cost", "model"] as const;

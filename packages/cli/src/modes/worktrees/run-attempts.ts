@@ -4,7 +4,7 @@ import {
   listModes,
   type ObjectSchema,
   type WorkTree,
-  type WorkTreePlace,
+  type WorkTreeLocation,
   workTrees,
 } from "@burin/core/internal";
 import { type CommonOptions, readSettings } from "../../request/options.ts";
@@ -17,7 +17,7 @@ import { createPromptInput } from "../print/prompt-input.ts";
 import type { RunDocument } from "../print/run-document.ts";
 import { createTreeName, openWorkTreeFromOptions } from "./in-work-tree.ts";
 
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 /** One of several attempts at the same prompt, as it is stored in the git folder of its work tree. */
 export interface Attempt {
@@ -76,7 +76,7 @@ export async function readAttempt(tree: WorkTree): Promise<Attempt | null> {
 }
 
 interface Wanted {
-  readonly place: WorkTreePlace;
+  readonly place: WorkTreeLocation;
   readonly prompt: string;
   readonly count: number;
   /** The models, used in turn. If empty, the model of the settings. */
@@ -84,7 +84,7 @@ interface Wanted {
 }
 
 interface Started {
-  readonly place: WorkTreePlace;
+  readonly place: WorkTreeLocation;
   readonly tree: WorkTree;
   readonly attempt: Attempt;
 }
@@ -95,7 +95,7 @@ export async function runAttempts(
   options: CommonOptions,
   io: Io,
 ): Promise<Attempt[]> {
-  if (count > MOST_ATTEMPTS) throw new UsageError(`at most ${MOST_ATTEMPTS} attempts run side by side.`);
+  if (count > MAX_ATTEMPTS) throw new UsageError(`at most ${MAX_ATTEMPTS} attempts run side by side.`);
   if (options.session.kind !== "new" || options.isStreamInput)
     throw new UsageError(
       "attempts are new sessions, so -c, -r, --no-session and --input-format cannot be used.",

@@ -3,7 +3,7 @@ import {
   type TreeChange,
   type TreeRemains,
   type WorkTree,
-  type WorkTreePlace,
+  type WorkTreeLocation,
   workTrees,
 } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
@@ -42,7 +42,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
 
 /** Removes all of them, or none if changes in one of them would be lost. */
 export async function removeTrees(
-  place: WorkTreePlace,
+  place: WorkTreeLocation,
   trees: readonly (WorkTree | TreeRemains)[],
   { isForced, output }: { readonly isForced: boolean; readonly output: Pick<Output, "out"> },
 ): Promise<void> {
@@ -52,19 +52,19 @@ export async function removeTrees(
 }
 
 interface Merging {
-  readonly place: WorkTreePlace;
+  readonly place: WorkTreeLocation;
   readonly tree: WorkTree;
   /** The files to merge, relative to the top of the repository. If empty, all files. */
   readonly files: readonly string[];
-  readonly request: Pick<SubcommandRequest, "options" | "own">;
+  readonly request: Pick<SubcommandRequest, "options" | "subcommandOptions">;
 }
 
 /** Merges what has no conflicts, and prints what was left alone. */
 export async function reportMerge(
-  { place, tree, files, request: { options, own } }: Merging,
+  { place, tree, files, request: { options, subcommandOptions } }: Merging,
   output: Output,
 ): Promise<ExitCode> {
-  const side = own.theirs === true ? "theirs" : own.ours === true ? "ours" : null;
+  const side = subcommandOptions.theirs === true ? "theirs" : subcommandOptions.ours === true ? "ours" : null;
   const merged = await mergeTree(place, tree, { files, side });
   const rows = [
     ...merged.taken.map((file) => `merged      ${file}`),
@@ -87,7 +87,7 @@ interface Standing extends Pick<WorkTree, "name" | "root"> {
   readonly isMerged: boolean;
 }
 
-async function readTreeState(place: WorkTreePlace, tree: WorkTree): Promise<Standing> {
+async function readTreeState(place: WorkTreeLocation, tree: WorkTree): Promise<Standing> {
   const { name, root } = tree;
   const changed = (await workTrees.changes(place, tree)).length;
   const isInUse = await workTrees.isInUse(place.home, tree);
@@ -124,7 +124,7 @@ function findTreeOrThrow(all: readonly WorkTree[], name: string): WorkTree {
 }
 
 async function assertRemovable(
-  place: WorkTreePlace,
+  place: WorkTreeLocation,
   tree: WorkTree | TreeRemains,
   isForced: boolean,
 ): Promise<void> {
@@ -149,7 +149,7 @@ interface MergeChoice {
 }
 
 /** Merges what has no conflicts. */
-async function mergeTree(place: WorkTreePlace, tree: WorkTree, { files, side }: MergeChoice) {
+async function mergeTree(place: WorkTreeLocation, tree: WorkTree, { files, side }: MergeChoice) {
   const all = await workTrees.changes(place, tree);
   const unknown = files.filter((file) => !all.some((change) => change.file === file));
   if (unknown.length > 0)

@@ -27,7 +27,7 @@ const MAX_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
 /** From this time on, a running command names the key that lets it go on in the background. */
 const LONG_MS = 2000;
-/** The least cells of the description; anything after it must fit in the rest. */
+/** The minimum number of cells of the description; anything after it must fit in the rest. */
 const MIN_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 

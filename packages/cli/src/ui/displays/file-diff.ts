@@ -12,7 +12,7 @@ import {
 import { highlightCode } from "../highlight.ts";
 import { look } from "../look.ts";
 
-/** The least width for two columns: in a narrower window, they would be wrapped too much. */
+/** The minimum width for two columns: in a narrower window, they would be wrapped too much. */
 const MIN_BESIDE = 90;
 /** From this width on, changes are shown side by side unless the user chose otherwise. */
 const BESIDE_BY_ITSELF = 138;

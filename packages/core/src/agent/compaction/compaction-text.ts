@@ -61,7 +61,7 @@ function formatFileLine({ name, isNew, addedLines, removedLines }: ChangedFile):
   return `- ${name} (${isNew ? "new, " : ""}+${addedLines} -${removedLines} lines)`;
 }
 
-/** The most characters of each piece in a transcript. */
+/** The maximum number of characters of each piece in a transcript. */
 interface DetailLevel {
   readonly text: number;
   readonly args: number;

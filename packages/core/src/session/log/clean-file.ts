@@ -5,7 +5,7 @@ import type { OutputSecrets } from "@burin/commands/shell/command-request";
 import { Redactor, type Secrets } from "./redactor.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** The most bytes of a secret. A secret may start in one part of the file and end in the next. */
+/** The maximum number of bytes of a secret. A secret may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
 
 export function createOutputSecrets(secrets: Secrets): OutputSecrets {

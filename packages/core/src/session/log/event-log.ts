@@ -18,7 +18,7 @@ const sync = promisify(fdatasync);
 
 /** Events that arrive within this time are written together. */
 const PAUSE_MS = 50;
-/** The most characters of an unfinished text in memory; a longer piece is written at once. */
+/** The maximum number of characters of an unfinished text in memory; a longer piece is written at once. */
 const MAX_JOINED_CHARACTERS = 256 * 1024;
 
 export interface LogLocation {
@@ -37,7 +37,7 @@ export interface LogLocation {
 
 type PastLog = Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
 
-/** The most records that a session without a log on disk keeps. */
+/** The maximum number of records that a session without a log on disk keeps. */
 const MAX_KEPT = 1000;
 
 /** A session's log: one AgentEvent per line, only appended. Lines that could not be written are tried again. */

@@ -16,7 +16,7 @@ export interface LogRecord {
 
 const LINE_END = 0x0a;
 const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
-/** The most bytes to look at for the start of a line. */
+/** The maximum number of bytes to look at for the start of a line. */
 const START_BYTES = 48;
 
 /** Get the module only once: long sessions have thousands of lines, and getting it takes as long as the checksum. */

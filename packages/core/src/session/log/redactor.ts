@@ -4,9 +4,9 @@ import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { withFallback } from "@burin/contract/with-fallback";
 import { expandVariables } from "@burin/mcp/definition";
 
-/** The least length of a known secret. Shorter values occur in ordinary text by chance. */
+/** The minimum length of a known secret. Shorter values occur in ordinary text by chance. */
 const FEWEST_KNOWN = 8;
-/** The least length of a value whose variable name only suggests a secret. */
+/** The minimum length of a value whose variable name only suggests a secret. */
 const FEWEST_LIKELY = 12;
 /** Values that are not secrets: a path, an address without a password, a plain word or a number. */
 const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;

@@ -35,7 +35,7 @@ const METRICS = {
 const LAST_WAIT_MS = 3000;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 5000;
-/** The most spans that wait. If they cannot be sent, the oldest are dropped. */
+/** The maximum number of spans that wait. If they cannot be sent, the oldest are dropped. */
 const MAX_SPANS = 2000;
 
 interface Series {

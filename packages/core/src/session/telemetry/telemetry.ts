@@ -26,7 +26,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   moonshot: "moonshot_ai",
 };
 
-/** The most characters of one content, because services reject large ones. */
+/** The maximum number of characters of one content, because services reject large ones. */
 const MAX_CHARACTERS = 60_000;
 
 /** Events that start a run. Others, e.g. a notice, do not. */

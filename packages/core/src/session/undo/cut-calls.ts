@@ -28,14 +28,14 @@ export interface CutCall {
   readonly isKnown: boolean;
 }
 
-export interface CutPlace {
+export interface CutCallOptions {
   readonly home: string;
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /** Finds out what calls of killed Burin processes changed, so that it can be undone. Returns the newly found ones. */
-export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
+export async function settleCutCalls(place: CutCallOptions): Promise<CutCall[]> {
   const folder = resolveUndoFolder(place.home, place.root);
   if (findCutCalls(folder).length === 0) return [];
   return lockPath(join(folder, "cut-calls"), async () => {
@@ -53,7 +53,7 @@ export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
 async function settleCutCall(
   note: OpenNote,
   path: string,
-  { home, root, environment }: CutPlace,
+  { home, root, environment }: CutCallOptions,
 ): Promise<CutCall> {
   const folder = resolveUndoFolder(home, root);
   const { id, call, writer } = note;
@@ -123,7 +123,7 @@ function readChangeTime(path: string, isNew: boolean): number {
   return stats.isDirectory() && isNew ? stats.birthtimeMs : stats.ctimeMs;
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Describes the call for the user, with what to do about it. */
 export function describeCutCall({ id, call, files, later, laterId, isKnown }: CutCall): string {
@@ -141,6 +141,6 @@ export function describeCutCall({ id, call, files, later, laterId, isKnown }: Cu
 }
 
 function formatFiles(files: readonly string[]): string {
-  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
-  return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : "";
+  return `${files.slice(0, MAX_NAMED).join(", ")}${more}`;
 }

@@ -7,7 +7,7 @@ import type { Content } from "./content.ts";
 import type { FileChange } from "./journal-line.ts";
 import { StoredContents } from "./kept-contents.ts";
 
-interface BlobPlace {
+interface BlobOptions {
   readonly folder: string;
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -16,7 +16,7 @@ interface BlobPlace {
 /** Copies those contents of the changes that git has to the store. Returns the stored files' names by git's ids. */
 export function readBlobs(
   changes: readonly FileChange[],
-  { folder, root, environment }: BlobPlace,
+  { folder, root, environment }: BlobOptions,
 ): ReadonlyMap<string, string> {
   const kept = new StoredContents(folder);
   const names = new Map<string, string>();

@@ -22,8 +22,8 @@ const LOOK_ENDING = ".look";
 /** How often a call writes a sign of life. Someone else made any change that is clearly later than the last sign. */
 export const SIGN_OF_LIFE_MS = 500;
 /** If more than this share of a look has changed, the whole look is written again. */
-const MOST_CHANGED = 0.25;
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_CHANGED = 0.25;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** A path with its stamp, and its content if that is known. */
 type LookLine = readonly [path: string, stamp: string, content: Content | null];
@@ -61,7 +61,7 @@ interface WrittenLook {
   readonly lines: ReadonlyMap<string, string | Content>;
 }
 
-interface OpenNeeds {
+interface OpenCallsOptions {
   readonly folder: string;
   readonly kept: StoredContents;
   readonly states: TreeStates;
@@ -71,13 +71,13 @@ type NewNote = Pick<OpenNote, "id" | "call" | "writer" | "request" | "sizes">;
 
 /** Notes on disk, before each call begins, what is there, as the difference from the last complete look. */
 export class OpenCalls {
-  readonly #needs: OpenNeeds;
+  readonly #needs: OpenCallsOptions;
   readonly #own: NotedProcess;
   readonly #open = new Set<string>();
   #look: WrittenLook | null = null;
   #signs: NodeJS.Timeout | undefined;
 
-  constructor(needs: OpenNeeds) {
+  constructor(needs: OpenCallsOptions) {
     this.#needs = needs;
     const started = findProcess(process.pid)?.started ?? "";
     this.#own = { pid: process.pid, started, ...identifySystem() };
@@ -139,7 +139,7 @@ export class OpenCalls {
       const changed = lines.filter(([path, stamp, content]) => last.lines.get(path) !== (content ?? stamp));
       const present = new Set(lines.map(([path]) => path));
       const gone = [...last.lines.keys()].filter((path) => !present.has(path));
-      if (changed.length + gone.length <= lines.length * MOST_CHANGED)
+      if (changed.length + gone.length <= lines.length * MAX_CHANGED)
         return { look: last.name, changed, gone };
     }
     return { look: this.#writeLook(lines), changed: [], gone: [] };
@@ -185,7 +185,7 @@ function openPaths(folder: string): string[] {
 
 /** Returns null if the file is missing or is not a note. */
 function readNote(path: string): OpenNote | null {
-  const note = withFallback(null, () => parseJson(readText(path, MOST_BYTES) ?? ""));
+  const note = withFallback(null, () => parseJson(readText(path, MAX_BYTES) ?? ""));
   const isWhole = isRecord(note) && typeof note.pid === "number" && isRecord(note.request);
   return isWhole ? (note as unknown as OpenNote) : null;
 }
@@ -212,9 +212,9 @@ export function removeOldLooks(folder: string): void {
 /** Returns the state of the tree before the call, and fills `states` with the contents. null if the look is gone. */
 export function recallState(
   { look, changed, gone, ...note }: OpenNote,
-  { folder, states, kept }: OpenNeeds,
+  { folder, states, kept }: OpenCallsOptions,
 ): TreeState | null {
-  const written = withFallback(null, () => parseJson(readText(join(folder, look), MOST_BYTES) ?? ""));
+  const written = withFallback(null, () => parseJson(readText(join(folder, look), MAX_BYTES) ?? ""));
   if (!Array.isArray(written)) return null;
   const lines = new Map((written as LookLine[]).map((line) => [line[0], line]));
   for (const path of gone) lines.delete(path);
@@ -250,6 +250,6 @@ function recallIndex(
   { repository, kept }: { readonly repository: Repository; readonly kept: StoredContents },
 ): RepositoryState["look"]["index"] {
   if (content?.kept === undefined) return content === null ? new Map() : null;
-  const bytes = tryReadBytes(join(kept.folder, content.kept), MOST_BYTES);
+  const bytes = tryReadBytes(join(kept.folder, content.kept), MAX_BYTES);
   return bytes && parseIndex(bytes, repository.idBytes);
 }

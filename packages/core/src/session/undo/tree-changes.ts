@@ -9,7 +9,7 @@ import type { TreeState, TreeStates } from "./tree-state.ts";
 import { createChangeId } from "./undo-journal.ts";
 
 /** The largest new content that is stored too, so that lines can be merged. */
-const MOST_MERGED_BYTES = 8 * 1024 * 1024;
+const MAX_MERGED_BYTES = 8 * 1024 * 1024;
 
 interface Looks {
   readonly before: TreeState;
@@ -103,7 +103,7 @@ export class TreeChanges {
       const isUnread = after.work.missed.has(path) && !earlier.has(path);
       return stamp === undefined || isUnread ? [] : [[path, stamp] as const];
     });
-    await this.#states.learnContents(present, after, MOST_MERGED_BYTES);
+    await this.#states.learnContents(present, after, MAX_MERGED_BYTES);
     return contents.flatMap(([path, content]) => {
       const known = others.files.get(path);
       return describeChange(path, known === undefined ? content : known, findContent(now, path)) ?? [];

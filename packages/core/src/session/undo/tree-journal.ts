@@ -15,7 +15,7 @@ import { TreeChanges } from "./tree-changes.ts";
 import { type TreeState, TreeStates } from "./tree-state.ts";
 import { createChangeId, resolveUndoFolder, UndoJournal } from "./undo-journal.ts";
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 /** Where package managers of projects put programs that people start by name. */
 const PROGRAM_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 
@@ -145,8 +145,8 @@ export class TreeJournal {
   #tellOfGaps(changes: readonly FileChange[]): void {
     const gaps = changes.filter(({ before }) => before !== null && isLost(before));
     if (gaps.length === 0) return;
-    const named = gaps.slice(0, MOST_NAMED).map(({ file }) => `${file} (${this.#states.explainLoss(file)})`);
-    const more = gaps.length > MOST_NAMED ? ` and ${gaps.length - MOST_NAMED} more` : "";
+    const named = gaps.slice(0, MAX_NAMED).map(({ file }) => `${file} (${this.#states.explainLoss(file)})`);
+    const more = gaps.length > MAX_NAMED ? ` and ${gaps.length - MAX_NAMED} more` : "";
     this.#needs.report(`The old content of ${named.join(", ")}${more} cannot be taken back with burin undo.`);
   }
 }
@@ -178,7 +178,7 @@ function describeNewPrograms(
 ): string | null {
   const changed = [...after].flatMap(([path, stamp]) => (before.get(path) === stamp ? [] : path));
   if (changed.length === 0) return null;
-  const named = changed.slice(0, MOST_NAMED).map((path) => relative(root, path));
-  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";
+  const named = changed.slice(0, MAX_NAMED).map((path) => relative(root, path));
+  const more = changed.length > MAX_NAMED ? ` and ${changed.length - MAX_NAMED} more` : "";
   return `This call changed programs that you may run outside of the sandbox: ${named.join(", ")}${more}.`;
 }

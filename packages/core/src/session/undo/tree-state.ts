@@ -27,7 +27,7 @@ const LONGEST_COPYING_MS = 300;
 /** This many files are always copied, so that what undo covers does not depend on how busy the computer is. */
 const MIN_COPIED = 1000;
 const COPIED_PER_TURN = 16;
-/** The most repositories inside the roots. */
+/** The maximum number of repositories inside the roots. */
 const MAX_REPOSITORIES = 20;
 /** The clock of a disk may not advance within this time, so that a second write would not be noticed. */
 const CLOCK_STEP_MS = 10;

@@ -53,8 +53,8 @@ export function buildScope(only: string, { home, root }: UndoOptions): Scope {
   return (writer, at) => writer === only || (ancestors.has(writer) && (begun === null || at < begun));
 }
 
-/** Returns the operations in scope, and the operations that undo them. */
-export function filterOperations(operations: readonly Operation[], isMeant: Scope): Operation[] {
+/** Returns the recorded changes that are in scope, and the undos of those changes. */
+export function filterWithUndos(operations: readonly Operation[], isMeant: Scope): Operation[] {
   const ids = new Set<string>();
   return operations.filter(({ id, of, partOf = [], at, writer }) => {
     const undone = [...(of ?? []), ...partOf];

@@ -177,7 +177,7 @@ export class UndoJournal {
 /** The ending of a repository that an undo removed: its folder is stored as it was. */
 export const REPOSITORY_SUFFIX = ".repository";
 
-/** The most bytes that are stored for undo, over all projects. */
+/** The maximum number of bytes that are stored for undo, over all projects. */
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 const DAY_MS = 24 * 3600 * 1000;
 const LONGEST_MS = 30 * DAY_MS;

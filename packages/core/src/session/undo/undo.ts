@@ -18,7 +18,7 @@ import {
   buildScope,
   CALLS_SCOPE,
   chooseOperations,
-  filterOperations,
+  filterWithUndos,
   isCall,
   type UndoOptions,
 } from "./undo-choice.ts";
@@ -96,7 +96,7 @@ export async function planUndo(options: UndoOptions): Promise<UndoEntry[]> {
   await settleCutCalls({ home, root, environment });
   const scope = only === undefined ? null : buildScope(only, options);
   const chosen = readOperations(home, root, (all) =>
-    chooseOperations(scope ? filterOperations(all, scope) : all, options),
+    chooseOperations(scope ? filterWithUndos(all, scope) : all, options),
   );
   return chosen.map((operation) => buildUndoEntry(operation, root));
 }
@@ -132,7 +132,7 @@ async function undoChosen(options: UndoOptions): Promise<UndoResult> {
     unfinished = operations.filter(({ isUnfinished }) => isUnfinished);
     // A killed undo is continued, or undone itself as a partial undo.
     const counted = options.redo ? operations : operations.filter((one) => !one.isUnfinished);
-    const inScope = scope === null ? counted : filterOperations(counted, scope);
+    const inScope = scope === null ? counted : filterWithUndos(counted, scope);
     const known = new Set(inScope);
     elsewhere = counted.findLast((one) => one.of === null && one.isInForce && !known.has(one));
     return chooseOperations(inScope, options);

@@ -25,7 +25,7 @@ import { findRepository } from "@burin/files/tree";
 import { buildFileDiff } from "@burin/files/workspace/diff";
 import { mergeTexts } from "../undo/merge-texts.ts";
 import { TreeJournal } from "../undo/tree-journal.ts";
-import type { WorkTree, WorkTreePlace } from "./work-trees.ts";
+import type { WorkTree, WorkTreeLocation } from "./work-trees.ts";
 
 /** The content of a path: a file, or a link. */
 interface Entry {
@@ -58,10 +58,10 @@ export interface TakenChange {
   readonly text?: string;
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
-const MOST_TEXT_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 const MERGED_FILE = "burin-merged";
-const MOST_NOTE_BYTES = 4096;
+const MAX_NOTE_BYTES = 4096;
 
 /** Lists, by path, what the work tree has changed since it began and the user's work tree does not have. */
 export function findTreeChanges(tree: WorkTree, environment: NodeJS.ProcessEnv): TreeChange[] {
@@ -93,7 +93,7 @@ function readEntry(path: string, top: string): Entry | null | undefined {
   if (stats === null) return null;
   if (stats.isSymbolicLink()) return { bytes: Buffer.from(readlinkSync(path)), mode: 0o777, isLink: true };
   if (!stats.isFile()) return undefined;
-  const bytes = withFallback(null, () => readBytes(path, MOST_BYTES));
+  const bytes = withFallback(null, () => readBytes(path, MAX_BYTES));
   return bytes === null ? undefined : { bytes, mode: stats.mode & 0o777, isLink: false };
 }
 
@@ -149,7 +149,7 @@ function mergeWithMarkers(git: OwnGit, sides: readonly (Entry | null)[]): Buffer
 }
 
 function isText({ bytes, isLink }: Entry): boolean {
-  return !isLink && bytes.length <= MOST_TEXT_BYTES && !bytes.includes(0) && isUtf8(bytes);
+  return !isLink && bytes.length <= MAX_TEXT_BYTES && !bytes.includes(0) && isUtf8(bytes);
 }
 
 function isUtf8(bytes: Buffer): boolean {
@@ -178,7 +178,7 @@ export function chooseTreeVersion(tree: WorkTree, { file, present }: TreeChange)
  * changed since.
  */
 export async function takeTreeChanges(
-  { home, environment }: WorkTreePlace,
+  { home, environment }: WorkTreeLocation,
   tree: WorkTree,
   taken: readonly TakenChange[],
 ): Promise<void> {
@@ -256,7 +256,7 @@ export function canRemoveTree(tree: WorkTree, environment: NodeJS.ProcessEnv): b
   const head = git.must(["rev-parse", "HEAD"]).toString("utf8").trim();
   if (head === tree.base && listChangedNames(git, tree).length === 0) return true;
   const own = findRepository(tree.folder)?.gitDir ?? "";
-  return readText(join(own, MERGED_FILE), MOST_NOTE_BYTES) === hashTree(tree, environment);
+  return readText(join(own, MERGED_FILE), MAX_NOTE_BYTES) === hashTree(tree, environment);
 }
 
 /** Returns a mark that differs when anything in the work tree has changed. */

@@ -12,7 +12,7 @@ import { findLockHolder } from "../log/session-lock.ts";
 import { copyIgnoredFiles } from "./bring-ignored.ts";
 import { isTreeName } from "./tree-name.ts";
 
-export interface WorkTreePlace {
+export interface WorkTreeLocation {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The folder of the project, in the main work tree or in another one. */
@@ -47,15 +47,15 @@ export interface TreeRemains {
 
 const BRANCH = "refs/heads/burin/";
 const BASE_FILE = "burin-base";
-const MOST_NOTE_BYTES = 4096;
+const MAX_NOTE_BYTES = 4096;
 const ATTEMPT_FILE = "burin-attempt";
-const MOST_ATTEMPT_BYTES = 4 * 1024 * 1024;
+const MAX_ATTEMPT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Returns the work tree with this name, and creates it if there is none. `copies` are globs of ignored files to copy.
  */
 export async function openWorkTree(
-  place: WorkTreePlace,
+  place: WorkTreeLocation,
   name: string,
   copies: readonly string[],
 ): Promise<{ readonly tree: WorkTree; readonly isNew: boolean; readonly uncommitted: number }> {
@@ -72,13 +72,13 @@ export async function openWorkTree(
   });
 }
 
-export function listWorkTrees(place: WorkTreePlace): WorkTree[] {
+export function listWorkTrees(place: WorkTreeLocation): WorkTree[] {
   const { git, ...main } = openMainRepository(place);
   return listTrees(git, main);
 }
 
 /** Returns the work tree that contains a folder, if Burin created it. */
-export function findWorkTree(place: WorkTreePlace): WorkTree | null {
+export function findWorkTree(place: WorkTreeLocation): WorkTree | null {
   const repository = findRepository(place.root);
   if (repository === null || repository.gitDir === repository.commonDir) return null;
   const top = tryRealPath(repository.top) ?? repository.top;
@@ -93,7 +93,10 @@ export async function isTreeInUse(home: string, { root }: WorkTree): Promise<boo
 }
 
 /** Removes the work tree and its branch, whatever they contain. */
-export function removeWorkTree(place: WorkTreePlace, tree: Pick<WorkTree, "name" | "folder">): Promise<void> {
+export function removeWorkTree(
+  place: WorkTreeLocation,
+  tree: Pick<WorkTree, "name" | "folder">,
+): Promise<void> {
   const { git, top } = openMainRepository(place);
   return lockTrees(top, async () => {
     clearFolder(git, tree);
@@ -103,7 +106,7 @@ export function removeWorkTree(place: WorkTreePlace, tree: Pick<WorkTree, "name"
 }
 
 /** Lists what git and the disk show of work trees that are not whole. */
-export function listTreeRemains(place: WorkTreePlace): TreeRemains[] {
+export function listTreeRemains(place: WorkTreeLocation): TreeRemains[] {
   const { git, ...main } = openMainRepository(place);
   const parent = resolveParent(main.top);
   const whole = new Set(listTrees(git, main).map(({ name }) => name));
@@ -143,7 +146,7 @@ export function keepAttempt({ folder }: WorkTree, attempt: object): void {
 
 /** undefined for any other tree. */
 export function readAttempt({ folder }: WorkTree): unknown {
-  const text = readText(join(findRepository(folder)?.gitDir ?? "", ATTEMPT_FILE), MOST_ATTEMPT_BYTES);
+  const text = readText(join(findRepository(folder)?.gitDir ?? "", ATTEMPT_FILE), MAX_ATTEMPT_BYTES);
   return text === null ? undefined : parseJson(text);
 }
 
@@ -153,7 +156,7 @@ interface Main {
   readonly inside: string;
 }
 
-function openMainRepository({ root, environment }: WorkTreePlace): Main & { readonly git: OwnGit } {
+function openMainRepository({ root, environment }: WorkTreeLocation): Main & { readonly git: OwnGit } {
   const real = tryRealPath(root) ?? root;
   const repository = findRepository(real);
   if (repository === null) throw new Error(`${root} is in no git repository, so it can have no work trees.`);
@@ -244,7 +247,7 @@ function listTrees(git: OwnGit, { top, inside }: Main): WorkTree[] {
     // A rebase detaches HEAD from the branch.
     const detached = isDetached ? basename(own.gitDir) : null;
     const name = branch?.startsWith(BRANCH) ? branch.slice(BRANCH.length) : detached;
-    const base = readText(join(own.gitDir, BASE_FILE), MOST_NOTE_BYTES)?.trim();
+    const base = readText(join(own.gitDir, BASE_FILE), MAX_NOTE_BYTES)?.trim();
     if (name === null || base === undefined) return [];
     return { name, folder, root: join(folder, inside), mainRoot: join(top, inside), mainTop: top, base };
   });
