@@ -117,9 +117,7 @@ interface GlobRule {
 
 /** Up to this many globs are tried one by one, because an index would cost more. */
 const MAX_UNINDEXED = 32;
-/**
- * The maximum number of globs that may have to be tried for one name. Real files never have so many globs without a literal word.
- */
+/** The maximum number of globs to try for one name. Real files never have so many globs without a literal word. */
 const MAX_TRIED = 500;
 /** Longer words are indexed by their beginning. */
 const MAX_WORD = 24;

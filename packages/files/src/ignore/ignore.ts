@@ -32,7 +32,7 @@ interface Layer {
 export class IgnoreRules {
   readonly #roots: readonly string[];
   readonly #ownNames: readonly string[];
-  /** The own rules of the settings; null when there are none, which is the usual case. */
+  /** The rules from the settings; null when there are none, which is the usual case. */
   readonly #settings: IgnoreFile | null;
   readonly #folders = new Map<string, FolderRules>();
   readonly #environment: NodeJS.ProcessEnv | null;

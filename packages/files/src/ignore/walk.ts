@@ -23,7 +23,7 @@ export interface WalkWatch {
   onSkipped(path: string): void;
 }
 
-/** Folders that a package manager or git creates. They are never what a search is for. */
+/** Folders that a package manager or git creates. No search is meant for them. */
 const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
 const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);

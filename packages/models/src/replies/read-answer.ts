@@ -63,7 +63,7 @@ async function* readBody(
   for (const event of reply.finish()) yield event;
 }
 
-/** A reply is read to the end, so that the next request can use the connection; but nobody waits for that long. */
+/** Limits the wait for the end of a response, which is read so that the next request can reuse the connection. */
 class Closing {
   readonly #connection: AbortController;
   #timer: NodeJS.Timeout | undefined;

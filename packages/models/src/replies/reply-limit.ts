@@ -30,7 +30,7 @@ export class ReplyLimit {
   }
 }
 
-/** The characters that an event without text counts for. */
+/** How many characters an event without text counts as. */
 const OF_EVENT = 100;
 
 function countCharacters(event: ModelEvent): number {

@@ -216,7 +216,7 @@ export abstract class ReplyReader {
     this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
       this.unreadable ??= data;
-      // Plain words, such as "ping", are not a part of the reply.
+      // Plain text, such as "ping", is not part of the reply.
       if (chunk !== undefined || !/["{}]/.test(data)) return [];
       this.#lostPiece ??= data;
       this.loseChunk();
@@ -226,7 +226,7 @@ export abstract class ReplyReader {
     const error = this.findError(chunk);
     // An error after the output limit cut the reply is not another failure.
     if (error && !this.isLimited) {
-      // `true` only says that there is an error; its words are next to it.
+      // `true` only says that there is an error; the message is in the field next to it.
       this.failure = createReportedFailure(error === true ? chunk : error);
       return [];
     }
@@ -278,7 +278,7 @@ function readToldFailure(unreadable = ""): ModelFailure | undefined {
   // A gateway may have added its own event after it.
   const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, findJsonEnd(unreadable)));
   if (readDetail(told) !== "") return createReportedFailure(told);
-  // Plain words count if they name a reason.
+  // Plain text counts if it names a reason.
   const inWords = createReportedFailure(unreadable);
   return /^[{[<]/.test(unreadable) || inWords.type === "server_error" ? undefined : inWords;
 }

@@ -14,7 +14,7 @@ const OPENINGS = [
   ..."<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" "),
   ...CHANNELS,
 ];
-/** After more white space than this, no tag is waited for: some models write endless line breaks. */
+/** Stops waiting for a tag after this much white space: some models write endless line breaks. */
 const MAX_BLANK = 1000;
 /** Matches a closing tag at one end of a line. An answer may also mention the tag elsewhere. */
 const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;

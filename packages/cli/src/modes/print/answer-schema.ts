@@ -5,7 +5,7 @@ import { describeError } from "@burin/core/internal";
 import { parseAnswerSchema } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
-/** Far more than any service accepts. The limit matters for a device file, which has no end. */
+/** Far more than any service accepts. Stops the read of a device file, which has no end. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Reads the schema from the file that the command line names. */

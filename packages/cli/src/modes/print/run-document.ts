@@ -11,7 +11,7 @@ export interface RunDocument extends Omit<Extract<AgentEvent, { type: "done" }>,
     inputTokens: number;
     outputTokens: number;
     cachedTokens: number;
-    /** Input that had been cached but was paid for in full again, if the reason is known. */
+    /** Input that was in the cache before, but was charged in full again, if the reason is known. */
     cacheMisses?: CacheMiss[];
     cost?: number;
   };

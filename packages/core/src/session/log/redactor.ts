@@ -33,7 +33,7 @@ const TOKENS = new RegExp(
   "g",
 );
 
-/** Fields that must stay unchanged. No reader reads text in them. */
+/** Fields that must stay unchanged: they hold no text for people. */
 const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
 
 /** Where known secret values come from. Tokens are also recognized by their form. */
