@@ -13,7 +13,7 @@ import { look } from "./look.ts";
 
 const GAP: Span = { text: "  " };
 
-/** The most checks that are shown; the log has all of them. */
+/** The maximum number of checks that are shown; the log has all of them. */
 const MAX_CHECKS = 4;
 
 /** Describes what a task has changed and what is known about the result. States only facts. */

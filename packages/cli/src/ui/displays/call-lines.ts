@@ -280,10 +280,10 @@ function drawNote(display: string, width: number): readonly Line[] {
   return splitDisplay(display).notes.flatMap((note) => drawError(note, "warning", width));
 }
 
-function shortenLines(lines: readonly Line[], max: number): readonly Line[] {
-  if (lines.length <= max) return lines;
-  const left = lines.length - max;
-  return [...lines.slice(0, max), [{ text: say("call.more", { count: left }), style: "dim" }]];
+function shortenLines(lines: readonly Line[], maxLines: number): readonly Line[] {
+  if (lines.length <= maxLines) return lines;
+  const left = lines.length - maxLines;
+  return [...lines.slice(0, maxLines), [{ text: say("call.more", { count: left }), style: "dim" }]];
 }
 
 export function formatDuration(milliseconds: number): string {
