@@ -9,15 +9,15 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   "shell-judge": 7930, // two fifths are tables of programs
   net: 810,
   files: 8000, // a fifth is search
-  commands: 11010, // sandbox and git are the half
+  commands: 11030, // sandbox and git are the half
   models: 7140, // protocols and requests 2,380, failures and replies 1,500
-  testing: 1520,
+  testing: 1530,
   web: 1920, // half is HTML to Markdown
   mcp: 2860,
-  core: 21310, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 21320, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4970,
-  cli: 18670, // the app is more than half
+  cli: 18730, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

@@ -100,7 +100,7 @@ const MAX_CHARACTERS = 60_000;
 /** Where nothing was found, how long to look for a hit in the files that git ignores. */
 export const IGNORED_MS = 1000;
 /** Asks only whether there is a hit. */
-export const NO_RESULTS = { most: 0, context: 0, namesOnly: true } as const;
+export const NO_RESULTS = { max: 0, context: 0, namesOnly: true } as const;
 
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
 export class HitCollector {

@@ -122,7 +122,7 @@ async function markTimeout(collector: HitCollector, work: () => Promise<void>): 
   }
 }
 
-type FindsOptions = Pick<SearchRequest & SearchOptions, "most" | "context" | "namesOnly" | "stopAt">;
+type FindsOptions = Pick<SearchRequest & SearchOptions, "max" | "context" | "namesOnly" | "stopAt">;
 
 /** What one pass over the files works with. */
 interface Finds {
