@@ -29,7 +29,7 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
   } catch (error) {
     if (!/Cannot find package '@burin\/fleet'/.test(String(error))) throw error;
     throw new UsageError(
-      "burin fleet is a package of its subcommandOptions. Install it: npm i -g @burin/fleet",
+      "burin fleet is a package of its own. Install it: npm i -g @burin/fleet",
     );
   }
 }

@@ -157,7 +157,7 @@ async function examineTrust(root: string): Promise<Finding> {
   const { ok, warn, fail } = createFindings("trust");
   try {
     const found = await readFolderTrust({ home: resolveBurinHome(process.env), root });
-    if (found === null) return ok("The folder has no settings of its subcommandOptions.");
+    if (found === null) return ok("The folder has no settings of its own.");
     if (found.fault !== undefined) return fail(found.fault);
     if (found.state === "trusted") return ok("The folder's own settings are followed.");
     if (found.state === "refused") return ok("The folder's own settings are not followed, as you decided.");
