@@ -16,8 +16,8 @@ describe("/settings", () => {
     await terminal.enter("/settings\r", "Settings, kept in", "Models by names of your own");
     await terminal.enter("language", "› ui.language", "Default: the language of the locale.");
     await terminal.enter("\r", "back to the default");
-    await terminal.enter("fr\r", "Réglages, gardés dans", "› ui.language", /ui\.language +fr/);
-    await terminal.enter("\u001b", "ui.language : fr", "? pour les touches");
+    await terminal.enter("fr\r", "Réglages, enregistrés dans", "› ui.language", /ui\.language +fr/);
+    await terminal.enter("\u001b", "ui.language\u00a0: fr", "? pour les touches");
     expect(await written()).toMatch(/\/\/ mine[\s\S]*"language": "fr"/);
     await terminal.enter("/settings\r", "Réglages");
     await terminal.enter("ui.language", "› ui.language");

@@ -33,6 +33,8 @@ export class ScreenTerminal {
   /** Every byte that was written, as text. */
   written = "";
   exitCode: number | null = null;
+  /** What is waited for: looked at after each frame, because what is on the screen may soon leave it. */
+  readonly #looks = new Set<() => void>();
   /** The images of iTerm2's protocol, and where their first cells are, counted from the first row of all. */
   readonly images: { readonly row: number; readonly column: number; readonly sequence: string }[] = [];
 
@@ -65,7 +67,10 @@ export class ScreenTerminal {
     if (how.isInShell) this.#pty.write(`"${process.execPath}" "${BURIN}" ${args.join(" ")}\r`);
     this.#pty.onData((data) => {
       this.written += data;
-      this.#terminal.write(data);
+      const isWhole = this.#isFrameWhole();
+      this.#terminal.write(data, () => {
+        if (isWhole) for (const look of this.#looks) look();
+      });
     });
     if (!how.isSilent) this.#terminal.onData((data) => this.#pty.write(data));
     if (how.named !== undefined) this.#answerAs(how.named);
@@ -187,18 +192,25 @@ export class ScreenTerminal {
 
   async until(holds: () => boolean, what: string): Promise<void> {
     const end = performance.now() + MAX_WAIT_MS;
-    while (!holds()) {
-      if (performance.now() > end) throw new Error(`The screen did not come to ${what}:\n${this.text()}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    let hasHeld = holds();
+    const look = () => {
+      hasHeld ||= holds();
+    };
+    this.#looks.add(look);
+    try {
+      while (!hasHeld) {
+        if (performance.now() > end) throw new Error(`The screen did not come to ${what}:\n${this.text()}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        look();
+      }
+    } finally {
+      this.#looks.delete(look);
     }
   }
 
   /** Resolves when the last frame that was begun is on the screen to its end. */
   async settled(): Promise<void> {
-    await this.until(
-      () => this.written.lastIndexOf("2026h") <= this.written.lastIndexOf("2026l"),
-      "the end of a frame",
-    );
+    await this.until(() => this.#isFrameWhole(), "the end of a frame");
     await new Promise<void>((resolve) => this.#terminal.write("", resolve));
   }
 
@@ -227,6 +239,10 @@ export class ScreenTerminal {
       this.images.push({ row: baseY + cursorY, column: cursorX, sequence });
       return true;
     });
+  }
+
+  #isFrameWhole(): boolean {
+    return this.written.lastIndexOf("2026h") <= this.written.lastIndexOf("2026l");
   }
 
   #row(index: number): string {
