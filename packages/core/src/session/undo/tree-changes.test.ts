@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { StoredContents } from "./kept-contents.ts";
@@ -20,6 +21,8 @@ it("P1 takes no ignored file for a new one where there were too many to look at"
   const { signal } = new AbortController();
   const { work, ...before } = await states.lookBeforeCall(signal);
   const file = join(root, "data", "table.db");
+  // The clock of the disk goes in steps of some milliseconds.
+  await setTimeout(50);
   writeFileSync(`${file}-new`, "new\n");
   renameSync(`${file}-new`, file);
   const after = await states.readTree(signal);
