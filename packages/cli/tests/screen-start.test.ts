@@ -167,14 +167,14 @@ describe("the first start", () => {
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
     await terminal.enter("/undo\r", "taken back: src/tally.js");
-    await terminal.enter("is it fixed?\r", "y yes");
-    await answer(terminal, "n", "y yes");
+    await terminal.enter("is it fixed?\r", "esc no, and stop");
+    await answer(terminal, "n", "esc no, and stop");
     await terminal.enter("why filter?\r", "text.match(");
     // What was said may have left the window by now.
     const said = terminal.all().join("\n");
     expect(said).toContain("“is it fixed?”: I am only a script");
     expect(said).toContain("You said: “why filter?”. Here is another way, without filter");
-    await answer(terminal, "n", "y yes");
+    await answer(terminal, "n", "esc no, and stop");
     await terminal.enter("\r", "You said no.");
     expect(
       terminal

@@ -28,9 +28,7 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
     return await import("@burin/fleet");
   } catch (error) {
     if (!/Cannot find package '@burin\/fleet'/.test(String(error))) throw error;
-    throw new UsageError(
-      "burin fleet is a package of its own. Install it: npm i -g @burin/fleet",
-    );
+    throw new UsageError("burin fleet is a package of its own. Install it: npm i -g @burin/fleet");
   }
 }
 
