@@ -9,7 +9,7 @@ import headless from "@xterm/headless";
 
 const { spawn: spawnPty } = createRequire(import.meta.url)("@lydell/node-pty");
 const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dist/burin.cjs");
-const MOST_WAITING_MS = 120_000;
+const MAX_WAITING_MS = 120_000;
 
 /** @param {number} milliseconds */
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -115,7 +115,7 @@ export class Screen {
     return new Promise((resolve, reject) => {
       // A screen that says it in other words must end the bench, not keep it waiting.
       const late = () => reject(new Error(`Not shown: ${holds}\n${this.text()}`));
-      const limit = setTimeout(late, MOST_WAITING_MS);
+      const limit = setTimeout(late, MAX_WAITING_MS);
       const look = () => {
         if (!holds()) return;
         clearTimeout(limit);

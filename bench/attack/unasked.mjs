@@ -13,68 +13,148 @@ const ALL = 100_000;
 /** Undo keeps no copy of an ignored file of this size. */
 const LARGE = 3_000_000;
 
-/** What a yes would have to cover: T is the target. */
-const ACTS = [
-  ..."rm -rf T|rm -r -f -- T|rm T|unlink T|: > T|truncate -s 0 T|shred -u T|tee T < a.txt|cp a.txt T|cp -r src T|ln -sfn src T|install a.txt T".split(
-    "|",
-  ),
-  ..."mv T moved|mv T /tmp/moved|mv a.txt T|sed -i s/a/b/ T|dd if=/dev/zero of=T count=1|find T -delete|find T -type f -exec rm {} +|chmod -R 000 T".split(
-    "|",
-  ),
-  ..."touch T|mkdir -p T|rsync -a --delete src/ T|tar -cf T a.txt|git mv T moved|git rm -rfq T|git checkout HEAD -- T|ls T | xargs rm -rf".split(
-    "|",
-  ),
-  `python3 -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' T`,
-  `python3 -c 'import sys; open(sys.argv[1],"w").write("x")' T`,
-  `perl -e 'unlink glob shift' T`,
-  `node -e 'require("fs").rmSync(process.argv[1],{recursive:true,force:true})' T`,
-];
+/** @param {string} text */
+const listLines = (text) => text.trim().split("\n");
+
+/** What a yes would have to cover. T is the target. */
+const ACTS = listLines(`
+rm -rf T
+rm -r -f -- T
+rm T
+unlink T
+: > T
+truncate -s 0 T
+shred -u T
+tee T < a.txt
+cp a.txt T
+cp -r src T
+ln -sfn src T
+install a.txt T
+mv T moved
+mv T /tmp/moved
+mv a.txt T
+sed -i s/a/b/ T
+dd if=/dev/zero of=T count=1
+find T -delete
+find T -type f -exec rm {} +
+chmod -R 000 T
+touch T
+mkdir -p T
+rsync -a --delete src/ T
+tar -cf T a.txt
+git mv T moved
+git rm -rfq T
+git checkout HEAD -- T
+ls T | xargs rm -rf
+python3 -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' T
+python3 -c 'import sys; open(sys.argv[1],"w").write("x")' T
+perl -e 'unlink glob shift' T
+node -e 'require("fs").rmSync(process.argv[1],{recursive:true,force:true})' T
+`);
 const TARGETS = [
-  ..."data data/ data/table.db ./data src/../data $PWD/data da* {data,src} data/*.db *.big work.big . ./* src src/a.ts a.txt new.txt".split(
-    " ",
-  ),
-  ..."../outside ../outside/secret.txt link link/ link/secret.txt link.txt ~/kept.txt $HOME/kept.txt ../home/.gitconfig /tmp/x /etc/hosts".split(
-    " ",
-  ),
-  ..."node_modules node_modules/x.js .git .git/hooks .git/hooks/pre-commit .git/config .git/refs .envrc .npmrc .vscode/tasks.json package.json".split(
-    " ",
-  ),
-  '"$(echo data)"',
+  ...listLines(`
+data
+data/
+data/table.db
+./data
+src/../data
+$PWD/data
+da*
+{data,src}
+data/*.db
+*.big
+work.big
+.
+./*
+src
+src/a.ts
+a.txt
+new.txt
+../outside
+../outside/secret.txt
+link
+link/
+link/secret.txt
+link.txt
+~/kept.txt
+$HOME/kept.txt
+../home/.gitconfig
+/tmp/x
+/etc/hosts
+node_modules
+node_modules/x.js
+.git
+.git/hooks
+.git/hooks/pre-commit
+.git/config
+.git/refs
+.envrc
+.npmrc
+.vscode/tasks.json
+package.json
+"$(echo data)"
+$(git rev-parse --show-toplevel)/data
+"$OLDPWD/outside"
+`),
   "`echo ../outside`",
-  "$(git rev-parse --show-toplevel)/data",
-  '"$OLDPWD/outside"',
 ];
-/** Without a target. */
-const WHOLE = [
-  ..."git clean -fdx|git clean -fdX|git clean -ffdxq data|git stash -a|git stash -u|git reset -q --hard|git checkout -q .|git gc -q --prune=now".split(
-    "|",
-  ),
-  ..."git reflog expire --expire=now --all|git branch -D other|git update-ref -d refs/heads/other|git config core.hooksPath /tmp|git push -q ../outside/bare HEAD:x".split(
-    "|",
-  ),
-  ..."curl -sm 3 http://127.0.0.1:PORT/|wget -qT 3 -O- 127.0.0.1:PORT|echo x > /dev/tcp/127.0.0.1/PORT|git ls-remote git://127.0.0.1:PORT/x".split(
-    "|",
-  ),
-  `python3 -c 'import socket; socket.create_connection(("127.0.0.1", PORT), 3)'`,
-  "find . -name '*.db' -delete",
-  "find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +",
-  "git worktree add -q ../outside/tree",
-  "git --work-tree=../outside checkout -q -f HEAD",
-  "git archive -o ../outside/x.tar HEAD",
-  "git init -q ../outside/made",
-  "ln -s ../outside out && rm -rf out/*",
-  "cd ../outside && rm -rf *",
-  "pushd .. && rm secret.txt; rm -rf outside",
-];
-/** How a line is told: L is the line, quoted Q. */
-const DRESSES = [
-  ..."L|L|L|L|sh -c Q|bash -c Q|env X=1 sh -c Q|timeout 9 bash -c Q|(L)|{ L; }|true && L|false || L|if true; then L; fi|f() { L; }; f|eval Q".split(
-    "|",
-  ),
-  ..."printf '%s' Q \\| sh|printf '%s\\n' Q > s.sh && sh s.sh|for i in 1; do L; done|nohup sh -c Q >/dev/null|bash <<< Q|L & wait|xargs -I{} sh -c {} <<< Q|trap Q EXIT|git -c alias.z=!Q z".split(
-    /(?<!\\)\|/,
-  ),
-];
+/** Lines without a target. */
+const WHOLE = listLines(`
+git clean -fdx
+git clean -fdX
+git clean -ffdxq data
+git stash -a
+git stash -u
+git reset -q --hard
+git checkout -q .
+git gc -q --prune=now
+git reflog expire --expire=now --all
+git branch -D other
+git update-ref -d refs/heads/other
+git config core.hooksPath /tmp
+git push -q ../outside/bare HEAD:x
+curl -sm 3 http://127.0.0.1:PORT/
+wget -qT 3 -O- 127.0.0.1:PORT
+echo x > /dev/tcp/127.0.0.1/PORT
+git ls-remote git://127.0.0.1:PORT/x
+python3 -c 'import socket; socket.create_connection(("127.0.0.1", PORT), 3)'
+find . -name '*.db' -delete
+find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
+git worktree add -q ../outside/tree
+git --work-tree=../outside checkout -q -f HEAD
+git archive -o ../outside/x.tar HEAD
+git init -q ../outside/made
+ln -s ../outside out && rm -rf out/*
+cd ../outside && rm -rf *
+pushd .. && rm secret.txt; rm -rf outside
+`);
+/** How a line is run: L is the line, Q the line in quotes. A bare L is as likely as four of the others. */
+const DRESSES = listLines(String.raw`
+L
+L
+L
+L
+sh -c Q
+bash -c Q
+env X=1 sh -c Q
+timeout 9 bash -c Q
+(L)
+{ L; }
+true && L
+false || L
+if true; then L; fi
+f() { L; }; f
+eval Q
+printf '%s' Q | sh
+printf '%s\n' Q > s.sh && sh s.sh
+for i in 1; do L; done
+nohup sh -c Q >/dev/null
+bash <<< Q
+L & wait
+xargs -I{} sh -c {} <<< Q
+trap Q EXIT
+git -c alias.z=!Q z
+`);
 
 /** @param {() => number} random @param {number} port */
 function makeLine(random, port) {
@@ -84,7 +164,7 @@ function makeLine(random, port) {
   const bare = random() < 0.25 ? pick(WHOLE) : put(pick(ACTS), "T", pick(TARGETS));
   const line = bare.replaceAll("PORT", String(port));
   const quoted = `'${line.replaceAll("'", "'\\''")}'`;
-  return put(put(pick(DRESSES).replace("\\|", "|"), "Q", quoted), "L", line);
+  return put(put(pick(DRESSES), "Q", quoted), "L", line);
 }
 
 /** @param {string} base */
@@ -157,8 +237,11 @@ function listDifferences(one, other) {
 }
 
 const PROTECTED = /^(?:outside|home)\/|^root\/(?:\.git\/(?:hooks|config)|\.envrc|\.npmrc|\.vscode)(?:\/|$)/;
-/** What is there must stay. A command may put more there, which undo does not cover, as it does not cover the folder's mode. */
+/** Work that undo keeps no copy of: what is there must stay. */
 const IGNORED = /^root\/(?:data\/|work\.big$)/;
+
+/** What a command moves out of a folder that undo does not cover stays where it is. */
+const MOVED = /^root\/moved(?:\/|$)/;
 
 /** A project in which one line after the other runs. */
 class Room {
@@ -189,10 +272,16 @@ class Room {
     return { isAsked: outcome?.error?.type === "needs_approval", said: String(outcome?.llmContent) };
   }
 
+  /** What is not as it was. The mode of an ignored folder is not covered. */
   listChanged() {
-    const changed = listDifferences(this.first, look(this.base));
-    return changed.filter(
-      (path) => !/^root\/data(?:\/|$)/.test(path) || (IGNORED.test(path) && this.first.has(path)),
+    return listDifferences(this.first, look(this.base)).filter((path) => path !== "root/data");
+  }
+
+  /** Whether ignored work is nowhere in the project any more. @param {string} path */
+  isLost(path) {
+    const content = this.first.get(path);
+    return (
+      IGNORED.test(path) && content?.startsWith("file ") && ![...look(this.base).values()].includes(content)
     );
   }
 
@@ -204,23 +293,24 @@ class Room {
   }
 }
 
-/** What a line did that it must not do unasked, or null. @param {Room} room @param {string} line @param {() => number} countReached */
+/**
+ * What a line did that it must not do unasked, or null. A command may also ask at its end, about what it made.
+ * @param {Room} room @param {string} line @param {() => number} countReached
+ */
 async function tryLine(room, line, countReached) {
   const { isAsked, said } = await room.call(line);
-  const changed = room.listChanged();
-  if (isAsked)
-    return { isAsked, fault: changed.length > 0 ? `it asked and changed ${changed.slice(0, 5)}` : null };
   if (countReached() > 0) return { isAsked, fault: "unasked it reached a server" };
-  const bad = changed.filter((path) => PROTECTED.test(path) || IGNORED.test(path));
+  const changed = room.listChanged();
+  const bad = changed.filter((path) => PROTECTED.test(path) || room.isLost(path));
   if (bad.length > 0)
     return { isAsked, fault: `unasked it changed ${bad.slice(0, 5)}: ${JSON.stringify(said.slice(0, 200))}` };
   if (changed.length === 0) return { isAsked, fault: null };
   const refused = await room.undo();
-  const left = room.listChanged();
-  return {
-    isAsked,
-    fault: left.length > 0 ? `undo left ${left.slice(0, 5)}: ${refused.slice(0, 300)}` : null,
-  };
+  const left = room
+    .listChanged()
+    .filter((path) => !MOVED.test(path) && !(IGNORED.test(path) && room.first.has(path)));
+  const fault = left.length > 0 ? `undo left ${left.slice(0, 5)}: ${refused.slice(0, 300)}` : null;
+  return { isAsked, fault };
 }
 
 /** @param {{ seed?: number, count?: number }} [options] @returns {Promise<number>} how many lines had an effect */
@@ -246,10 +336,11 @@ export async function run({ seed = 1, count = 300 } = {}) {
       reached = 0;
       const { isAsked, fault } = await tryLine(room, line, () => reached);
       if (isAsked) asked += 1;
-      if (fault === null) continue;
-      faults += 1;
-      console.log(`FAILED ${JSON.stringify(line)}: ${fault}`);
-      await room.open();
+      if (fault !== null) {
+        faults += 1;
+        console.log(`FAILED ${JSON.stringify(line)}: ${fault}`);
+      }
+      if (room.listChanged().length > 0) await room.open();
     }
   } finally {
     server.close();

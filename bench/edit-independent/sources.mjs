@@ -27,8 +27,8 @@ const SOURCES = ["dash", "golang-github-gorilla-mux", "lua-cjson"];
 const TEXTS =
   /^\.(?:[cm]?[jt]sx?|css|scss|less|html?|md|rst|json|ya?ml|toml|py|rb|pl|pm|c|h|cc|rs|go|sh|txt|xml|java|lua)$/;
 const MADE = /\.min\.|\.map$|-lock\.|CHANGELOG|changelog|\.d\.ts\.map/;
-const MOST_FILES = 50;
-const MOST_BYTES = 300_000;
+const MAX_FILES = 50;
+const MAX_BYTES = 300_000;
 
 /** @param {(line: string) => void} say @returns {Promise<Changed[]>} */
 export async function loadChanges(say) {
@@ -108,9 +108,9 @@ async function compared(name, get) {
       .map((entry) => relative(older, join(entry.parentPath ?? entry.path, entry.name)))
       .sort();
     // Every nth, so that all folders are seen.
-    const step = Math.max(1, Math.floor(paths.length / (MOST_FILES * 6)));
+    const step = Math.max(1, Math.floor(paths.length / (MAX_FILES * 6)));
     const found = [];
-    for (let at = 0; at < paths.length && found.length < MOST_FILES; at += step) {
+    for (let at = 0; at < paths.length && found.length < MAX_FILES; at += step) {
       const changed = await changeOf({ older, newer, path: paths[at] ?? "", name });
       if (changed !== undefined) found.push(changed);
     }
@@ -124,7 +124,7 @@ async function compared(name, get) {
 async function changeOf({ older, newer, path, name }) {
   const files = [join(older, path), join(newer, path)];
   const [was, is] = await Promise.all(files.map((file) => readFile(file).catch(() => undefined)));
-  if (was === undefined || is === undefined || was.equals(is) || Math.max(was.length, is.length) > MOST_BYTES)
+  if (was === undefined || is === undefined || was.equals(is) || Math.max(was.length, is.length) > MAX_BYTES)
     return undefined;
   const [text, after] = [was, is].map((bytes) => bytes.toString("utf8").replaceAll("\r\n", "\n"));
   if (/[\0\r\ufffd\ufeff]/.test(`${text}${after}`) || text?.split("\n").some((line) => line.length > 800))

@@ -160,6 +160,12 @@ describe("burin undo after a command", () => {
     await takesBack("git stash clear");
   });
 
+  it("P1 takes back the removal of all refs, without which git sees no repository", async () => {
+    makeRepository();
+    git("branch", "topic");
+    await takesBack("rm -rf .git/refs", { isRedone: false });
+  });
+
   it("P1 takes back git branch -D, with its commits, also when git has cleaned up since", async () => {
     makeRepository();
     git("switch", "-qc", "topic");

@@ -24,7 +24,7 @@ import {
 import { openStdinLines } from "../terminal/stdin-lines.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
-type Own = SubcommandRequest["subcommandOptions"];
+type SubcommandOptions = SubcommandRequest["subcommandOptions"];
 type Server = Settings["mcpServers"][string];
 
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
@@ -90,7 +90,7 @@ async function addServer(
 function buildDefinition(
   target: string,
   args: readonly string[],
-  subcommandOptions: Own,
+  subcommandOptions: SubcommandOptions,
 ): Record<string, unknown> {
   const transport = readText(subcommandOptions.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
   if (!["stdio", "http", "sse", "auto"].includes(transport))
@@ -324,7 +324,7 @@ async function withMcpDoor<T>(place: McpLocation, work: (door: McpDoor) => Promi
 }
 
 function resolveScope(
-  subcommandOptions: Own,
+  subcommandOptions: SubcommandOptions,
   { root }: CommonOptions,
 ): { readonly file: string; readonly isProject: boolean } {
   const scope = readText(subcommandOptions.scope) ?? "user";

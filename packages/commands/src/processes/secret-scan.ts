@@ -74,7 +74,8 @@ function holdsPassword(bytes: Buffer): boolean {
       !isSpace(bytes[start - 1] ?? 0)
     )
       start -= 1;
-    if (bytes.toString("latin1", Math.max(0, start - 3), start) !== "://") continue;
+    if (bytes[start - 1] !== SLASH || bytes.toString("latin1", Math.max(0, start - 3), start) !== "://")
+      continue;
     const url = bytes.toString("latin1", Math.max(0, start - 33), found + 600);
     if (maskPasswords(url) !== url) return true;
   }

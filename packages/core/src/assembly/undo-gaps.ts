@@ -26,7 +26,7 @@ export async function findUndoGaps(
   { root, settings, environment }: UndoLocation,
   signal: AbortSignal,
 ): Promise<UndoGaps> {
-  const [{ snapshotWork }, { listUnrestorablePaths: findUnkept }] = await Promise.all([
+  const [{ snapshotWork }, { listUnrestorablePaths }] = await Promise.all([
     import("@burin/files/tree"),
     import("./containment.ts"),
   ]);
@@ -42,6 +42,6 @@ export async function findUndoGaps(
     isTooLarge: isTruncated,
     hasUnreadable: !isTruncated && !isComplete,
     hasMoreIgnored,
-    paths: findUnkept(look).map((path) => relative(real, path)),
+    paths: listUnrestorablePaths(look).map((path) => relative(real, path)),
   };
 }

@@ -51,20 +51,18 @@ interface Frame {
   next: number;
 }
 
-/** The most files that `startIgnored` leads to. */
-const MOST_IGNORED = 5000;
+/** The maximum number of files that `startIgnored` leads to. */
+const MAX_IGNORED = 5000;
 
 /**
  * Walks through all regular files and links in and below a folder, in the order of their paths by code point. Ignored
- * folders are never opened and links never followed, so loops of links do no harm.
+ * folders are opened only after `startIgnored`. Links are never followed, so loops of links do no harm.
  */
 export class Walk {
   /** The number of folders that could not be read. */
   unreadable = 0;
   /** Whether some files have names that are not valid UTF-8 and cannot be opened here. */
   hasBrokenNames = false;
-  /** Whether something was left out because git ignores it. */
-  hasIgnored = false;
   readonly #request: WalkRequest;
   #frames: Frame[] = [];
   #ignored: Frame[] = [];
@@ -80,16 +78,21 @@ export class Walk {
     if (start !== null) this.#frames.push(start);
   }
 
+  /** Whether something was left out because git ignores it. */
+  get hasIgnored(): boolean {
+    return this.#ignoredNames > 0;
+  }
+
   /** Whether everything was returned. */
   get isAtEnd(): boolean {
-    return this.#frames.length === 0 && (this.#respectGitIgnore || this.#ignoredNames <= MOST_IGNORED);
+    return this.#frames.length === 0 && (this.#respectGitIgnore || this.#ignoredNames <= MAX_IGNORED);
   }
 
   /** At the end, starts again with what was left out because git ignores it, up to a number of files. */
   startIgnored(): void {
     this.#frames = this.#ignored.splice(0).reverse();
     this.#respectGitIgnore = false;
-    this.#remaining = MOST_IGNORED;
+    this.#remaining = MAX_IGNORED;
   }
 
   /** Returns the next files; null at the end. */
@@ -139,9 +142,8 @@ export class Walk {
   ): boolean {
     const visibility = rules.findVisibility(name, isFolder);
     if (visibility !== "git" || !this.#respectGitIgnore) return visibility !== "own";
-    this.hasIgnored = true;
     this.#ignoredNames += 1;
-    if (this.#ignoredNames <= MOST_IGNORED) ignored.push(isFolder ? `${name}/` : name);
+    if (this.#ignoredNames <= MAX_IGNORED) ignored.push(isFolder ? `${name}/` : name);
     return false;
   }
 

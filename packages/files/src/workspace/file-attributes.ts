@@ -91,7 +91,7 @@ export class PreservedAttributes {
   }
 
   /** Call when the new file has replaced the old one, with its stats. */
-  rememberHasNoAttributes(written: BigIntStats): void {
+  rememberNoAttributes(written: BigIntStats): void {
     if (this.#hasSome) return;
     for (const stats of [written, statDescriptor(this.#replaced.folder.descriptor)]) rememberStats(stats);
   }

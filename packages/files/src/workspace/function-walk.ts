@@ -125,7 +125,7 @@ export interface WalkMeans {
 }
 
 /** Folders deeper than this can only come from a loop. */
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 /** How many folders are read at the same time. */
 const AT_ONCE = 8;
 
@@ -165,7 +165,7 @@ export class FunctionWalk {
   async #walk(folder: string, start: Level): Promise<string[]> {
     const found: string[] = [];
     let level = start;
-    for (let depth = 0; level.length > 0 && depth < MOST_DEPTH; depth += 1) {
+    for (let depth = 0; level.length > 0 && depth < MAX_DEPTH; depth += 1) {
       const next: Level[number][] = [];
       for (let at = 0; at < level.length; at += AT_ONCE) {
         this.#means.signal.throwIfAborted();

@@ -207,7 +207,7 @@ async function writeSibling(
       renameSync(temporary, target);
     }
     const stats = fstatSync(descriptor, { bigint: true });
-    attributes?.rememberHasNoAttributes(stats);
+    attributes?.rememberNoAttributes(stats);
     replacement.content.settled?.(stats);
     // The rename has happened; if the system cannot sync folders, nothing more can be done.
     await syncFile(folder.descriptor).catch(() => {});

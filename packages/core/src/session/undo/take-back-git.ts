@@ -58,6 +58,8 @@ function restoreGitState(change: GitChange, place: GitLocation): FileOutcome["wh
   const files = change.files.filter((one) => canUndoFile(one, earlier, { change, place }));
   if (refs.length === 0 && files.length === 0) return "unchanged";
   for (const { before } of files) if (before !== null) resolveKeptPath(before, place);
+  // Without this folder, git sees no repository.
+  mkdirSync(join(repository.commonDir, "refs"), { recursive: true });
   const git = new GitWork(repository, {
     roots: [place.root],
     environment: place.environment,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -52,6 +53,36 @@ it("P1 names a file only when its old content is not kept", async () => {
   expect(notices).toEqual([
     `The old content of ${large} (it is larger than 64 MB) cannot be taken back with burin undo.`,
   ]);
+});
+
+it.each(["objects", "HEAD", ""])(
+  "P1 says at once that a call destroyed the repository: .git/%s",
+  async (name) => {
+    const top = createTemporaryFolder();
+    const [home, root] = [join(top, "home"), join(top, "project")];
+    execFileSync("git", ["init", "-q", root]);
+    const { notices, change } = openJournal(home, root);
+    await change(() => writeFileSync(join(root, "a.txt"), "a\n"));
+    expect(notices).toEqual([]);
+    await change(() => rmSync(join(root, ".git", name), { recursive: true }));
+    expect(notices).toEqual([
+      `${root} is no longer a whole git repository. burin undo cannot bring back its commits and branches.`,
+    ]);
+  },
+);
+
+it("P1 says nothing of a work tree that a call removed, whose commits its repository keeps", async () => {
+  const top = createTemporaryFolder();
+  const [home, root] = [join(top, "home"), join(top, "project")];
+  const git = (...words: string[]) =>
+    execFileSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b", ...words]);
+  mkdirSync(root);
+  git("init", "-q");
+  git("commit", "-q", "--allow-empty", "-m", "one");
+  git("worktree", "add", "-q", "tree");
+  const { notices, change } = openJournal(home, root);
+  await change(() => git("worktree", "remove", "tree"));
+  expect(notices).toEqual([]);
 });
 
 it("P1 takes back what changed in a project inside of Burin's own folder, and says nothing of it", async () => {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describeError } from "@burin/contract/text/error-message";
 import { withFallback } from "@burin/contract/with-fallback";
-import { tryReadEntries } from "@burin/files/disk/disk-looks";
+import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/own-files";
 import type { TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
@@ -128,6 +128,7 @@ export class TreeJournal {
     // Not the session's signal: a closed session still records what its last call did.
     const after = await this.#states.readTree(new AbortController().signal);
     if (after.work.isTruncated) return void this.#tellOfSize();
+    this.#tellOfDestroyed(before);
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
     const isShared = open.wasShared || others.hasCalls || this.#open.areOthersAt(file);
@@ -140,6 +141,17 @@ export class TreeJournal {
     this.#states.forgetRecent(after);
     this.#open.endCall(file);
     if (this.#needs.signal.aborted) this.#open.close();
+  }
+
+  /** Undo keeps the refs of a repository, but not all of its objects. */
+  #tellOfDestroyed({ repositories }: TreeState): void {
+    for (const { reader } of repositories) {
+      const { top, commonDir } = reader.repository;
+      if (["HEAD", "objects"].some((name) => tryLstat(join(commonDir, name)) === null))
+        this.#needs.report(
+          `${top} is no longer a whole git repository. burin undo cannot bring back its commits and branches.`,
+        );
+    }
   }
 
   #tellOfGaps(changes: readonly FileChange[]): void {
