@@ -21,5 +21,6 @@ describe("the newline counter", () => {
       { numRuns: 500 },
     );
     expect(countNewlines(Buffer.alloc(100_000, "a\n"))).toBe(50_000);
+    expect(countNewlines(Buffer.alloc(100_000, "\n"))).toBe(100_000);
   });
 });
