@@ -54,8 +54,8 @@ interface TreeBelow {
 
 const ODD_NAME_FAULT = "a name with spaces or special characters in it";
 
-/** Any other descriptor may be one that Burin itself was started with. */
-const STANDARD_STREAM = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/(?:[012]|pipe)))$/;
+/** Streams and devices that are no file. Any other descriptor may be one that Burin itself was started with. */
+const STREAM = /^(?:-?|\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|fd\/(?:[012]|pipe)))$/;
 const MAX_FOLDERS = 64;
 /** No system opens a longer path; a line that goes deeper step by step may end up anywhere. */
 const MAX_PATH_LENGTH = 4096;
@@ -150,7 +150,7 @@ export class CommandReach implements Reach {
   }
 
   #explainOutside(path: string, isGlob: boolean): string | null {
-    if (STANDARD_STREAM.test(path)) return null;
+    if (STREAM.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
     if (isGlob && segments.some((segment) => /^\.[^/]*[*?[]/.test(segment))) {
