@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation, Question, Toolbox } from "@burin/core";
 import { createToolbox } from "@burin/core";
@@ -83,6 +83,28 @@ describe("R50 P22 the mode auto", requirePrograms("bwrap"), () => {
     expect(questions).toEqual([]);
     expect(readFileSync(join(root, "data", "table.db")).length).toBe(3_000_000);
     expect(readFileSync(join(root, "c.txt"), "utf8")).toBe("done\n");
+  });
+
+  it("lets a command change and remove the large ignored files that earlier ones made", async () => {
+    const made = join(root, "data", "test.db");
+    await run("head -c 3000000 /dev/zero > data/test.db");
+    expect(await run("echo more >> data/test.db")).toMatchObject({ data: { exitCode: 0 } });
+    expect(await run("echo more >> data/test.db")).toMatchObject({ data: { exitCode: 0 } });
+    expect(readFileSync(made).length).toBe(3_000_010);
+    writeFileSync(join(root, "s.sh"), "rm data/test.db\n");
+    expect(await run("sh s.sh")).toMatchObject({ data: { exitCode: 0 } });
+    expect(questions).toEqual([]);
+    expect(existsSync(made)).toBe(false);
+  });
+
+  it("protects what the user wrote into a file that a command had made", async () => {
+    await run("head -c 3000000 /dev/zero > data/test.db");
+    appendFileSync(join(root, "data", "test.db"), "by hand");
+    const { llmContent } = await run("echo more >> data/test.db");
+    expect(llmContent).toContain(
+      `A command that runs unasked cannot write what undo could not bring back: ${join(root, "data", "table.db")}`,
+    );
+    expect(readFileSync(join(root, "data", "test.db"), "utf8")).toMatch(/by hand$/);
   });
 
   it("works as auto-edit where commands have the whole network", async () => {

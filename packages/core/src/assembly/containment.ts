@@ -1,12 +1,6 @@
 import type { CommandSandbox } from "@burin/commands/machine";
 import { isWithin } from "@burin/files/paths/paths";
-import {
-  MAX_UNDO_BYTES,
-  parseStamp,
-  snapshotWork,
-  type TreeRequest,
-  type WorkSnapshot,
-} from "@burin/files/tree";
+import { findUnrestorable, snapshotWork, type TreeRequest } from "@burin/files/tree";
 
 /** What commands cannot do, and what undo can restore. */
 export interface Containment {
@@ -19,6 +13,8 @@ export interface ContainmentOptions {
   /** null if nothing is stored for undo. */
   readonly request: TreeRequest | null;
   readonly sandbox: () => Promise<CommandSandbox>;
+  /** Whether a command of this session made the file or folder, and nobody else has changed it since. */
+  readonly isMadeHere: (path: string, stamp: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -27,24 +23,16 @@ const MAX_MOUNTS = 200;
 
 /** Finds the containment for commands that run without a question. Returns a clause for the user if none may. */
 export async function findContainment(needs: ContainmentOptions): Promise<Containment | string> {
-  const { request, sandbox, signal } = needs;
+  const { request, sandbox, isMadeHere, signal } = needs;
   if (request === null) return "nothing is kept here for undo";
   const fact = await sandbox();
   if (fact.sandbox === null) return `commands run without a sandbox (${fact.reason})`;
   const look = await snapshotWork(request, signal);
   const { isTruncated, hasMoreIgnored } = look;
   if (isTruncated) return "this folder is too large for undo";
-  const lost = listUnrestorablePaths(look);
+  const lost = [...findUnrestorable(look)].flatMap(([path, stamp]) => (isMadeHere(path, stamp) ? [] : path));
   return {
     canRestore: (path) => !hasMoreIgnored && !lost.some((one) => isWithin(one, path)),
     readOnly: hasMoreIgnored || lost.length > MAX_MOUNTS ? null : lost,
   };
-}
-
-/** Returns the files and folders that undo could not restore. */
-export function listUnrestorablePaths({ stamps, missed }: WorkSnapshot): string[] {
-  const large = [...stamps].flatMap(([path, stamp]) =>
-    parseStamp(stamp).bytes > MAX_UNDO_BYTES ? [path] : [],
-  );
-  return [...missed.keys(), ...large];
 }

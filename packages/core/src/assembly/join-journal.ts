@@ -63,8 +63,9 @@ export function joinJournal({
       return snapshotTree(request, signal);
     },
     findContainment: async (sandbox) => {
-      const isKept = isHere && writer !== undefined;
-      return findContainment({ request: isKept ? request : null, sandbox, signal });
+      const journal = await open();
+      const isMadeHere = (path: string, stamp: string) => journal?.hasMade(path, stamp) ?? false;
+      return findContainment({ request: journal && request, sandbox, isMadeHere, signal });
     },
   };
 }

@@ -26,10 +26,7 @@ export async function findUndoGaps(
   { root, settings, environment }: UndoLocation,
   signal: AbortSignal,
 ): Promise<UndoGaps> {
-  const [{ snapshotWork }, { listUnrestorablePaths }] = await Promise.all([
-    import("@burin/files/tree"),
-    import("./containment.ts"),
-  ]);
+  const { findUnrestorable, snapshotWork } = await import("@burin/files/tree");
   const real = realpathSync.native(root);
   const request = {
     roots: [real],
@@ -42,6 +39,6 @@ export async function findUndoGaps(
     isTooLarge: isTruncated,
     hasUnreadable: !isTruncated && !isComplete,
     hasMoreIgnored,
-    paths: listUnrestorablePaths(look).map((path) => relative(real, path)),
+    paths: [...findUnrestorable(look).keys()].map((path) => relative(real, path)),
   };
 }

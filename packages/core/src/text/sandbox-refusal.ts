@@ -9,6 +9,8 @@ export interface RefusalCase {
   /** true if commands can reach named hosts through a proxy, so that having no other network is expected. */
   readonly reachesByName?: boolean;
   readonly roots: readonly string[];
+  /** Paths that it could only read, because undo could not bring them back. */
+  readonly readOnly?: readonly string[];
   /** Paths that it names, that exist, and that it could not see. */
   readonly hidden?: readonly string[];
 }
@@ -36,6 +38,12 @@ export const REFUSALS: readonly (readonly [
     new RegExp(String.raw`\bEROFS\b[^\n]*${CACHE}`),
     "Error: EROFS: read-only file system, mkdir '/home/a/.npm/_cacache'",
     "Node: npm, yarn, pnpm",
+  ],
+  [
+    "write",
+    /attempt to write a readonly database/,
+    "sqlite3.OperationalError: attempt to write a readonly database",
+    "SQLite",
   ],
   [
     "write",
@@ -165,6 +173,7 @@ export async function findRefusal(
   const hidden = (isMissing && (await run.hiddenPaths?.(`${text}\n${request.command}`))) || [];
   const refusal = explainSandboxRefusal(text, {
     ...{ hasFailed, mode: sandbox.mode, hidden, roots: commands.roots },
+    readOnly: request.readOnly ?? [],
     hasNetwork: commands.hasNetworkFor(request),
     reachesByName: commands.reachesByName ?? false,
   });
@@ -189,7 +198,7 @@ function canBeRefusal(kind: RefusalKind, { hasFailed, hasNetwork }: RefusalCase)
 function explainRefusal(
   kind: RefusalKind,
   output: string,
-  { mode, reachesByName = false, roots }: RefusalCase,
+  { mode, reachesByName = false, roots, readOnly = [] }: RefusalCase,
 ): string {
   switch (kind) {
     case "cache":
@@ -202,7 +211,8 @@ function explainRefusal(
               `only ${roots.join(", ")} and /tmp can be written, and there no protected files:`,
               "git's hooks and configuration, settings of Burin and of editors, .env, profiles",
             ].join(" ");
-      return `The sandbox refused a write: ${where}. ${describeException("unlimited", SETTINGS.off)}`;
+      const unkept = readOnly.length > 0 ? ` ${describeUnkept(readOnly)}` : "";
+      return `The sandbox refused a write: ${where}.${unkept} ${describeException("unlimited", SETTINGS.off)}`;
     }
     case "network": {
       const [, host = "packages.example.org"] = HOST.exec(output) ?? [];
@@ -226,6 +236,12 @@ function describeHidden(hidden: readonly string[]): string {
   const once = 'call again with "sandbox_exception": "unlimited": the user is asked';
   const always = `the user starts Burin with --include-directories ${named.join(",")}, or moves the project`;
   return `The sandbox has a ${where}. If the task needs it, ${once}. To allow it always, ${always}.`;
+}
+
+function describeUnkept(readOnly: readonly string[]): string {
+  const named = readOnly.slice(0, MAX_NAMED).join(", ");
+  const more = readOnly.length > MAX_NAMED ? ` and ${readOnly.length - MAX_NAMED} more` : "";
+  return `A command that runs unasked cannot write what undo could not bring back: ${named}${more}.`;
 }
 
 function describeStrayPaths(stray: readonly string[], roots: readonly string[]): string {

@@ -10,6 +10,7 @@ export {
   readNewParents,
 } from "./repository.ts";
 export {
+  findUnrestorable,
   MAX_UNDO_BYTES,
   parseStamp,
   readStamp as readStampAt,

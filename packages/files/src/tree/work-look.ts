@@ -74,6 +74,12 @@ export async function snapshotWork(request: TreeRequest, signal: AbortSignal): P
   return { stamps, ignored: ignored.stamps, repositories, isComplete, isTruncated, hasMoreIgnored, missed };
 }
 
+/** Finds the files and folders that undo could not restore. Returns their stamps by path. */
+export function findUnrestorable({ stamps, missed }: WorkSnapshot): Map<string, string> {
+  const large = [...stamps].filter(([, stamp]) => parseStamp(stamp).bytes > MAX_UNDO_BYTES);
+  return new Map([...missed, ...large]);
+}
+
 /** Formats the stamp of a folder without its times, which change with its content. */
 function formatFolderStamp({ mode, ino }: Stats): string {
   return `${mode} ${ino} 0 0 0`;

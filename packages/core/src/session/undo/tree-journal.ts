@@ -4,7 +4,7 @@ import { describeError } from "@burin/contract/text/error-message";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/own-files";
-import type { TreeRequest } from "@burin/files/tree";
+import { findUnrestorable, type TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import { describeCutCall, settleCutCalls } from "./cut-calls.ts";
 import type { CallNote, FileChange } from "./journal-line.ts";
@@ -54,6 +54,8 @@ export class TreeJournal {
   readonly #changes: TreeChanges;
   readonly #open: OpenCalls;
   #turn: Promise<unknown> = Promise.resolve();
+  /** The stamps of files that undo could not restore, but that only calls of this session wrote. */
+  readonly #made = new Map<string, string>();
   #hasToldOfSize = false;
 
   constructor(needs: TreeJournalOptions) {
@@ -131,6 +133,7 @@ export class TreeJournal {
     this.#tellOfDestroyed(before);
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
+    this.#learnMade(changes, { before, after });
     const isShared = open.wasShared || others.hasCalls || this.#open.areOthersAt(file);
     if (changes.length > 0 || git.length > 0) {
       const at = new Date().toISOString();
@@ -141,6 +144,25 @@ export class TreeJournal {
     this.#states.forgetRecent(after);
     this.#open.endCall(file);
     if (this.#needs.signal.aborted) this.#open.close();
+  }
+
+  /** Whether only calls of this session wrote what is at a path: then no work of the user is in it. */
+  hasMade(path: string, stamp: string): boolean {
+    return this.#made.get(path) === stamp;
+  }
+
+  #learnMade(
+    changes: readonly FileChange[],
+    { before, after }: { before: TreeState; after: TreeState },
+  ): void {
+    const unrestorable = findUnrestorable(after.work);
+    const old = new Map(changes.map(({ file, before: content }) => [file, content]));
+    for (const [path, stamp] of unrestorable) {
+      const content = old.get(path);
+      const earlier = before.work.missed.get(path) ?? before.work.stamps.get(path) ?? "";
+      const isNew = content !== undefined && (content === null || !isLost(content));
+      if (isNew || this.hasMade(path, earlier)) this.#made.set(path, stamp);
+    }
   }
 
   /** Undo keeps the refs of a repository, but not all of its objects. */
