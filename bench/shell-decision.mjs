@@ -1,13 +1,11 @@
-// What it costs to decide about a command, and that a start which decides about none loads nothing for it.
+// What it costs to decide about a command.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { median, printResult } from "./measure.mjs";
 
 const BUILT = new URL("../packages/core/dist/index.js", import.meta.url);
-const BURIN = fileURLToPath(new URL("../packages/cli/dist/burin.cjs", import.meta.url));
 
 const RUNS = 40;
 const PARTS = 200;
@@ -28,7 +26,6 @@ export async function measureDecisions() {
     spawnSync("git", ["init", "-q"], { cwd: root });
     const environment = { ...process.env, BURIN_HOME: join(base, "home") };
     for (const [kind, commands] of Object.entries(KINDS)) await decide(kind, commands, { root, environment });
-    lazyFigure(root, environment);
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
@@ -64,29 +61,5 @@ async function decide(kind, commands, { root, environment }) {
     // Git is asked where its repository is and what that names, in two processes.
     most: kind === "that only reads" ? 13 : 5,
     more,
-  });
-}
-
-/** Which files of ours a start of the command line has loaded at its end. @param {string} root @param {NodeJS.ProcessEnv} environment */
-function lazyFigure(root, environment) {
-  const probe = join(root, "probe.cjs");
-  const list = join(root, "loaded.json");
-  writeFileSync(
-    probe,
-    `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));`,
-  );
-  /** @param {readonly string[]} words */
-  const loads = (words) => {
-    spawnSync(process.execPath, ["--require", probe, BURIN, ...words], { cwd: root, env: environment });
-    /** @type {string[]} */
-    const files = JSON.parse(readFileSync(list, "utf8"));
-    return files.filter((file) => file.includes("judging-")).length;
-  };
-  if (loads(["explain", "ls"]) !== 1) throw new Error("The parser was not found where it must be loaded.");
-  printResult({
-    what: "files of the parser that a start loads",
-    value: loads(["tools"]),
-    unit: "files",
-    most: 0,
   });
 }
