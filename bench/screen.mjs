@@ -102,7 +102,7 @@ export async function run(args) {
     await measureFlood(model.url, next, isShort ? 10 : 40);
     await measurePace(model.url, next, isShort ? 5 : 25);
     await measureResize(model.url, next);
-    await measureLength(model.url, next, isShort ? 20_000 : 100_000);
+    await measureLength(model.url, next, isShort ? 20_000 : 80_000);
     await measureNames(model.url, isShort ? 20_000 : 200_000);
     await measureResume(model.url, next);
   } finally {

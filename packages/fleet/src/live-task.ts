@@ -248,6 +248,7 @@ export class LiveTask {
       root,
       approvalMode,
       park: true,
+      isCopy: true,
       ...(maxTurns !== undefined && { maxTurns }),
       ...(check !== undefined && { check }),
       settings: {

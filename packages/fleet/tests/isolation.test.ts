@@ -4,7 +4,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { requirePrograms } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findDataFolder, openScriptedRoom, type ScriptedRoom, scriptCommands } from "./fleet-room.mjs";
+import {
+  findDataFolder,
+  openScriptedRoom,
+  type ScriptedRoom,
+  scriptCommands,
+  waitUntil,
+} from "./fleet-room.mjs";
 
 let room: ScriptedRoom;
 
@@ -100,6 +106,33 @@ describe("burin fleet, with a folder that is not to be trusted,", requireProgram
       expect(end?.error).toBeUndefined();
       expect(end?.patch).toContain("+seen\n");
       expect((await room.fleet("logs", "own.looks")).stdout).not.toMatch(/PG_VERSION|\n +burin-fleet-/);
+    },
+  );
+
+  it(
+    "R50 P44 runs unasked in auto what stays in the copy of a task, and waits for an answer before the rest",
+    requirePrograms("bwrap"),
+    async () => {
+      const settings = join(room.folder, "home/settings.json");
+      const before = await readFile(settings, "utf8");
+      await writeFile(settings, "{}");
+      room.replies.set("clear", scriptCommands("echo made > made.txt; rm -rf start.txt data", "git push"));
+      const setup =
+        "git init -q; echo data/ > .gitignore; mkdir data; head -c 3000000 /dev/zero > data/table.db";
+      const file = await room.writeTasks([{ id: "clears", prompt: "clear", setup, approvalMode: "auto" }]);
+      await room.fleet("run", file, "--run", "auto", "--no-follow");
+      const worker = await room.commands.startWorker();
+      await waitUntil(() => room.hasEnded("auto.clears"));
+      const { stdout } = await room.fleet("questions", "auto");
+      expect(stdout).toContain("git push");
+      expect(stdout).not.toContain("made.txt");
+      await room.fleet("answer", "auto.clears", "no");
+      await waitUntil(() => room.hasEnded("auto.clears"));
+      const [end] = await room.commands.results("auto");
+      expect(end?.patch).toMatch(/made\.txt[\s\S]*start\.txt/);
+      await writeFile(settings, before);
+      worker.child.kill("SIGINT");
+      await worker.end;
     },
   );
 });

@@ -12,6 +12,8 @@ export interface Containment {
 export interface ContainmentOptions {
   /** null if nothing is stored for undo. */
   readonly request: TreeRequest | null;
+  /** Whether the root is a copy, so that nothing in it needs undo. */
+  readonly isCopy: boolean;
   readonly sandbox: () => Promise<CommandSandbox>;
   /** Whether a command of this session made the file or folder, and nobody else has changed it since. */
   readonly isMadeHere: (path: string, stamp: string) => boolean;
@@ -23,10 +25,11 @@ const MAX_MOUNTS = 200;
 
 /** Finds the containment for commands that run without a question. Returns a clause for the user if none may. */
 export async function findContainment(needs: ContainmentOptions): Promise<Containment | string> {
-  const { request, sandbox, isMadeHere, signal } = needs;
-  if (request === null) return "nothing is kept here for undo";
+  const { request, isCopy, sandbox, isMadeHere, signal } = needs;
+  if (request === null && !isCopy) return "nothing is kept here for undo";
   const fact = await sandbox();
   if (fact.sandbox === null) return `commands run without a sandbox (${fact.reason})`;
+  if (request === null) return { canRestore: () => true, readOnly: [] };
   const look = await snapshotWork(request, signal);
   const { isTruncated, hasMoreIgnored } = look;
   if (isTruncated) return "this folder is too large for undo";

@@ -13,6 +13,7 @@ interface JournalOptions {
   readonly registry: ToolRegistry;
   /** The id under which changes are stored for undo; undefined if nothing is stored. */
   readonly writer: string | undefined;
+  readonly isCopy: boolean;
   readonly report: (message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -33,6 +34,7 @@ export function joinJournal({
   roots,
   registry,
   writer,
+  isCopy,
   report,
   signal,
 }: JournalOptions): JoinedJournal {
@@ -65,7 +67,10 @@ export function joinJournal({
     findContainment: async (sandbox) => {
       const journal = await open();
       const isMadeHere = (path: string, stamp: string) => journal?.hasMade(path, stamp) ?? false;
-      return findContainment({ request: journal && request, sandbox, isMadeHere, signal });
+      return findContainment({
+        ...{ request: journal && !isCopy ? request : null, isCopy: isCopy && isHere },
+        ...{ sandbox, isMadeHere, signal },
+      });
     },
   };
 }

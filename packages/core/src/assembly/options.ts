@@ -33,6 +33,8 @@ export interface ToolboxOptions {
   readonly isTrusted?: boolean;
   /** Whether to store under BURIN_HOME what undo needs and, for a session, its log, so that it can be resumed. */
   readonly record?: boolean;
+  /** Whether the root is a copy: in the mode `auto`, commands may then change and remove everything in it unasked. */
+  readonly isCopy?: boolean;
   /** Tools in addition to the built-in ones. Each may have params of its own type. */
   readonly tools?: readonly Tool<never>[];
   /** Replaces this computer as the place of files and commands. `root` is then a folder on that machine. */

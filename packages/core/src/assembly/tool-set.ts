@@ -153,7 +153,8 @@ export class ToolSet {
     this.discovery = createToolDiscovery({ home, roots, commands, registry, forServers, questions });
     // If a program stores the log itself (as the fleet does), it gets the changes of a task as a patch.
     const writer = recordsReads ? undefined : undoWriter;
-    const noted = { home, roots, registry, report, writer, signal: this.#closing.signal };
+    const { isCopy = false } = options;
+    const noted = { home, roots, registry, report, writer, isCopy, signal: this.#closing.signal };
     const loadJournal = once(async () => (await import("./join-journal.ts")).joinJournal(noted));
     this.journal = createLazyMethods(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
     this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
