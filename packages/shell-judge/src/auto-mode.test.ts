@@ -97,4 +97,18 @@ describe("R50 P22 auto mode", () => {
     expect(judge("make", { ...NO_RULES, deny: [rule] }).verdict).toBe("deny");
     expect(judge("make", { ...NO_RULES, ask: [rule] }).verdict).toBe("ask");
   });
+
+  it.each([
+    ["npx tsc --noEmit", "allow"],
+    ["npx -y cowsay hi", "ask"],
+    ["npm exec -- cowsay", "ask"],
+    ["cd app && npx vite build", "allow"],
+    ["npx vite build", "ask"],
+    ["npx --no-install cowsay", "allow"],
+  ])("asks before npx only where it would fetch the program: %s", (command, verdict) => {
+    const programs = ["/p/node_modules/.bin/tsc", "/p/app/node_modules/.bin/vite"];
+    const realPaths = (path: string) => programs.filter((one) => one === path);
+    const found = judgeCommand({ command, mode: "auto", rules: NO_RULES, place: { ...place, realPaths } });
+    expect(found.verdict).toBe(verdict);
+  });
 });

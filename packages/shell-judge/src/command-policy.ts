@@ -56,7 +56,24 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   if (judged.verdict !== "ask") return judged;
   const verdict = addNetwork(judged, command, place);
   if (mode !== "auto" || !line.isWhole || findHiddenCharacter(command) !== null) return verdict;
-  return judgeContained(verdict, findNetworkRequirements(command, place?.isPosixShell !== true).uses);
+  const { uses } = findNetworkRequirements(command, place?.isPosixShell !== true);
+  return judgeContained(
+    verdict,
+    uses.filter((use) => use.isCertain || isProgramMissing(use, line, place)),
+  );
+}
+
+/** Whether no folder in which the line may run, and none above, has the program that a command would fetch. */
+function isProgramMissing(
+  { localProgram }: NetworkUse,
+  line: ShellCommand,
+  place?: CommandLocation,
+): boolean {
+  if (localProgram === undefined) return false;
+  const reach = new CommandReach(place);
+  let isFound = false;
+  for (const _command of reach.visitCommands(line.commands)) isFound ||= reach.hasFileAbove(localProgram);
+  return !isFound;
 }
 
 /** Adds to a verdict what the line does on the network. If the user is asked anyway, they see that too. */
@@ -87,7 +104,7 @@ function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict 
   // command.
   const allowed = parts.filter((part) => part.verdict === "allow");
   const isPartAllowed = (text: string) => allowed.some((part) => part.text.includes(text));
-  const use = uses.find(({ isCertain, text }) => isCertain && !isPartAllowed(text));
+  const use = uses.find(({ text }) => !isPartAllowed(text));
   if (use !== undefined) {
     const reason = `\`${use.text}\` needs an approval: ${use.why}`;
     return { ...verdict, reason, part: use.text };

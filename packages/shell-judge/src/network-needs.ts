@@ -3,7 +3,7 @@ import type { ShellCommand, ShellWord } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName } from "./programs/launches.ts";
 import { findNetworkRow } from "./programs/network-programs.ts";
-import type { NetworkRow } from "./programs/network-row.ts";
+import type { NetworkCommand, NetworkRow } from "./programs/network-row.ts";
 import { findNetworkTargets, type NetworkSource } from "./programs/network-targets.ts";
 
 export type { NetworkSource } from "./programs/network-targets.ts";
@@ -20,6 +20,8 @@ export interface NetworkUse {
   readonly canUseProxy: boolean;
   /** true if the command is meant to send something, not only to fetch. */
   readonly isSending: boolean;
+  /** Where the program would be that it otherwise fetches; relative to the folder of the command or one above. */
+  readonly localProgram?: string;
   readonly why: string;
 }
 
@@ -76,6 +78,7 @@ function findNetworkUse(words: readonly (string | null)[], text: string): Networ
   const targets = findNetworkTargets(found);
   if (targets === null) return null;
   const { hosts, sources, isProxied } = targets;
+  const localProgram = findLocalProgram(found);
   return {
     text,
     hosts,
@@ -83,8 +86,15 @@ function findNetworkUse(words: readonly (string | null)[], text: string): Networ
     isCertain: row.isPossible !== true,
     canUseProxy: isProxied && row.noProxy !== true,
     isSending: row.isSending === true,
+    ...(localProgram === null ? {} : { localProgram }),
     why: `\`${formatName(row, found.words)}\` ${row.does}`,
   };
+}
+
+function findLocalProgram({ row, words }: NetworkCommand): string | null {
+  const others = words.slice(row.subcommands === undefined ? 1 : 2);
+  const name = others.find((word) => !word?.startsWith("-"));
+  return row.programsIn === undefined || !name ? null : `${row.programsIn}/${name}`;
 }
 
 function formatName({ subcommands }: NetworkRow, words: readonly (string | null)[]): string {

@@ -39,11 +39,13 @@ export const PACKAGE_ROWS: readonly NetworkRow[] = [
   {
     ...createPackageRow("npm", "npm", "--offline"),
     subcommands: "exec",
+    programsIn: "node_modules/.bin",
     ...FETCHES_MISSING,
     example: "npm exec -- tsc -p .",
   },
   {
     ...createPackageRow("npm", "npx bunx pnpx", "--no-install --no --offline"),
+    programsIn: "node_modules/.bin",
     ...FETCHES_MISSING,
     example: "npx prettier --check .",
   },

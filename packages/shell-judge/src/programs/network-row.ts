@@ -37,6 +37,8 @@ export interface NetworkRow {
   readonly noProxy?: boolean;
   /** true if the program uses the network only when something is missing on this machine. */
   readonly isPossible?: boolean;
+  /** Where a project keeps the programs that the first word behind the options may name. */
+  readonly programsIn?: string;
   readonly isSending?: boolean;
   /** What follows the command in a sentence. */
   readonly does: string;
