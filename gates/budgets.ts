@@ -6,7 +6,7 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4380, // a third is the linear pattern matcher
   "edit-match": 3020,
-  "shell-judge": 7930, // two fifths are tables of programs
+  "shell-judge": 7970, // two fifths are tables of programs
   net: 810,
   files: 8010, // a fifth is search
   commands: 11030, // sandbox and git are the half
@@ -14,10 +14,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   testing: 1530,
   web: 1920, // half is HTML to Markdown
   mcp: 2860,
-  core: 21370, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 21400, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4970,
-  cli: 18730, // the app is more than half
+  cli: 18740, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;

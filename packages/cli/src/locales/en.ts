@@ -205,7 +205,8 @@ export const en = {
   "changes.none": "This session has changed no file.",
   "merge.title": "Take changes of the work tree",
   "merge.choose": "Take changes of which work tree?",
-  "merge.keys": "left and right: file   enter: take   esc: close",
+  "merge.keys":
+    "space takes or leaves it   s splits   up and down choose   left and right: file   enter takes   esc closes",
   "merge.noTree": "There is no work tree; burin -w makes one.",
   "merge.none": "There is nothing to merge.",
   "merge.taken": "taken: {file}",

@@ -1,5 +1,6 @@
 import type { FileDiff } from "@burin/core";
 import { findHunks, splitHunk } from "@burin/core/internal";
+import type { TextKey } from "../locales/en.ts";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { type Key, normalizeCommandKey } from "../terminal/keys.ts";
@@ -18,9 +19,17 @@ interface Part {
 /** The parts of a change, each with whether the user accepted it and what they said about it. */
 export type PickedParts = readonly Readonly<Part>[];
 
+interface PickerOptions {
+  /** Whether the parts are accepted as long as the user says nothing. */
+  readonly isTaken?: boolean;
+  /** The text that names the keys. */
+  readonly keys?: TextKey;
+}
+
 /** Lets the user accept or reject the parts of a change one by one. */
 export class HunkPicker {
   readonly #path: string;
+  readonly #keys: TextKey;
   #parts: Part[];
   #at = 0;
   /** The comment that is being written; null otherwise. */
@@ -29,9 +38,13 @@ export class HunkPicker {
   #rows: number[] = [];
   #message = "";
 
-  /** Creates the picker. `isTaken`: whether the parts are accepted as long as the user says nothing. */
-  constructor(path: string, diff: FileDiff, isTaken = true) {
+  constructor(
+    path: string,
+    diff: FileDiff,
+    { isTaken = true, keys = "question.hunkKeys" }: PickerOptions = {},
+  ) {
     this.#path = path;
+    this.#keys = keys;
     this.#parts = findHunks(diff).map((hunk) => ({ hunk, isTaken, note: "" }));
   }
 
@@ -71,9 +84,7 @@ export class HunkPicker {
 
   hintLines(width: number): Line[] {
     const text = this.words !== null ? say("question.hunkNote") : this.#message;
-    return text === ""
-      ? drawKeyHints(say("question.hunkKeys"), width)
-      : wrapLine([{ text, style: "dim" }], width);
+    return text === "" ? drawKeyHints(say(this.#keys), width) : wrapLine([{ text, style: "dim" }], width);
   }
 
   /** Handles a key. Returns whether the user goes back or sends the choice. */

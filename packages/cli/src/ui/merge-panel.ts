@@ -37,7 +37,10 @@ export class MergePanel implements Panel {
     // A change in a place that both sides changed is accepted only on purpose.
     this.#rows = needs.changes.map((change) => {
       const isTaken = change.conflict === undefined;
-      const picker = change.diff === undefined ? null : new HunkPicker(change.file, change.diff, isTaken);
+      const picker =
+        change.diff === undefined
+          ? null
+          : new HunkPicker(change.file, change.diff, { isTaken, keys: "merge.keys" });
       return { change, picker, isTaken };
     });
   }
@@ -56,7 +59,7 @@ export class MergePanel implements Panel {
         ? []
         : wrapLine([{ text: say(`merge.conflict.${change.conflict}`), style: "warning" }], width);
     const content = picker?.lines(width) ?? [drawWholeFileChoice(row)];
-    const hints = [...(picker?.hintLines(width) ?? []), ...drawKeyHints(say("merge.keys"), width)];
+    const hints = picker?.hintLines(width) ?? drawKeyHints(say("merge.keys"), width);
     const room = height - 1 - conflict.length - hints.length;
     return {
       title: say("merge.title"),

@@ -1,6 +1,6 @@
 import { buildFileDiff } from "@burin/files/workspace/diff";
 import { describe, expect, it } from "vitest";
-import { applyHunks, findHunks } from "./diff-hunks.ts";
+import { applyHunkParts, applyHunks, findHunks, splitHunk } from "./diff-hunks.ts";
 
 const lines = Array.from({ length: 40 }, (_, index) => `line ${index}\r\n`);
 const before = lines.join("");
@@ -26,5 +26,18 @@ describe("hunks of a change", () => {
     const fresh = buildFileDiff({ fileName: "a.txt", before: null, after: "x\ny" });
     expect(findHunks(fresh)).toHaveLength(1);
     expect(applyHunks(fresh, new Set([0]))).toBe("x\ny");
+  });
+
+  it("R50 keep all of a conflict in one part, whatever lies between its marks", () => {
+    const [own, other] = [lines.slice(10, 25).join(""), "other\r\n"];
+    const marked = `<<<<<<< yours\r\n${own}=======\r\n${other}>>>>>>> work tree\r\n`;
+    const merged = before.replace(own, marked).replace("line 28\r", "LINE 28\r");
+    const conflict = buildFileDiff({ fileName: "a.txt", before, after: merged });
+    const [part = "", ...others] = findHunks(conflict);
+    expect(others).toEqual([]);
+    const [first = "", second = "", ...more] = splitHunk(part);
+    expect(more).toEqual([]);
+    expect(applyHunkParts(conflict, [first])).toBe(before.replace(own, marked));
+    expect(applyHunkParts(conflict, [second])).toBe(before.replace("line 28\r", "LINE 28\r"));
   });
 });

@@ -1,11 +1,12 @@
 import type { FileDiff } from "@burin/contract/tools";
+import type { StructuredPatchHunk } from "diff";
 // Import single files, because the library's main module would load much that is not needed here.
 import { applyPatch } from "diff/lib/patch/apply.js";
 import { parsePatch } from "diff/lib/patch/parse.js";
 
 /** Splits a change into hunks that can be accepted one by one, each as the lines of a unified diff. */
 export function findHunks(diff: FileDiff): string[] {
-  return (parseDiff(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+  return joinConflicts(diff).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),
   );
 }
@@ -46,7 +47,7 @@ export function splitHunk(hunk: string): string[] {
   for (const [index, line] of lines.entries()) {
     const group = groups.at(-1) ?? [];
     const isSame = line.startsWith(" ");
-    const hasChange = group.some(isChange);
+    const hasChange = group.some(isChange) && !endsInConflict(group);
     // Unchanged lines after a change belong to it until the next change begins.
     if (!isSame && hasChange && lines[index - 1]?.startsWith(" ")) groups.push([line]);
     else group.push(line);
@@ -64,6 +65,35 @@ export function splitHunk(hunk: string): string[] {
     newStart += same + added;
     return text;
   });
+}
+
+/** Whether the last conflict has no end among the lines. Half of one must not be accepted alone. */
+function endsInConflict(lines: readonly string[]): boolean {
+  const isMark = (mark: string) => (line: string) => line.startsWith(`+${mark} `);
+  return lines.findLastIndex(isMark("<<<<<<<")) > lines.findLastIndex(isMark(">>>>>>>"));
+}
+
+/** Joins the hunks of one conflict, with the unchanged lines between them. */
+function joinConflicts(diff: FileDiff): StructuredPatchHunk[] {
+  const old = (diff.originalContent ?? "").split("\n");
+  const joined: StructuredPatchHunk[] = [];
+  for (const hunk of parseDiff(diff)?.hunks ?? []) {
+    const last = joined.at(-1);
+    if (last === undefined || !endsInConflict(last.lines)) {
+      joined.push(hunk);
+      continue;
+    }
+    const end = last.oldStart + last.oldLines;
+    const above = diff.firstLine ?? 1;
+    const between = old.slice(end - above, hunk.oldStart - above).map((line) => ` ${line}`);
+    joined[joined.length - 1] = {
+      ...last,
+      oldLines: hunk.oldStart + hunk.oldLines - last.oldStart,
+      newLines: hunk.newStart + hunk.newLines - last.newStart,
+      lines: [...last.lines, ...between, ...hunk.lines],
+    };
+  }
+  return joined;
 }
 
 function isChange(line: string): boolean {
