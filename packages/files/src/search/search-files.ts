@@ -153,19 +153,24 @@ async function searchFolder(search: FolderSearch): Promise<void> {
   }
 }
 
-/** Searches without an engine for the given time. Returns true when everything has been searched. */
+/**
+ * Searches without an engine for the given time. Returns true when everything has been searched. Listing folders does
+ * not count: an engine would need it too.
+ */
 async function searchWithoutEngine(search: FolderSearch, milliseconds: number): Promise<boolean> {
   const { target, files, searcher, slices, collector } = search;
-  const end = performance.now() + milliseconds;
+  let left = milliseconds;
   for (let stretch = files.nextStretch(); stretch !== null; stretch = files.nextStretch()) {
     for (const [index, name] of stretch.names.entries()) {
-      if (performance.now() >= end) {
+      if (left <= 0) {
         files.pushBack(stretch, index);
         return false;
       }
+      const start = performance.now();
       const path = stretch.folder + name;
       collector.addFile(path, await searcher.search(toAbsolute(target, path), collector.remaining));
       if (collector.isFull) return true;
+      left -= performance.now() - start;
       if (!slices.isOver || (await slices.yieldTurn())) continue;
       collector.markOutOfTime();
       return true;
