@@ -57,6 +57,7 @@ async function play({ window, step, summary = { text: "SUMMARY" } }: Played) {
     }
     if (request.body.tools === undefined) {
       seen.summaries += 1;
+      if (summary.error === TOO_LONG) refused.add(sent);
       return summary;
     }
     seen.steps += 1;
@@ -209,6 +210,20 @@ describe("P5 a window that fills up", () => {
         message: expect.stringContaining("No summary could be made"),
       }),
     );
+  });
+
+  it("a summary that is refused as too long is asked once more, with half of the record", async () => {
+    const { seen, server: fake } = await play({
+      window: 8192,
+      summary: { error: TOO_LONG },
+      step: () => ({ text: WORDS.repeat(60) }),
+    });
+    const session = sessionAt(fake.baseUrl, small);
+    await eventsOf(session.run("Say much."));
+    await session.compact();
+    expect(seen.summaries).toBe(2);
+    const [first = 0, second = 0] = fake.requests.slice(-2).map(({ bodyBytes }) => bodyBytes);
+    expect(second).toBeLessThan(first * 0.8);
   });
 });
 

@@ -144,14 +144,16 @@ async function writeSummary(
   let failure: ModelFailure = EMPTY;
   const system = wish.trim() === "" ? INSTRUCTION : `${INSTRUCTION}\n${WISH} ${wish.trim()}`;
   for (const model of models) {
-    const max = Math.min(window, model.contextWindow ?? window);
-    for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
-      const history = wrapAsUserMessage(`The record:\n\n${formatTranscript(told, max * share, size)}`);
+    let room = Math.min(window, model.contextWindow ?? window) * SUMMARIZED;
+    for (let tries = 0; tries < 2; tries += 1) {
+      const transcript = formatTranscript(told, room, size);
+      const history = wrapAsUserMessage(`The record:\n\n${transcript}`);
       const { text, end } = await askModelOnce(model, { system, history }, signal);
       if (end.reason !== "error" && text.trim() !== "") return text.trim();
       if (signal.aborted) return EMPTY;
       failure = end.reason === "error" ? end.error : EMPTY;
       if (failure.type !== "context_length") break;
+      room = Math.min(room, size.estimateText(transcript)) / 2;
     }
   }
   return failure;
