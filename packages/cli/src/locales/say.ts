@@ -23,9 +23,26 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<Texts>>> = {
 /** The current language. Shared by sessions: all of them appear on one screen, to one user. */
 let shown: { readonly language: Language; readonly texts: Texts } = { language: "en", texts: en };
 
-/** Returns a text in the user's language, with its values filled in. */
+/**
+ * Returns a text in the user's language, with its values filled in. Of forms such as `line(|s)` or `строк(а|и|)`, takes
+ * the one for the value `count`.
+ */
 export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return shown.texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  return shown.texts[key]
+    .replace(/\((\p{L}*(?:\|\p{L}*)+)\)/gu, (_, forms: string) =>
+      choosePlural(forms.split("|"), Number(values.count)),
+    )
+    .replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+}
+
+/** Chooses between the forms for one and for many; for one, for few and for many if there are three. */
+function choosePlural(forms: readonly string[], count: number): string {
+  const [one = "", few = ""] = forms;
+  const many = forms.at(-1) ?? "";
+  if (forms.length < 3) return count === 1 ? one : many;
+  const isTeen = Math.floor((count % 100) / 10) === 1;
+  if (isTeen) return many;
+  return count % 10 === 1 ? one : count % 10 > 1 && count % 10 < 5 ? few : many;
 }
 
 /** Groups a number's digits as in the current language. By hand, because V8 takes 80 ms to load its formats. */

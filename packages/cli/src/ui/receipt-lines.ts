@@ -37,7 +37,7 @@ export function drawReceipt(receipt: Receipt, width: number): Line[] {
 /** Counts the changed files and lines, and says how to view and undo the changes. */
 function drawChange({ proof: { changed }, addedLines, removedLines }: Receipt, width: number): Line[] {
   const count = changed.length;
-  const words = count === 1 ? say("receipt.changedOne") : say("receipt.changed", { count });
+  const words = say("receipt.changed", { count });
   const head = drawRow("✓", "good", [
     { text: words, style: "strong" },
     ...(addedLines + removedLines > 0 ? [GAP, ...drawDiffSummary({ addedLines, removedLines })] : []),

@@ -76,7 +76,7 @@ export function createReviewPanel({ changes, takeBack, close }: ReviewOptions): 
 function formatChangeTitle(change: Change): string {
   if (change.kind === "place") return change.file;
   const count = change.files.length;
-  return `${change.maker}  ${say(count === 1 ? "receipt.changedOne" : "receipt.changed", { count })}`;
+  return `${change.maker}  ${say("receipt.changed", { count })}`;
 }
 
 function drawChange(change: Change, width: number): readonly Line[] {

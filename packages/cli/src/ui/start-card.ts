@@ -45,10 +45,9 @@ function drawHead({ version, folder }: StartFacts): Line {
 }
 
 function listProjectParts({ branch, changes, tests }: StartFacts): string[] {
-  const changed = changes === 1 ? say("start.changed") : say("start.changes", { count: changes ?? 0 });
   return [
     branch ?? "",
-    changes === undefined ? "" : changes === 0 ? say("start.clean") : changed,
+    changes === undefined ? "" : say(changes === 0 ? "start.clean" : "start.changes", { count: changes }),
     tests === undefined ? "" : say("start.tests", { command: tests }),
   ];
 }

@@ -151,7 +151,7 @@ function summarizeCall(call: ShownCall): Span[][] {
   const { lines, fault } = splitDisplay(display);
   const words =
     lines.length > 1
-      ? formatLineCount(formatCount(display, lines.length))
+      ? say("call.lines", { count: formatCount(display, lines.length) })
       : removeRepeated(lines[0] ?? "", call.description);
   return [
     ...(words === "" ? [] : [[{ text: words, style: "dim" as const }]]),
@@ -180,16 +180,12 @@ function removeRepeated(line: string, description: string): string {
   const rest = at === -1 ? line.replace(/^\p{Lu}\p{L}+ (?=\d)/u, "") : line.slice(at + subject.length);
   const news = formatText(rest.trim().replace(/\.$/, "")).replace(/^\((.*)\)$/, "$1");
   const [, count] = /^(\d+) lines?$/.exec(news) ?? [];
-  if (count !== undefined) return formatLineCount(count);
+  if (count !== undefined) return say("call.lines", { count });
   return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
 }
 
 /** Counts lines. If dots mark that only the end of a long output is known, adds a plus. */
 export const formatCount = (output: string, lines: number) => `${lines}${output.startsWith("…") ? "+" : ""}`;
-
-function formatLineCount(count: string): string {
-  return count === "1" ? say("call.line") : say("call.lines", { count });
-}
 
 function formatTime({ status }: ToolCall, milliseconds: number): Span[][] {
   const isShown = milliseconds >= (status === "executing" ? 1000 : 3000);
