@@ -210,7 +210,7 @@ async function steeringFaults(page, faults) {
     faults.push("nothing retries a cancelled task");
   await page.goto(`${new URL(page.url()).origin}/#/run/first`);
   await page.getByRole("button", { name: "Retry failed" }).click();
-  await page.getByText("1 tasks are in the queue again").waitFor();
+  await page.getByText("1 task back in the queue").waitFor();
 }
 
 /** @param {(text: string) => Promise<unknown>} query */

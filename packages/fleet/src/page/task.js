@@ -29,6 +29,10 @@ const CALL_STATES = {
   cancelled: "cancelled",
 };
 
+/** The questions of the app, in its words. Others have a title of their own. */
+const QUESTIONS = { exec: "Run this command?", edit: "Make this change?", plan: "Carry out this plan?" };
+const WARNING = "Warning: ";
+
 /** Shows a task with its transcript, which grows while the task works. */
 export class TaskView {
   constructor(id) {
@@ -100,16 +104,22 @@ export class TaskView {
     if (question === null) return void delete this.question.dataset.id;
     if (this.question.dataset.id === question.id) return;
     this.question.dataset.id = question.id;
-    const { title, command, prompt, plan, message, args } = question.confirmation;
+    const { kind, directory, command, prompt, plan, message, args } = question.confirmation;
+    const title = QUESTIONS[kind] ?? question.confirmation.title;
     const more = command ?? prompt ?? plan ?? message ?? (args && JSON.stringify(args, null, 2));
     const reason = make("input", { id: "reason", type: "text", autocomplete: "off" });
     const answer = (yes) => () =>
       act(`${this.path}/answer`, { question: question.id, yes, reason: reason.value.trim() });
-    this.question.replaceChildren(make("h2", {}, title), make("p", { class: "soft" }, question.reason));
+    const warnings = question.reach.filter((line) => line.startsWith(WARNING));
+    const reach = question.reach.filter((line) => !warnings.includes(line));
+    this.question.replaceChildren(make("h2", {}, title));
+    for (const line of warnings)
+      this.question.append(make("p", { class: "warning" }, `⚠ ${line.slice(WARNING.length)}`));
+    if (directory) this.question.append(make("p", { class: "soft" }, `in ${directory}`));
     if (more) this.question.append(make("pre", {}, more));
     if (question.change) this.question.append(drawDiff(question.change));
-    if (question.reach.length > 0)
-      this.question.append(make("pre", { class: "soft" }, question.reach.join("\n")));
+    if (reach.length > 0) this.question.append(make("pre", { class: "soft" }, reach.join("\n")));
+    this.question.append(make("p", { class: "soft" }, question.reason));
     const label = make("label", { for: "reason" }, "Words for the model, with no");
     const yes = button("Yes", answer(true), { class: "main" });
     const no = button("No", answer(false));
@@ -192,7 +202,8 @@ function drawFileHead(name, hunks) {
 }
 
 function drawFold({ folded }) {
-  return make("span", { class: "hunk" }, folded > 0 ? `⋯ ${number(folded)} unchanged lines\n` : "⋯\n");
+  const words = `⋯ ${number(folded)} unchanged ${folded === 1 ? "line" : "lines"}\n`;
+  return make("span", { class: "hunk" }, folded > 0 ? words : "⋯\n");
 }
 
 function drawHunk({ blocks }) {
