@@ -26,10 +26,18 @@ describe("/settings", () => {
     expect(await written()).not.toContain("language");
   });
 
+  it("P54 shows what another command has just stored", async () => {
+    const terminal = await room.open();
+    await terminal.enter("/theme light\r");
+    await expect.poll(() => written().catch(() => ""), { timeout: 20_000 }).toContain("light");
+    await terminal.enter("/settings\r", "Settings, kept in");
+    await terminal.enter("ui.theme", /› ui\.theme +light/);
+  });
+
   it("P54 takes no value that the schema refuses, says why, and keeps what was there", async () => {
     const terminal = await room.open();
     await terminal.enter("/settings\r", "Settings, kept in");
-    await terminal.enter("timeoutSec", "› model.timeoutSeconds");
+    await terminal.enter("timeoutSec", /› model\.timeoutSeconds +600\n/);
     await terminal.enter("\r", "Write a number");
     await terminal.enter("soon\r", "must be a number, got string");
     await terminal.enter("\u0015".repeat(2));

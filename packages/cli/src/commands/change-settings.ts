@@ -16,11 +16,17 @@ interface Setting {
 /** Stands for the default in the list of values. */
 const DEFAULT = "";
 
+/** Stands beside a setting that has neither a value nor a default. */
+const NOT_SET = "–";
+
 /** Lists every setting with its value and description. The chosen one is changed in the user's own settings file. */
 export function showSettings(desk: CommandDesk, wanted = ""): void {
   const all = listSettings();
   const choices = all.map((setting): Choice => {
-    return { value: formatName(setting), more: formatValue(readCurrentValue(desk, setting)) };
+    const usual = findUsualWords(setting);
+    const more = formatValue(readCurrentValue(desk, setting)) || usual;
+    const isUsual = ["[]", "{}", usual].includes(more);
+    return { value: formatName(setting), more, moreStyle: isUsual ? "dim" : "accent" };
   });
   const findSetting = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
   const preview = (name: string, width: number): Line[] => {
@@ -164,6 +170,11 @@ function formatValue(value: unknown): string {
 function describeDefault(setting: Setting | undefined): string {
   const usual = setting?.schema.default;
   return usual === undefined ? "" : say("settings.usual", { value: formatValue(usual) });
+}
+
+/** Returns the default: a value, what the description calls so, or the sign for none. */
+function findUsualWords({ schema: { default: usual, description = "" } }: Setting): string {
+  return formatValue(usual) || (/Default:? (.+?)(?::|\.(?:\s|$))/.exec(description)?.[1] ?? NOT_SET);
 }
 
 function formatName({ path }: Setting): string {

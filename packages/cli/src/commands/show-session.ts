@@ -54,7 +54,11 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
       name: "settings",
       isQuiet: true,
       opensPanel: true,
-      run: (desk) => showSettings(desk),
+      run: async (desk) => {
+        // Another command, or another program, may have changed a file since the start.
+        if (!desk.isDemo) await desk.applySettings([]);
+        showSettings(desk);
+      },
     },
   ];
 }

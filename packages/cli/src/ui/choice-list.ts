@@ -1,13 +1,14 @@
 import { measureWidth } from "../terminal/cell-width.ts";
-import { cutLine, formatText, type Line, measureLine } from "../terminal/styled-line.ts";
+import { cutLine, formatText, type Line, measureLine, type Style } from "../terminal/styled-line.ts";
 
 export interface Choice {
   /** The value that choosing this entry returns. */
   readonly value: string;
   /** The text that is shown instead of the value. */
   readonly label?: string;
-  /** A description next to it. */
+  /** A description next to it, dim if it has no style of its own. */
   readonly more?: string;
+  readonly moreStyle?: Style;
 }
 
 /** A list with one selected row. Shows the rows around it. */
@@ -47,7 +48,7 @@ export class ChoiceList {
     const beside = findWidest(shown.map(({ more = "" }) => more));
     const room = Math.max(Math.floor((width - 4) / 2), width - 4 - beside);
     const column = Math.min(findWidest(shown.map(({ value, label = value }) => label)), room);
-    return shown.map(({ value, label = value, more = "" }, index) => {
+    return shown.map(({ value, label = value, more = "", moreStyle = "dim" }, index) => {
       const isChosen = from + index === this.#at;
       const style = isChosen ? "strong" : undefined;
       const name = cutLine([{ text: formatText(label), style }], more === "" ? width : column);
@@ -56,7 +57,7 @@ export class ChoiceList {
         [
           { text: isChosen ? "› " : "  ", style: "accent" },
           ...name,
-          { text: gap + formatText(more), style: "dim" },
+          { text: gap + formatText(more), style: moreStyle },
         ],
         width,
       );
