@@ -11,7 +11,7 @@ const LINES = Array.from({ length: 30 }, (_, n) => `line ${n}`);
 
 const CLEAR = "\u0015";
 
-const SIZE = { columns: 90, rows: 36 };
+const SIZE = { columns: 90, rows: 38 };
 const room = new ScreenRoom({ "a.txt": "alpha\n", "rows.txt": `${LINES.join("\n")}\n` }, SIZE);
 let terminal: ScreenTerminal;
 const screens: string[] = [];

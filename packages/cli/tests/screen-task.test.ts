@@ -92,6 +92,7 @@ describe("a task on the screen", () => {
     );
     expect(lastAnswer()).toMatch(/I took 2 of 3 parts\./);
     expect(lastAnswer()).toMatch(/part 2 \(around line \d+\): left out, with the words: keep null/);
+    await terminal.shows(/You took 2 of 3 parts\.\n +└ part 2, left out: "keep null"/);
   });
 
   it("P27 tells the model the words of a change of which nothing was taken", async () => {
@@ -102,6 +103,9 @@ describe("a task on the screen", () => {
     await terminal.enter("throw instead\r", "› [ ] 1/1");
     await terminal.enter("\r", "None.");
     expect(lastAnswer()).toContain("throw instead");
+    await terminal.shows(
+      /✗ Edit src\/tally\.js\n +You took 0 of 1 part\.\n +└ part 1, left out: "throw instead"/,
+    );
     expect(await readFile(join(room.root, "src/tally.js"), "utf8")).toBe(TALLY);
   });
 

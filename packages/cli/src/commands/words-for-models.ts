@@ -26,20 +26,3 @@ export function buildSkillPrompt(name: string): string {
 export function describeUserCommand(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }
-
-interface PartOfChange {
-  /** The first line of the part in the new content. */
-  readonly line: number;
-  readonly isTaken: boolean;
-  readonly note: string;
-}
-
-/** Tells the model which parts of a change the user accepted and left out, and what the user said about them. */
-export function describeReviewedParts(parts: readonly PartOfChange[]): string {
-  const taken = parts.filter(({ isTaken }) => isTaken).length;
-  const each = parts.map(({ line, isTaken, note }, index) => {
-    const state = isTaken ? "taken" : "left out";
-    return `part ${index + 1} (around line ${line}): ${state}${note === "" ? "" : `, with the words: ${note}`}`;
-  });
-  return `of this change I took ${taken} of ${parts.length} parts.\n${each.join("\n")}`;
-}

@@ -24,6 +24,9 @@ export const en = {
   "call.saidNo": "You said no.",
   "call.saidNoWhy": "You said no: {why}",
   "call.askedForChanges": "You asked for changes: {why}",
+  "call.parts": "You took {taken} of {count} part(|s).",
+  "call.partTaken": "part {number}, taken",
+  "call.partLeft": "part {number}, left out",
   "call.stopped": "Stopped before it was done.",
   "call.notFound": "The text to replace was not found; the model was told.",
   "call.wrongCount": "The text to replace was found more or less often than expected; the model was told.",
@@ -361,7 +364,6 @@ export const en = {
   "did.read": "Read {what}",
   "did.list": "List {what}",
   "did.fetch": "Fetch {what}",
-  "keys.refused": "The service refuses the key.",
 } as const;
 
 export type TextKey = keyof typeof en;

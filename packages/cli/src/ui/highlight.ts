@@ -23,9 +23,17 @@ const DASHES = new Set(["sql", "lua", "haskell", "hs", "elm", "ada"]);
 /** Languages of plain text, in which words have no special meaning. */
 const PROSE = new Set(["text", "txt", "md", "markdown", "diff", "patch", "log", "csv", "plain", "output"]);
 
+const SHELLS = new Set(["sh", "bash", "zsh", "shell", "console"]);
+
 const TOKEN =
   /("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b0x[\da-f]+\b|\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)|(\/\/.*|\/\*.*?(?:\*\/|$))|(#.*)|(--.*)/gi;
 const LONGEST = 500;
+
+/** Whether most lines of the language have nothing to highlight, so that nothing would tell them from words. */
+export function isWordy(language: string): boolean {
+  const name = language.toLowerCase();
+  return name === "" || SHELLS.has(name) || (PROSE.has(name) && name !== "diff" && name !== "patch");
+}
 
 /** Highlights strings, numbers, words and comments in one line of code. Works for most languages. */
 export function highlightCode(text: string, language: string): Span[] {

@@ -83,8 +83,10 @@ export class HunkPicker {
   }
 
   hintLines(width: number): Line[] {
-    const text = this.words !== null ? say("question.hunkNote") : this.#message;
-    return text === "" ? drawKeyHints(say(this.#keys), width) : wrapLine([{ text, style: "dim" }], width);
+    if (this.words !== null) return wrapLine([{ text: say("question.hunkNote"), style: "dim" }], width);
+    return this.#message === ""
+      ? drawKeyHints(say(this.#keys), width)
+      : wrapLine([{ text: this.#message, style: "warning" }], width);
   }
 
   /** Handles a key. Returns whether the user goes back or sends the choice. */

@@ -8,7 +8,7 @@ import {
   type Style,
   wrapLine,
 } from "../terminal/styled-line.ts";
-import { highlightCode } from "./highlight.ts";
+import { highlightCode, isWordy } from "./highlight.ts";
 import { look } from "./look.ts";
 
 const SPECIAL = /[`*_~[\]\\<!]/;
@@ -135,23 +135,18 @@ export class MarkdownStream {
 
   #drawSource(source: string, width: number): Line[] {
     const text = formatText(source);
-    if (!this.#isWithin && FENCE.test(text)) return this.#fenceLines(text);
+    // Colours distinguish code from words, so its marks are shown only where no colours are seen.
+    if (!this.#isWithin && FENCE.test(text))
+      return this.#keepsMarks || look.isSpoken ? [[{ text, style: "dim" }]] : [];
     if (this.#fence !== null) return [this.#codeLine(text)];
     if (this.#isWithin) return wrapLine(drawInline(text, this.#keepsMarks), width);
     return drawBlock(text, width, this.#keepsMarks);
   }
 
-  /** Colours distinguish code from words, so of its marks only the language is kept. */
-  #fenceLines(text: string): Line[] {
-    if (this.#keepsMarks) return [[{ text, style: "dim" }]];
-    const language = FENCE.exec(text)?.[3] ?? "";
-    return this.#fence === null && language !== "" ? [[{ text: language, style: "dim" }]] : [];
-  }
-
   #codeLine(text: string): Line {
     const line = highlightCode(text, this.#language);
     const isPlain = !this.#keepsMarks && line.every(({ style }) => style === undefined);
-    return isPlain && this.#language === "" ? line.map((span) => ({ ...span, style: "code" })) : line;
+    return isPlain && isWordy(this.#language) ? line.map((span) => ({ ...span, style: "code" })) : line;
   }
 }
 

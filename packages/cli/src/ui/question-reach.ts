@@ -90,19 +90,22 @@ export function drawLimits(
     return wrapLine([{ text, style: "warning" }], width);
   }
   const undo = limits.writes === "project" ? describeUndo(reach, keepsUndo) : null;
-  const facts = [say(`sandbox.${limits.writes}`), describeNetwork(limits, hosts), ...(undo ? [undo] : [])];
-  return joinFacts([say("sandbox.facts", { facts: facts[0] ?? "" }), ...facts.slice(1)], width).flatMap(
-    (text) => wrapLine([{ text, style: "dim" }], width),
-  );
+  const network: Span = { text: describeNetwork(limits, hosts), style: "dim" };
+  const facts: Span[] = [
+    { text: say("sandbox.facts", { facts: say(`sandbox.${limits.writes}`) }), style: "dim" },
+    // A warning stays in the first row, however many hosts there are.
+    ...(undo?.style === "warning" ? [undo, network] : undo ? [network, undo] : [network]),
+  ];
+  return joinFacts(facts, width).flatMap((line) => wrapLine(line, width));
 }
 
 /** Joins facts to rows that break between two facts, because not every language has spaces to break at. */
-function joinFacts(facts: readonly string[], width: number): string[] {
-  const rows: string[] = [];
+function joinFacts(facts: readonly Span[], width: number): Line[] {
+  const rows: Line[] = [];
   for (const fact of facts) {
-    const joined = `${rows.at(-1) ?? ""} · ${fact}`;
-    if (rows.length > 0 && measureLine([{ text: joined }]) <= width) rows[rows.length - 1] = joined;
-    else rows.push(fact);
+    const joined: Line = [...(rows.at(-1) ?? []), { text: " · ", style: "dim" }, fact];
+    if (rows.length > 0 && measureLine(joined) <= width) rows[rows.length - 1] = joined;
+    else rows.push([fact]);
   }
   return rows;
 }
@@ -110,12 +113,13 @@ function joinFacts(facts: readonly string[], width: number): string[] {
 /** What undo gives back exactly: changes in the project that destroy nothing and fetch nothing. */
 const UNDOABLE: ReadonlySet<Effect["kind"]> = new Set(["writes", "changes", "protected", "reads"]);
 
-/** Says whether undo could take the command back, as far as its words tell; null if they do not. */
-function describeUndo(reach: readonly CommandPart[], keepsUndo: boolean): string | null {
+/** Says whether undo could take the command back, as far as its words tell; null if they do not. A no is a warning. */
+function describeUndo(reach: readonly CommandPart[], keepsUndo: boolean): Span | null {
   const effects = reach.flatMap((part) => part.effects);
   const leaves = ({ kind, isOutside }: Effect) => kind === "sends" || (isOutside && kind !== "reads");
-  if (!keepsUndo || effects.some(leaves)) return say("sandbox.noUndo");
-  return effects.length > 0 && effects.every(({ kind }) => UNDOABLE.has(kind)) ? say("sandbox.undo") : null;
+  if (!keepsUndo || effects.some(leaves)) return { text: say("sandbox.noUndo"), style: "warning" };
+  const isUndoable = effects.length > 0 && effects.every(({ kind }) => UNDOABLE.has(kind));
+  return isUndoable ? { text: say("sandbox.undo"), style: "dim" } : null;
 }
 
 function describeNetwork({ network }: CommandLimits, hosts: readonly string[]): string {

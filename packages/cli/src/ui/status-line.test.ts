@@ -36,6 +36,12 @@ describe("the last line of the screen", () => {
     expect(lineOf({ model: "", mode: "default" }, 80)).toBe("? for keys");
   });
 
+  it("P30 stands below the rows of a panel, which begin in the second cell", () => {
+    const begin = (isWorking: boolean) =>
+      joinSpans(drawStatusLine({ ...STATUS, isWorking }, true, 120)).slice(0, 6);
+    expect([begin(false), begin(true)]).toEqual([" gpt-6", " ◐ gpt"]);
+  });
+
   it("P30 has what the user's own command printed in place of all that, and the keys beside it", () => {
     expect(lineOf({ ...STATUS, own: "mine: main*" }, 80)).toBe("mine: main*  ? for keys");
   });

@@ -35,8 +35,10 @@ interface Fact {
  */
 export function drawStatusLine(status: Status, hasPanel: boolean, width: number): Line {
   const { mode, isWorking, message = "" } = status;
+  // The mark and the facts are below those of the prompt, or below the rows of the panel.
+  const mark = hasPanel ? (isWorking ? " ◐ " : " ") : isWorking ? "◐ " : "  ";
   const drawLeft = (text: string): Line => [
-    { text: isWorking ? "◐ " : "  ", style: "accent" },
+    { text: mark, style: "accent" },
     { text: formatText(text), style: mode === "yolo" ? "warning" : "dim" },
   ];
   // A panel shows its own keys.
@@ -49,7 +51,10 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
     const whole: Line = [...drawLeft(text), { text: "  " }, right];
     if (measureLine(whole) < width) return whole;
   }
-  return cutLine(message !== "" ? [{ text: "  " }, right] : drawLeft(texts.at(-1) ?? ""), width - 1);
+  return cutLine(
+    message !== "" ? [{ text: hasPanel ? " " : "  " }, right] : drawLeft(texts.at(-1) ?? ""),
+    width - 1,
+  );
 }
 
 /** Yields all facts, then fewer and fewer, and at last only the model and the name of the mode. */

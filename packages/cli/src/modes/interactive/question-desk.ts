@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, FileDiff, Question } from "@burin/core";
 import { applyHunkParts } from "@burin/core/internal";
-import { describeReviewedParts } from "../../commands/words-for-models.ts";
 import { translateReason } from "../../locales/reasons.ts";
 import { say } from "../../locales/say.ts";
+import { describeReviewedParts } from "../../state/reviewed-parts.ts";
 import type { PickedParts } from "../../ui/hunk-picker.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Explanation } from "../../ui/question-panel.ts";

@@ -13,7 +13,7 @@ import {
   WIDTH_ANSWERS,
   WIDTH_QUESTION,
 } from "../../terminal/screen.ts";
-import { createSpan, cutLine, formatText, type Line, wrapLine } from "../../terminal/styled-line.ts";
+import { createSpan, cutLine, formatText, type Line } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
 import { look } from "../../ui/look.ts";
 import { framePanel, type Panel } from "../../ui/panel.ts";
@@ -285,7 +285,7 @@ export class View {
     const choices =
       completions?.drawLines(width, Math.max(Math.min(MAX_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
     const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;
-    const shown = buffer.isEmpty ? drawPlaceholder(isWorking, width) : lines;
+    const shown = buffer.isEmpty ? [drawPlaceholder(isWorking, width)] : lines;
     return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };
   }
 
@@ -299,14 +299,16 @@ export class View {
   }
 }
 
-/** Returns the whole placeholder, wrapped in a narrow window, unless that takes more than two rows. */
-function drawPlaceholder(isWorking: boolean, width: number): readonly Line[] {
-  const line: Line = [
-    { text: "> ", style: "accent" },
-    { text: say(isWorking ? "prompt.working" : "prompt.placeholder"), style: "dim" },
-  ];
-  const rows = wrapLine(line, width, "  ");
-  return rows.length > 2 ? [line] : rows;
+/** Returns the placeholder in one row, so that the prompt is as high before the first key as after it. */
+function drawPlaceholder(isWorking: boolean, width: number): Line {
+  const text = say(isWorking ? "prompt.working" : "prompt.placeholder");
+  return cutLine(
+    [
+      { text: "> ", style: "accent" },
+      { text, style: "dim" },
+    ],
+    width,
+  );
 }
 
 function drawWaitingLines(waiting: readonly Waiting[], width: number): Line[] {

@@ -203,7 +203,7 @@ export class Work {
   async #offerKey(): Promise<void> {
     const { canPasteKey } = await import("./first-start.ts");
     this.#lacksKey = canPasteKey(this.#desk);
-    if (this.#lacksKey) this.#desk.note(`${say("keys.refused")} ${say("keys.paste")}`);
+    if (this.#lacksKey) this.#desk.print(() => [[{ text: say("keys.paste"), style: "strong" }]]);
   }
 
   /** Resumes counting the working time, because no question is open any more. */

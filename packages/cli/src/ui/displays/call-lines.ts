@@ -2,6 +2,7 @@ import type { PartListUnion, ToolDisplay, ToolError } from "@burin/core";
 import type { ToolCall } from "@burin/core/sessions";
 import type { TextKey } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
+import { readReviewedParts } from "../../state/reviewed-parts.ts";
 import type { ShownCall } from "../../state/transcript.ts";
 import {
   createSpan,
@@ -203,7 +204,10 @@ function drawDetail(call: ShownCall, { width, milliseconds }: Drawing): readonly
     case "success":
       return typeof call.returnDisplay === "string" && !call.isPlan
         ? [...drawOutput(call.returnDisplay, width), ...drawNote(call.returnDisplay, width)]
-        : shortenLines(drawResult(call, width), MAX_DIFF_ROWS);
+        : [
+            ...shortenLines(drawResult(call, width), MAX_DIFF_ROWS),
+            ...drawError(describeParts(formatModelText(call.llmContent)), "dim", width),
+          ];
     default:
       return [];
   }
@@ -240,11 +244,25 @@ function describeFault({ name, error: { type, message } }: Failed): string {
   if (refused !== null && (type === "cancelled" || type === "plan_declined")) {
     const [, why, isPlan] = refused;
     if (why === undefined) return say("call.saidNo");
+    const parts = describeParts(why);
+    if (parts !== "") return parts;
     return say(isPlan === undefined ? "call.saidNoWhy" : "call.askedForChanges", { why });
   }
   if (type === "cancelled" && STOPPED.test(message)) return say("call.stopped");
   const key = Object.hasOwn(FOR_THE_MODEL, type) ? FOR_THE_MODEL[type] : undefined;
   return key === undefined ? removeName(name, message) : say(key);
+}
+
+/** Says how many parts of a change the user took, and what about the others; "" if it was not taken in parts. */
+function describeParts(text: string): string {
+  const parts = readReviewedParts(text) ?? [];
+  if (parts.length === 0) return "";
+  const taken = parts.filter(({ isTaken }) => isTaken).length;
+  const each = parts.flatMap(({ isTaken, note }, index) => {
+    const state = say(isTaken ? "call.partTaken" : "call.partLeft", { number: index + 1 });
+    return isTaken && note === "" ? [] : [`└ ${state}${note === "" ? "" : `: "${note}"`}`];
+  });
+  return [say("call.parts", { taken, count: parts.length }), ...each].join("\n");
 }
 
 /** Removes the tool's name, which only a model needs. */
@@ -255,6 +273,7 @@ function removeName(name: string, message: string): string {
 }
 
 function drawError(message: string, style: Style, width: number): readonly Line[] {
+  if (message === "") return [];
   const lines = splitLines(message.trim(), style).flatMap((line) => wrapLine(line, width));
   return shortenLines(lines, MAX_ERROR_ROWS);
 }
