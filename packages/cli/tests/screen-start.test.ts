@@ -157,7 +157,7 @@ describe("the first start", () => {
     const terminal = room.begin({ columns: 100, rows: 40 });
     await terminal.shows("Which model service?");
     await terminal.enter("try the\r", "The demo:");
-    await terminal.shows("Make this change?");
+    await terminal.shows(/Make this change\?[\s\S]*Can be undone: yes/);
     await answer(terminal, "y", "Make this change?");
     await terminal.shows("Run this command?");
     await answer(terminal, "y", "Run this command?");

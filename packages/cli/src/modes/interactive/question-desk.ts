@@ -68,7 +68,8 @@ export class QuestionDesk {
     return new QuestionPanel({
       question: { ...question, reason: translateReason(question.reason) },
       root: this.#desk.options.root,
-      keepsUndo: this.#desk.options.session.kind !== "unrecorded",
+      // The demo is not listed with the sessions, but it is recorded, and its changes can be undone.
+      keepsUndo: this.#desk.isDemo || this.#desk.options.session.kind !== "unrecorded",
       isTyping: () => !this.#desk.buffer.isEmpty,
       asker: `${question.agent ?? ""}${task === "" ? "" : ` (${task})`}`,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
