@@ -16,8 +16,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   mcp: 2860,
   core: 21400, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
-  fleet: 4970,
-  cli: 18740, // the app is more than half
+  fleet: 4980,
+  cli: 18820, // the app is more than half
 };
 /** A limit that is more than this share above the real number must be lowered, or the code could grow unnoticed. */
 const SLACK = 0.03;
