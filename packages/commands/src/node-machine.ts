@@ -20,7 +20,7 @@ export const nodeMachine: Machine = {
   openFiles: openWorkspace,
   openCommands,
   async openFacts(ground) {
-    const [{ createPathFacts }, { createRepositoryChecks }] = await Promise.all([
+    const [{ createPathFacts }, { createRepositoryInspector: createRepositoryChecks }] = await Promise.all([
       import("./processes/command-surroundings.ts"),
       import("./git/git-repository.ts"),
     ]);

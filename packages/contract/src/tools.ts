@@ -232,7 +232,10 @@ export type OnUpdate = (display: ToolDisplay) => void;
 /** What a tool is told about the call that it works on. */
 export interface CallContext {
   readonly callId?: string;
-  /** For a command that no user approved. "wholly": it may only read. "partly": git may only read beyond a rule. */
+  /**
+   * What of a command without the user's approval was allowed because it only reads: all of it ("wholly"), or the git
+   * commands in it that no rule covers ("partly").
+   */
   readonly reads?: "wholly" | "partly";
   /** Set for a command that no user approved: absolute paths that must not change, because undo cannot restore them. */
   readonly readOnly?: readonly string[];

@@ -80,7 +80,7 @@ function findByOtherReadings(request: EditRequest): EditMatch {
     : removeForeign(content, request);
   const file = new SearchedFile(content);
   const createNotFound = (alreadyApplied: boolean): EditMatch => {
-    const closest = findClosestRegion(content, texts.oldText, file.findCandidateRegions(texts.oldText, true));
+    const closest = findClosestRegion(content, texts.oldText, file.findFileRegionsFor(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isEditApplied(content, texts.oldText, texts.newText)) return createNotFound(true);

@@ -8,20 +8,21 @@ export interface LineTriple {
   readonly fresh: LineParts | undefined;
 }
 
-export type LearnedStyle = ReturnType<typeof learnSpellingStyle>;
+export type LearnedStyle = ReturnType<typeof learnFileStyle>;
 
 /**
- * Learns from the whole edit how the model's spelling differs from the file's, to adjust what is new in the new text.
+ * Learns from the whole edit how indentation, signs and trailing spaces of the model's text differ from the file's.
+ * Returns functions that convert new lines.
  * `indent` and `signs` return undefined if the edit contradicts itself.
  */
-export function learnSpellingStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
+export function learnFileStyle(parts: readonly LineTriple[], { newLines, depth }: AlignedLines) {
   const freshParts = newLines.map(splitLine).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = buildIndentMap(filled);
   const indents = findStyle(parts, "indent") ?? findUnitStyle(filled, freshParts) ?? "mixed";
   const isMoved =
     indents === "as file" &&
-    (shiftsUniformly(filled) || (indentMap.isOneWay && hasLinesAroundShifted(filled, freshParts)));
+    (shiftsUniformly(filled) || (indentMap.isUniform && hasLinesAroundShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
   const isThird = parts.some((part) => hasForeignCharacters(part, depth));
   const signs = isThird ? "as old" : (findStyle(parts, "body") ?? "as old");
@@ -150,7 +151,7 @@ type IndentRule = (indent: string) => string | undefined;
 
 /** Learns how to convert indentation. Lines keep theirs unless all lines were shifted in the same way. */
 function buildIndentMap(parts: readonly LineTriple[]): {
-  readonly isOneWay: boolean;
+  readonly isUniform: boolean;
   readonly apply: IndentRule;
 } {
   const known = new Map<string, Set<string>>();
@@ -176,14 +177,14 @@ function buildIndentMap(parts: readonly LineTriple[]): {
       if (isUnit && indent !== "") return findOnlyValue(known.get(indent));
       return (hasTabs || !indent.includes("\t")) && isIndentKept(indent) ? indent : undefined;
     };
-    return { isOneWay: false, apply };
+    return { isUniform: false, apply };
   }
   const apply = (indent: string) => {
     const only = findOnlyValue(known.get(indent));
     if (only !== undefined || (isPartly && indent === oneOff)) return only;
     return findOnlyValue(new Set(rules.flatMap((rule) => rule(indent) ?? [])));
   };
-  return { isOneWay: rules.length > 0, apply };
+  return { isUniform: rules.length > 0, apply };
 }
 
 const INDENT_UNITS = ["\t", ...[1, 2, 3, 4, 6, 8].map((width) => " ".repeat(width))];

@@ -123,7 +123,7 @@ function findCommonLineEnd(
 
 const SCORE_SAME = 3;
 const SCORE_ALIKE = 2;
-/** A line with words counts more than this many lines of brackets. */
+/** A line with words counts as much as this many lines of brackets. */
 const SCORE_WORDS = 4;
 const MAX_COMPARED = 4_000_000;
 

@@ -3,7 +3,7 @@ import {
   countCommonEnds,
   type LearnedStyle,
   type LineTriple,
-  learnSpellingStyle,
+  learnFileStyle,
   scoreAlikeness,
 } from "./learned.ts";
 import {
@@ -53,7 +53,7 @@ function mergeKept(sides: AlignedLines, kept: Int32Array): MergedLine[] | undefi
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...findPartners(sides, step.hunk)] : []));
   const partnerOf = new Map(partners);
-  const learned = learnSpellingStyle(buildTriples(sides, newOf, partnerOf), sides);
+  const learned = learnFileStyle(buildTriples(sides, newOf, partnerOf), sides);
   const shown = { sides, newOf, partnerOf, learned };
   const merged: MergedLine[] = [];
   for (const step of steps) {

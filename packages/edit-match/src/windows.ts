@@ -36,12 +36,12 @@ export class SearchedFile {
 
   /**
    * Returns the parts of the file where the text can be: around its rarest words, taken from different lines because
-   * one may be mistyped. Returns the whole file if its words are everywhere or if there are none. With `isNear`,
+   * one may be mistyped. Returns the whole file if its words are everywhere or if there are none. With `mustShareWords`,
    * returns only the surroundings of words that exist, to show the most similar text.
    */
-  findCandidateRegions(text: string, isNear = false): readonly TextRange[] {
+  findFileRegionsFor(text: string, mustShareWords = false): readonly TextRange[] {
     const { content } = this;
-    const anchors = this.#findAnchors(text, isNear ? 1 : 0);
+    const anchors = this.#findAnchors(text, mustShareWords ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];
     if (anchors === undefined) return whole;
     const stretches = anchors.flatMap(({ at, places }) =>

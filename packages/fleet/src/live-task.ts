@@ -142,13 +142,13 @@ export class LiveTask {
     const aside = this.#needs.past.at(-1)?.aside;
     try {
       if (aside === undefined) await this.#runSession();
-      else await this.#recordOwnEnd("set_aside", "set_aside", aside);
+      else await this.#recordEndOutsideSession("set_aside", "set_aside", aside);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const { aborted, reason } = this.#halt.signal;
       const given = aborted
         ? this.#recordLimitEnd(reason)
-        : this.#recordOwnEnd("error", "failed", describeError(error));
+        : this.#recordEndOutsideSession("error", "failed", describeError(error));
       await given.catch(() => {});
     }
   }
@@ -198,11 +198,11 @@ export class LiveTask {
   }
 
   #recordLimitEnd(message: string): Promise<void> {
-    return this.#recordOwnEnd("limit", "budget", message);
+    return this.#recordEndOutsideSession("limit", "budget", message);
   }
 
   /** Records an end that does not come from the session. */
-  #recordOwnEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
+  #recordEndOutsideSession(status: TaskEnd["status"], type: string, message: string): Promise<void> {
     const end = { status, result: "", error: { type, message }, ...sumSpent(this.#needs.past), patch: "" };
     return this.#recordStep({ end });
   }

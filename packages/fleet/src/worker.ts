@@ -240,7 +240,7 @@ export class Worker {
     clearTimeout(this.#admission);
     if (this.#isClosed || this.#isDraining) return;
     this.#admission = setTimeout(() => {
-      void this.#admitTasks()
+      void this.#admitTasksUntilPause()
         .catch((error) => this.#tellFault(error))
         .then((next) => this.#scheduleAdmission(next));
     }, milliseconds);
@@ -255,7 +255,7 @@ export class Worker {
     return ADMIT_MS.blocked;
   }
 
-  async #admitTasks(): Promise<number> {
+  async #admitTasksUntilPause(): Promise<number> {
     const { store, concurrency, limits, isLone } = this.#options;
     if (this.#atWork.size >= concurrency) return ADMIT_MS.blocked;
     const needs = { client: store.client, pool: store.pool, worker: this.name };

@@ -129,7 +129,7 @@ export function createMcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): M
   const door: McpDoor = {
     async resolved(text, signal = NEVER) {
       const aliases = (await open()).map((server) => server.alias);
-      return expandServerNames(text, { door, aliases }, signal);
+      return expandServerMentions(text, { door, aliases }, signal);
     },
     prompts: (signal = NEVER) => askAllServers((server) => listPrompts(server, signal), signal),
     resources: (signal = NEVER) => askAllServers((server) => listResources(server, signal), signal),
@@ -218,7 +218,7 @@ const ARGUMENT = /(?:([A-Za-z_][\w-]*)=)?(?:"([^"]*)"|'([^']*)'|(\S+))/g;
  * Resolves mentions in a user's prompt: `/server:prompt` at its start is replaced by that prompt, and for each
  * `@server:uri` the resource's content is appended. Mentions of unknown servers stay as they are.
  */
-async function expandServerNames(
+async function expandServerMentions(
   text: string,
   { door, aliases }: { readonly door: McpDoor; readonly aliases: readonly string[] },
   signal: AbortSignal,

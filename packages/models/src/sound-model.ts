@@ -8,7 +8,7 @@ import { ReplyLimit } from "./replies/reply-limit.ts";
 const GRACE_MS = 1000;
 
 /** Makes any model's reply follow the contract: it never throws, and it ends with exactly one `end`. */
-export async function* checkEvents(
+export async function* enforceReplyContract(
   model: ChatModel,
   request: ModelRequest,
   signal: AbortSignal,

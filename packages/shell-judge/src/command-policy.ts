@@ -5,10 +5,10 @@ import { judgeParts } from "./command-part.ts";
 import { type CommandLocation, CommandReach } from "./command-place.ts";
 import {
   type CommandRule,
-  coversEverything,
   coversWrite,
   describeRule,
   doWordsOccur,
+  isRuleForEveryCommand,
   listAllowRules,
   matchRule,
   parseCommandRules,
@@ -205,7 +205,7 @@ function judgeByParts(
   const parts = [...judgeParts(line, allow, place)];
   const open = parts.filter(({ verdict }) => verdict !== "allow");
   const [first] = open;
-  const everything = allow.find(coversEverything);
+  const everything = allow.find(isRuleForEveryCommand);
   const [problem] = everything === undefined ? line.problems : [];
   if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
   if (first !== undefined) {

@@ -43,7 +43,7 @@ export function parseCommandRules(rules: readonly Rule[]): CommandRule[] {
  * Returns the program that such a rule would let run with any arguments, if it is one that runs any code; or null. A
  * rule for all commands is not reported.
  */
-export function readBareLauncher(text: string): string | null {
+export function findCodeRunnerInRule(text: string): string | null {
   const [rule] = parseCommandRules([parseRule(text)]);
   if (rule === undefined || rule.isUnclear || rule.words.length === 0 || !runsTextAsCode(rule.words))
     return null;
@@ -56,7 +56,7 @@ export function describeRule({ text, isGrant }: CommandRule): string {
 }
 
 /** A rule for every command, whatever its words. */
-export function coversEverything({ words, isUnclear, writes }: CommandRule): boolean {
+export function isRuleForEveryCommand({ words, isUnclear, writes }: CommandRule): boolean {
   return words.length === 0 && !isUnclear && writes === undefined;
 }
 

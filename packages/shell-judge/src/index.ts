@@ -6,7 +6,7 @@ export {
 } from "@burin/contract/approval-mode";
 export type { CommandLocation } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
-export { readBareLauncher } from "./command-rules.ts";
+export { findCodeRunnerInRule } from "./command-rules.ts";
 export type { NameSource } from "./found-names.ts";
 export { type GitLine, type GitTriggers, listChangedSettings, readGitLine } from "./git-lines.ts";
 export {

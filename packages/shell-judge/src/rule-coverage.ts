@@ -1,5 +1,5 @@
 import type { CommandReach } from "./command-place.ts";
-import { type CommandRule, countCoveredWords, coversEverything, coversWrite } from "./command-rules.ts";
+import { type CommandRule, countCoveredWords, coversWrite, isRuleForEveryCommand } from "./command-rules.ts";
 import { isAlwaysAsked, isProtected, type JudgedCommand } from "./part-verdict.ts";
 import type { Argument, Finding } from "./programs/finding.ts";
 import { findWideRow, findWordsBeyondRule } from "./programs/wide-rules.ts";
@@ -38,7 +38,7 @@ export function coverSurroundings(
   const left = around.filter(({ writes }) => writes === undefined || !isWriteCovered(writes, coverage));
   const all = [...left, ...findings];
   const judged = { words: left.every(({ writes }) => writes !== undefined) ? words : null, reach };
-  const everything = allow.find(coversEverything);
+  const everything = allow.find(isRuleForEveryCommand);
   if (everything !== undefined) return { ...judged, findings: all.filter(isAlwaysAsked), rule: everything };
   return { ...judged, findings: all, ...(rule && { rule }) };
 }

@@ -2,7 +2,7 @@ import { isNeededHere, PROGRAMS, type ProgramName } from "./programs.mjs";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** The programs that a test waits for, in keys of their own: a test also has those of its group. */
+    /** A key for each missing program because of which a test is skipped. A group's keys hold for its tests too. */
     [waits: `waits for ${string}`]: true;
   }
 }

@@ -42,7 +42,7 @@ function findMentions(prompt: string, places: Session["folders"]) {
     const path = quoted ?? findExistingPath(plain.replace(/\\(.)/g, "$1"), root);
     if (files.size + folders.size === MAX_MENTIONS) continue;
     if (path === null || !(existsSync(resolve(root, path)) || isGlob(path))) {
-      const fault = describeMissing(path ?? plain, root);
+      const fault = explainUnmatchedMention(path ?? plain, root);
       if (fault !== null) faults.add(fault);
     } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
       faults.add(
@@ -55,7 +55,7 @@ function findMentions(prompt: string, places: Session["folders"]) {
 }
 
 /** Returns why a word names no file; null if it was hardly meant as one, such as `@server:uri` or pasted `@param`. */
-function describeMissing(word: string, root: string): string | null {
+function explainUnmatchedMention(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
   const names = withFallback([], () => readdirSync(folder));

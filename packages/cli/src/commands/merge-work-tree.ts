@@ -13,7 +13,7 @@ import { type FileChoice, MergePanel } from "../ui/merge-panel.ts";
 import type { CommandDesk } from "./command-desk.ts";
 
 /** Shows the changes of this session's or a named work tree. The user can accept parts of them into their own files. */
-export async function mergeWorkTree(desk: CommandDesk, name: string): Promise<void> {
+export async function offerWorkTreeMerge(desk: CommandDesk, name: string): Promise<void> {
   const place = { home: resolveBurinHome(process.env), root: desk.options.root, environment: process.env };
   const own = name === "" ? await workTrees.find(place) : null;
   if (own !== null) return showMerge(desk, place, own);

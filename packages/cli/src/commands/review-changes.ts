@@ -23,7 +23,7 @@ export const reviewCommands: readonly ScreenCommand[] = [
     name: "merge",
     words: "[name]",
     opensPanel: true,
-    run: async (desk, words) => (await import("./merge-work-tree.ts")).mergeWorkTree(desk, words),
+    run: async (desk, words) => (await import("./merge-work-tree.ts")).offerWorkTreeMerge(desk, words),
   },
 ];
 

@@ -28,7 +28,7 @@ interface NamedTools {
 
 /** Returns notices about what is wrong with the rules and lists of tools. */
 export async function listRuleNotices(named: NamedTools, registry: ToolRegistry): Promise<string[]> {
-  return [...findUnknownNames(named, registry), ...(await listBareLauncherNotices(named))];
+  return [...describeUnknownNames(named, registry), ...(await listBareLauncherNotices(named))];
 }
 
 /** Returns a notice for each rule that allows anything passed to a shell, an interpreter or another launcher. */
@@ -45,7 +45,7 @@ async function listBareLauncherNotices({
 }
 
 /** Returns a notice for each name in rules and lists that no tool has. Tools that are added later are not known. */
-function findUnknownNames(
+function describeUnknownNames(
   { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
 ): string[] {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node
 import { dirname, join } from "node:path";
 import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRepositoryChecks } from "./git-repository.ts";
+import { createRepositoryInspector } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -18,7 +18,7 @@ beforeEach(() => {
 const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 
 function fault(folder = root, { use = LOOK } = {}) {
-  return createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
+  return createRepositoryInspector({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
     folder,
     use,
   );

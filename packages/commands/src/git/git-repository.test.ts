@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRepositoryChecks } from "./git-repository.ts";
+import { createRepositoryInspector } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -31,7 +31,7 @@ const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 const CHANGE = { changes: true, readsFiles: false, subcommand: "commit" };
 
 function fault(folder = root, { use = LOOK, roots = [root] } = {}) {
-  return createRepositoryChecks({ roots, environment, passEnvironment: [] }).repositoryFault(folder, use);
+  return createRepositoryInspector({ roots, environment, passEnvironment: [] }).repositoryFault(folder, use);
 }
 
 describe("an ordinary repository", () => {

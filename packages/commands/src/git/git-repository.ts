@@ -51,7 +51,7 @@ interface Repository {
  * which git runs nothing, because no other parser finds a repository and its settings exactly as git does. An unclear
  * answer counts as a fault. Each question is asked once, so a long command line costs little.
  */
-export function createRepositoryChecks(ground: FactsOptions) {
+export function createRepositoryInspector(ground: FactsOptions) {
   const asker = once(() => new GitInspector(ground));
   const known = new Map<string, RepositoryFault | null>();
   const findRepositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {

@@ -5,7 +5,7 @@ import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { runProgram } from "../processes/supervisor.ts";
 import { runProgramSync } from "../processes/wait-for-output.ts";
 import { LOCAL_ONLY_ENVIRONMENT } from "./git-programs.ts";
-import { createRepositoryChecks, findGit } from "./git-repository.ts";
+import { createRepositoryInspector, findGit } from "./git-repository.ts";
 
 const TIMEOUT_MS = 20_000;
 /** The maximum number of bytes of objects that one git process prints. */
@@ -155,7 +155,7 @@ export function openOwnGit(folder: string, environment: NodeJS.ProcessEnv) {
   const { git, env } = findGit(ground);
   if (git === null) throw new Error("there is no git outside the project");
   const use = { subcommand: "diff", changes: false, readsFiles: true };
-  const fault = createRepositoryChecks(ground).repositoryFault(folder, use);
+  const fault = createRepositoryInspector(ground).repositoryFault(folder, use);
   // A work tree keeps its state in another folder.
   if (fault?.nature === "program") throw new Error(`git would run what this repository names: ${fault.what}`);
   const ask = (words: readonly string[], cwd = folder): GitAnswer =>
@@ -189,7 +189,7 @@ export async function listUncommittedChanges(
   const { git, env } = findGit(ground);
   // It does not look into submodules, so they need no check first.
   const use = { subcommand: "status", changes: false, readsFiles: false };
-  if (git === null || createRepositoryChecks(ground).repositoryFault(root, use) !== null) return null;
+  if (git === null || createRepositoryInspector(ground).repositoryFault(root, use) !== null) return null;
   const { exitCode, output, stopped } = await runProgram({
     command: git,
     args: STATUS,

@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, renameSync,
 import { join } from "node:path";
 import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRepositoryChecks } from "./git-repository.ts";
+import { createRepositoryInspector } from "./git-repository.ts";
 
 let base: string;
 let root: string;
@@ -20,7 +20,7 @@ const edit = (path: string, text: string) => appendFileSync(join(base, path), te
 
 function fault(folder: string) {
   const use = { changes: false, readsFiles: true, subcommand: "status" };
-  return createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
+  return createRepositoryInspector({ roots: [root], environment, passEnvironment: [] }).repositoryFault(
     folder,
     use,
   );

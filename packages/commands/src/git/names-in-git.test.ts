@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createGitHome, type GitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRepositoryChecks } from "./git-repository.ts";
+import { createRepositoryInspector } from "./git-repository.ts";
 
 let root: string;
 let environment: GitHome["environment"];
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 describe("names in git", () => {
   const oddNames = (...words: string[]) =>
-    createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).oddNamesInGit(root, words);
+    createRepositoryInspector({ roots: [root], environment, passEnvironment: [] }).oddNamesInGit(root, words);
 
   it("P21 tells those in the index and in the commits that words name, and nothing without a repository", () => {
     expect(oddNames()).toBeNull();
@@ -34,7 +34,7 @@ describe("names in git", () => {
 
 describe("paths in git", () => {
   const pathsInGit = (folder: string, ...words: string[]) =>
-    createRepositoryChecks({ roots: [root], environment, passEnvironment: [] }).pathsInGit(folder, words);
+    createRepositoryInspector({ roots: [root], environment, passEnvironment: [] }).pathsInGit(folder, words);
 
   it("P19 tells all that git keeps the content of: of any commit, in the index, behind the stash", () => {
     expect(pathsInGit(root)).toEqual([]);

@@ -17,7 +17,7 @@ import { hideFromGit, restoreTaken } from "../sandbox/settle-taken.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";
-import { findHiddenPaths, findStrayPaths } from "./private-temporary.ts";
+import { findHiddenPaths, findPathsOnlyCommandsSee } from "./private-temporary.ts";
 
 export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** The pipe for the output; null for a command with its own terminal. */
@@ -119,7 +119,7 @@ export class CommandRun implements RunningCommand {
     const { cwd, roots, temporary } = this.#plan;
     return temporary === null
       ? []
-      : findStrayPaths(command, { cwd, roots, temporary, since: this.startedAt });
+      : findPathsOnlyCommandsSee(command, { cwd, roots, temporary, since: this.startedAt });
   }
 
   refusedHosts(): readonly string[] {

@@ -76,7 +76,9 @@ export function execCommands(exec: ExecFunction | undefined, { roots }: Commands
         .filter(([run]) => !isInBackground(run))
         .map(([run, request]) => ({ id: "", request, run })),
     startServer: async () => {
-      throw new Error("Programs that stay connected cannot be started on this machine.");
+      throw new Error(
+        "This machine cannot start MCP servers: its exec function only runs a command to its end.",
+      );
     },
     exchange: (request) => runExchange(exec, request),
     endLeftBehind: async () => 0,

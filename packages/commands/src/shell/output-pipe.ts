@@ -10,7 +10,7 @@ export interface OutputPipe {
   readonly writeEnd: number;
 }
 
-/** Creates the pipes for their owner alone. Resolves to false when that is impossible here. */
+/** Creates named pipes that only their owner can open. Resolves to false if that is impossible here. */
 export type MakeNamedPipes = (paths: readonly string[]) => Promise<boolean>;
 
 const PIPES_AT_ONCE = 16;

@@ -18,7 +18,7 @@ const MAX_PATHS = 200;
 /** File systems have coarse time stamps. */
 const TIME_STEP_MS = 20;
 /** Where a work tree and its git folder name other repositories: remotes, submodules and object stores. */
-const NAMING_FILES = { inTree: [".gitmodules"], inGit: ["config", "objects/info/alternates"] };
+const REFERENCE_FILES = { inTree: [".gitmodules"], inGit: ["config", "objects/info/alternates"] };
 const MAX_NAMING_BYTES = 256 * 1024;
 const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g;
 
@@ -60,13 +60,13 @@ export function findNeighbors(
   if (listTemporaryParents(roots).length === 0) return [];
   const words = command.replace(VARIABLE, (_, inBraces, plain) => environment[inBraces ?? plain] ?? "");
   const tops = new Set([directory, ...roots, ...folders].flatMap((folder) => findWorkTreeTop(folder) ?? []));
-  const named = [...tops].flatMap((top) => findHiddenPaths(readNamingFiles(top), top, roots));
+  const named = [...tops].flatMap((top) => findHiddenPaths(readRepositoryReferences(top), top, roots));
   const found = [...findHiddenPaths(words, directory, roots), ...named];
   return [...new Set(found.flatMap((path) => findRepository(path) ?? []))];
 }
 
-function readNamingFiles(top: string): string {
-  const { inTree, inGit } = NAMING_FILES;
+function readRepositoryReferences(top: string): string {
+  const { inTree, inGit } = REFERENCE_FILES;
   const folder = findGitFolder(top);
   const files = [
     ...inTree.map((name) => join(top, name)),
@@ -91,7 +91,7 @@ interface StrayPathOptions {
 }
 
 /** The paths beside a root in a temporary folder that a command has written, and that exist only for commands. */
-export function findStrayPaths(
+export function findPathsOnlyCommandsSee(
   command: string,
   { cwd, roots, temporary, since }: StrayPathOptions,
 ): readonly string[] {

@@ -2,7 +2,7 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { judgeCommand, type Rules, type Verdict } from "@burin/shell-judge";
 import { type ApprovalRequest, judgeCall } from "./judge-call.ts";
 
-export { readBareLauncher } from "@burin/shell-judge";
+export { findCodeRunnerInRule } from "@burin/shell-judge";
 
 /** Judges a call. Command lines need a much larger grammar; `judgeCall` judges others without loading it. */
 export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {

@@ -145,7 +145,7 @@ export class LazyQuestions {
 /** Returns the shell, interpreter or launcher that the rule allows to run any program, or null. */
 export async function findBareLauncher(rule: string): Promise<string | null> {
   if (!rule.trimStart().startsWith("run_shell_command(")) return null;
-  const { readBareLauncher } = await import("../approval/approval-policy.ts");
+  const { findCodeRunnerInRule: readBareLauncher } = await import("../approval/approval-policy.ts");
   return readBareLauncher(rule);
 }
 

@@ -147,7 +147,7 @@ function wrapModel(model: ChatModel): ChatModel {
   ): AsyncGenerator<ModelEvent> {
     const timer = setTimeout(onSent, SENT_MS).unref();
     try {
-      yield* (await loading).checkEvents(model, request, signal);
+      yield* (await loading).enforceReplyContract(model, request, signal);
     } finally {
       clearTimeout(timer);
     }

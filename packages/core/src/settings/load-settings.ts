@@ -65,7 +65,7 @@ export async function loadSettings(places: SettingsLocations): Promise<LoadedSet
   let variables: LoadedSettings["variables"] = {};
   const user = await readUserLayer(places.home, notices);
   layers.push(user);
-  const hasModel = await mayNameModel(places);
+  const hasModel = await canSkipDotEnv(places);
   const project = await findProject(places, user, hasModel ? BRINGERS : WITH_VARIABLES);
   if (project !== null) {
     const { listTrustNotices } = await import("./folder-trust.ts");
@@ -139,7 +139,7 @@ function resolveManagedFile({ ProgramData }: NodeJS.ProcessEnv): string {
 }
 
 /** Whether the environment names a model. Also true if there is no `.env` that could name one. */
-async function mayNameModel({ root, environment = process.env }: SettingsLocations): Promise<boolean> {
+async function canSkipDotEnv({ root, environment = process.env }: SettingsLocations): Promise<boolean> {
   if (!existsSync(join(root, ".env"))) return true;
   return (await import("@burin/models/choice/choose-model")).hasModelVariable(environment);
 }

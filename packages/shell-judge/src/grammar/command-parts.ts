@@ -53,7 +53,7 @@ export interface SimpleCommand {
   readonly isSplit?: boolean;
   /** true if its output is read up to each NUL. */
   readonly isByNul?: boolean;
-  /** true if the command is in the body of a loop that is read again for another word. */
+  /** true for a further reading of a loop's body with another word. The first reading is listed too. */
   readonly isRepeat?: boolean;
   /** Why the command is more than plain words. */
   readonly problems: readonly string[];

@@ -76,7 +76,7 @@ export const judgeOtherProgram: ProgramReader = (words, reach) => {
   const deletes = listDeletedPaths(words.map(({ value }) => value));
   const findings: Finding[] = [deletes === null ? unknown : { ...unknown, deletes }];
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
-  // Nothing in the folder is left to be checked afterwards.
+  // After this, nothing of the folder is left to check.
   if (deleting !== -1) {
     const what = "`rm -r` deletes whole folders";
     findings.push({ nature: "destructive", what, upTo: deleting, ...(deletes && { deletes }) });

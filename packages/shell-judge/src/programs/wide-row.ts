@@ -7,7 +7,7 @@ import type { OptionTable } from "./options.ts";
  */
 export interface WideCommand {
   readonly words: string;
-  /** The options that it may get. Without it all but those that the table of programs and `WIDENING` name. */
+  /** The options that it may get. Without it all but those that the table of programs and the tables below name. */
   readonly options?: OptionTable;
   /** What its other words are. */
   readonly operands: "paths" | "names" | "text" | "none" | "addresses";

@@ -94,14 +94,14 @@ export class Work {
   /** Puts the texts that were not sent yet back into the prompt. */
   takeBack(): void {
     const { buffer } = this.#desk;
-    const text = this.#takeWaiting();
+    const text = this.#clearWaiting();
     if (text !== "") buffer.set(buffer.isEmpty ? text : `${text}\n${buffer.text}`);
   }
 
   /** Removes the waiting texts and returns the chosen ones as typed, without the files that were added. */
-  #takeWaiting(isChosen: (waiting: Waiting) => boolean = () => true): string {
+  #clearWaiting(isReturned: (waiting: Waiting) => boolean = () => true): string {
     const unsent = [null, ...(this.#desk.session?.takeWaiting().map(formatWords) ?? [])];
-    const texts = this.#desk.shown.waiting.filter((text) => unsent.includes(text.sent) && isChosen(text));
+    const texts = this.#desk.shown.waiting.filter((text) => unsent.includes(text.sent) && isReturned(text));
     this.#desk.shown.waiting = [];
     return texts.map(({ text }) => text).join("\n");
   }
@@ -221,7 +221,7 @@ export class Work {
     if (shown.waiting.length === 0) return;
     if (isInterrupted) return this.takeBack();
     const commands = shown.waiting.filter(({ isCommand }) => isCommand);
-    const text = this.#takeWaiting((waiting) => !commands.includes(waiting));
+    const text = this.#clearWaiting((waiting) => !commands.includes(waiting));
     shown.waiting = commands;
     if (text !== "") return void this.#run(text);
     const { runCommand } = await import("./slash-desk.ts");

@@ -49,7 +49,7 @@ export class StoredContents {
     const from = openRegularFile(path, constants.O_NOFOLLOW);
     try {
       const before = fstatSync(from);
-      const copy = before.size <= MAX_READ_BYTES ? this.#readCopy(from) : this.#copyBySystem(path, from);
+      const copy = before.size <= MAX_READ_BYTES ? this.#copyByReading(from) : this.#copyBySystem(path, from);
       const { hash, write } = copy;
       const name = `${isSecret ? SECRET_PREFIX : PREFIX}${Buffer.from(hash, "base64").toString("base64url")}`;
       try {
@@ -75,7 +75,7 @@ export class StoredContents {
     return name;
   }
 
-  #readCopy(from: number) {
+  #copyByReading(from: number) {
     const bytes = Buffer.concat([...readChunks(from)].map((chunk) => Buffer.from(chunk)));
     const hash = createHash("sha256").update(bytes).digest("base64");
     return { hash, write: (path: string) => this.#moveIntoPlace(bytes, path), drop: () => {} };
