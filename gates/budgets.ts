@@ -5,16 +5,16 @@ import { findModuleUses, type ModuleUse } from "./syntax.ts";
 /** The most lines of each package, without tests. It falls with the code; the commit that raises one must say why. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   contract: 4380, // a third is the linear pattern matcher
-  "edit-match": 3020,
+  "edit-match": 3030,
   "shell-judge": 7970, // two fifths are tables of programs
   net: 810,
   files: 8010, // a fifth is search
-  commands: 11030, // sandbox and git are the half
+  commands: 11040, // sandbox and git are the half
   models: 7140, // protocols and requests 2,380, failures and replies 1,500
   testing: 1530,
   web: 1920, // half is HTML to Markdown
   mcp: 2860,
-  core: 21400, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 21410, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2460,
   fleet: 4980,
   cli: 18820, // the app is more than half

@@ -43,7 +43,7 @@ function parseRequest(argv: readonly string[]): Request {
   const found = findSubcommand(argv);
   if (found !== null) return parseSubcommandRequest(argv, found);
   const { values, positionals } = parseArgs({
-    args: removeMissingIds(argv),
+    args: fillMissingIds(argv),
     options: PARSED,
     allowPositionals: true,
   });
@@ -58,7 +58,7 @@ function parseRequest(argv: readonly string[]): Request {
 }
 
 /** A `-r` without an ID, the last word or before an option, gets an empty one; so does `-w`, also before a prompt. */
-function removeMissingIds(argv: readonly string[]): string[] {
+function fillMissingIds(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   return argv.map((word, at) => {
     if (end !== -1 && at > end) return word;
@@ -71,7 +71,7 @@ function removeMissingIds(argv: readonly string[]): string[] {
 /** Parses a command line that may be invalid, without complaining. */
 function parseWithoutErrors(argv: readonly string[], options = PARSED) {
   return parseArgs({
-    args: removeMissingIds(argv),
+    args: fillMissingIds(argv),
     options,
     allowPositionals: true,
     strict: false,

@@ -7,13 +7,13 @@ if (process.argv.length === 3 && (process.argv[2] === "--version" || process.arg
   // Without a listener, this signal makes Node open its debugger, through which any of the user's programs could run
   // code here.
   process.on("SIGUSR1", () => {});
-  assertHome();
+  ensureHome();
   enableCompileCache();
   void import("./start.ts").then(({ start }) => start(process.argv.slice(2)), reportStartFailure);
 }
 
 /** Sets HOME to `/` for a user without HOME that the system does not know, as in some containers: Node would throw. */
-function assertHome(): void {
+function ensureHome(): void {
   try {
     process.getBuiltinModule("node:os").homedir();
   } catch {

@@ -33,7 +33,7 @@ export async function start(argv: readonly string[]): Promise<void> {
     });
     if (!report) return EXIT.failed;
     const isPrompt = !isSubcommand(argv[0] ?? "");
-    return report.reportFailure(error, { argv, output, soFar: isPrompt ? reportDocument(progress) : null });
+    return report.reportFailure(error, { argv, output, soFar: isPrompt ? closeRunDocument(progress) : null });
   };
   let isUncaught = false;
   // Report an uncaught error like any other failure, to scripts too.
@@ -54,7 +54,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 }
 
 /** The document of the current run so far; the run itself reports nothing more. */
-function reportDocument({ run }: Progress): object {
+function closeRunDocument({ run }: Progress): object {
   if (run === null) return createDocument(null);
   run.isOver = true;
   return run.document;

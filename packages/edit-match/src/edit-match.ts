@@ -16,7 +16,7 @@ import { countCommonEnds } from "./learned.ts";
 import { indexByKey, isBlank } from "./lines.ts";
 import { findPlaceLimit, findPlaces, type MatchPlace, type Search, splitEditLines } from "./place.ts";
 import { findPlaceholder } from "./placeholder.ts";
-import { findNewFence, listReadings, type Reading, removeForeign, removeNewPluses } from "./reading.ts";
+import { listReadings, type Reading, removeForeign, removeNewFence, removeNewPluses } from "./reading.ts";
 import { findSlippedPlaces } from "./slip.ts";
 import { findStrayEscape } from "./stray-escape.ts";
 import { areAdjacent, SearchedFile } from "./windows.ts";
@@ -53,7 +53,7 @@ function findWithoutStrayEscapes(request: EditRequest): EditMatch {
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
   const placeholder = findNewPlaceholder(request);
   if (placeholder !== undefined) return { status: "omission", placeholder };
-  const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : findNewFence(request);
+  const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : removeNewFence(request);
   if (isUnclear) return { status: "omission", placeholder: "```" };
   const plain = leaveOut.includes("diff markers") ? newText : removeNewPluses(request);
   const meant = { ...request, newText: bare ?? plain };
@@ -80,7 +80,11 @@ function findByOtherReadings(request: EditRequest): EditMatch {
     : removeForeign(content, request);
   const file = new SearchedFile(content);
   const createNotFound = (alreadyApplied: boolean): EditMatch => {
-    const closest = findClosestRegion(content, texts.oldText, file.findFileRegionsFor(texts.oldText, true));
+    const closest = findClosestRegion(
+      content,
+      texts.oldText,
+      file.findMatchingFileRegions(texts.oldText, true),
+    );
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isEditApplied(content, texts.oldText, texts.newText)) return createNotFound(true);

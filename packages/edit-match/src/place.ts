@@ -83,7 +83,7 @@ export function findPlaces(search: Search): MatchPlace[] {
   const { file } = search;
   const text = search.said.oldLines.join("\n");
   const wanted = new FoldedText(text, search.depth);
-  const found = file.findFileRegionsFor(text).flatMap((stretch): TextRange[] => {
+  const found = file.findMatchingFileRegions(text).flatMap((stretch): TextRange[] => {
     const folded = file.fold(stretch, search.depth);
     return findPositions(wanted, folded, MAX_PLACES).map((at) => ({
       start: stretch.start + (folded.starts[at] ?? 0),

@@ -168,7 +168,7 @@ const FENCES = /^[ \t]*(?:```|~~~)/gm;
  * Returns the new text without a fence that only it has. In a text about code the fence may be meant: it is if it
  * surrounds the same lines, it is not if kept lines are inside, and around other lines it is unclear.
  */
-export function findNewFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
+export function removeNewFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
   const { content, oldText, newText } = request;
   const bare = newText.includes("```") || newText.includes("~~~") ? removeFence(newText) : undefined;
   if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};

@@ -27,7 +27,7 @@ export function findSlippedPlaces(search: Search): MatchPlace[] {
   const text = said.oldLines.join("\n");
   const wanted = listFilledLines(text, { start: 0, end: text.length }, depth);
   if (wanted.map(({ key }) => key).join("").length < MIN_CHARACTERS) return [];
-  const tries = file.findFileRegionsFor(text).flatMap((stretch) => {
+  const tries = file.findMatchingFileRegions(text).flatMap((stretch) => {
     if (stretch.end - stretch.start > MAX_REGION_CHARACTERS) return [];
     const lines = listFilledLines(file.content, stretch, depth);
     if (lines.length * wanted.length > MAX_STEPS) return [];

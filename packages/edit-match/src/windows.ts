@@ -39,7 +39,7 @@ export class SearchedFile {
    * one may be mistyped. Returns the whole file if its words are everywhere or if there are none. With `mustShareWords`,
    * returns only the surroundings of words that exist, to show the most similar text.
    */
-  findFileRegionsFor(text: string, mustShareWords = false): readonly TextRange[] {
+  findMatchingFileRegions(text: string, mustShareWords = false): readonly TextRange[] {
     const { content } = this;
     const anchors = this.#findAnchors(text, mustShareWords ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];

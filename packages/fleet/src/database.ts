@@ -83,7 +83,7 @@ function findDataPlace(folder: string): Pick<ServerPaths, "data" | "owner"> {
 }
 
 /** Returns where the databases of workers with this home may have their data, which root could read. */
-export function listDatabaseFoldersOf(home: string): readonly string[] {
+export function listDatabaseFolders(home: string): readonly string[] {
   return [findDataPlace(findDatabaseFolder(home)).data, "/var/lib/postgresql"];
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { BaseFolders } from "./base-folders.ts";
-import { listDatabaseFoldersOf } from "./database.ts";
+import { listDatabaseFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { readHealthAddress, serveHealth } from "./health.ts";
 import { LiveTask } from "./live-task.ts";
@@ -64,7 +64,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   await mkdir(given.home, { recursive: true, mode: 0o700 });
   // A sandbox needs the real paths of folders.
   const home = await realpath(given.home);
-  const ground = { ...given, hide: [home, ...listDatabaseFoldersOf(given.home)] };
+  const ground = { ...given, hide: [home, ...listDatabaseFolders(given.home)] };
   const top = join(home, "fleet");
   const bases = new BaseFolders(join(top, "bases"), store);
   const { ledger } = store;

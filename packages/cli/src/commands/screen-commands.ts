@@ -7,19 +7,19 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { backCommands } from "./go-back.ts";
 import { reviewCommands } from "./review-changes.ts";
-import { describeCommand, formatLabel, showCommands } from "./show-session.ts";
+import { createShowCommands, describeCommand, formatLabel } from "./show-session.ts";
 import { showTasks } from "./show-tasks.ts";
 import { findOwnCommand } from "./slash-commands.ts";
 import { buildAgentPrompt, buildSkillPrompt, INIT_PROMPT, REVIEW_PROMPT } from "./words-for-models.ts";
 
 /** Commands that give work to the model or to subagents. */
 const workCommands: readonly ScreenCommand[] = [
-  { name: "init", opensPanel: true, run: (desk) => ask(desk, INIT_PROMPT, "/init") },
+  { name: "init", opensPanel: true, run: (desk) => submitPromptAs(desk, INIT_PROMPT, "/init") },
   {
     name: "review",
     words: "[what]",
     opensPanel: true,
-    run: (desk, words) => ask(desk, REVIEW_PROMPT, `/review ${words}`.trim()),
+    run: (desk, words) => submitPromptAs(desk, REVIEW_PROMPT, `/review ${words}`.trim()),
   },
   { name: "demo", run: (desk) => desk.showDemo() },
   { name: "agents", opensPanel: true, run: showAgents },
@@ -28,7 +28,7 @@ const workCommands: readonly ScreenCommand[] = [
 ];
 
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
-  ...showCommands(() => SCREEN_COMMANDS),
+  ...createShowCommands(() => SCREEN_COMMANDS),
   ...changeCommands,
   ...backCommands,
   ...exportCommands,
@@ -57,7 +57,7 @@ export function findCommand(word: string): string | undefined {
 }
 
 /** Sends the whole prompt to the model, but shows only what the user typed. */
-function ask(desk: CommandDesk, prompt: string, typed: string): void {
+function submitPromptAs(desk: CommandDesk, prompt: string, typed: string): void {
   const words = typed.replace(/^\/\S+\s*/, "");
   const whole = [prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n");
   void desk.work.submit(whole + formatCommandMark(typed));

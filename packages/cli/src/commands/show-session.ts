@@ -23,7 +23,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 const CHARACTERS_PER_TOKEN = 4;
 const MAX_BYTES = 1024 * 1024;
 
-export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand[] {
+export function createShowCommands(all: () => readonly ScreenCommand[]): ScreenCommand[] {
   const showTable = (name: string, rowsOf: (desk: CommandDesk) => TableRow[]): ScreenCommand => ({
     name,
     isQuiet: true,

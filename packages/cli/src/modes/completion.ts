@@ -74,7 +74,7 @@ function buildZshScript(): string {
   const described = commands.map(({ name, meaning }) => `    ${quoteWord(`${name}:${meaning}`)}`);
   const specs = options.flatMap((option) =>
     listSpellings(option).map(
-      (name) => `    ${quoteWord(`${name}[${stripBackticks(option.meaning)}]${formatZshValue(option)}`)} \\`,
+      (name) => `    ${quoteWord(`${name}[${escapeForZsh(option.meaning)}]${formatZshValue(option)}`)} \\`,
     ),
   );
   return `#compdef burin
@@ -146,7 +146,7 @@ function quoteWord(text: string): string {
 }
 
 /** Escapes brackets and colons, which have a meaning in zsh descriptions. */
-function stripBackticks(text: string): string {
+function escapeForZsh(text: string): string {
   return text.replace(/[[\]:\\]/g, "\\$&");
 }
 

@@ -84,8 +84,8 @@ function resolveFleetOptions(options: CommonOptions, { output, signal }: Io): Fl
       // The budget on the command line is for the whole run, so it must not apply to each session.
       const there = { ...options, budget: undefined, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);
-      const { findModels } = await import("./print/find-model.ts");
-      const { openModel } = await findModels(opened.settings, around);
+      const { createModelOpener } = await import("./print/find-model.ts");
+      const { openModel } = await createModelOpener(opened.settings, around);
       return { ...buildSessionOptions(there, opened), openModel };
     },
   };

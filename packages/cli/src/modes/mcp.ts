@@ -153,7 +153,7 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0 && options.outputFormat === "text") output.note(NO_SERVERS);
   const aliases = servers.map(([alias]) => alias);
-  const states = await readServerStates(aliases, { root: options.root, settings }, signal);
+  const states = await probeServers(aliases, { root: options.root, settings }, signal);
   const found = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
   // A server's error message may contain secrets that it was given.
   const shown = await redactSecrets(found, { environment: process.env, servers: settings.mcpServers });
@@ -176,13 +176,11 @@ interface McpLocation {
 }
 
 /** Checks whether servers can be reached now. Programs are started for this and stopped again. */
-export function readServerStates(aliases: readonly string[], place: McpLocation, signal: AbortSignal) {
-  return withMcpDoor(place, (door) =>
-    Promise.all(aliases.map((alias) => readServerState(door, alias, signal))),
-  );
+export function probeServers(aliases: readonly string[], place: McpLocation, signal: AbortSignal) {
+  return withMcpDoor(place, (door) => Promise.all(aliases.map((alias) => probeServer(door, alias, signal))));
 }
 
-async function readServerState(door: McpDoor, alias: string, signal: AbortSignal) {
+async function probeServer(door: McpDoor, alias: string, signal: AbortSignal) {
   const time = AbortSignal.timeout(MAX_START_MS);
   try {
     const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
@@ -216,7 +214,7 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
 }
 
 async function testServer(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
-  return reportResult(output, () =>
+  return runAndReport(output, () =>
     useServer(server, async (door) =>
       printOffer(server.alias, await door.test(server.alias, signal), output),
     ),
@@ -262,7 +260,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
       final.close();
     }
   };
-  return reportResult(output, () => useServer({ alias, settings, options }, loginToServer));
+  return runAndReport(output, () => useServer({ alias, settings, options }, loginToServer));
 }
 
 /** Waits for the user to paste the final URL of a login. Without input, the promise never resolves. */
@@ -303,7 +301,7 @@ async function useServer(
 }
 
 /** Runs `work`, and prints its error if it fails. */
-async function reportResult(output: Output, work: () => Promise<void>): Promise<ExitCode> {
+async function runAndReport(output: Output, work: () => Promise<void>): Promise<ExitCode> {
   try {
     await work();
     return EXIT.done;

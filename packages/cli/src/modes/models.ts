@@ -13,7 +13,7 @@ import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { printFindings, visible } from "../terminal/output.ts";
-import { isModelListed, removeLogin } from "./doctor/examine.ts";
+import { isModelListed, removeUrlSecrets } from "./doctor/examine.ts";
 
 /** A row about a model. With --online, `online` is what its service says about it. */
 type Listed = ReturnType<typeof buildRow> & { readonly online?: string | undefined };
@@ -75,7 +75,7 @@ function buildRow(name: string, choice: ModelChoice) {
   const known = findKnownModel(model);
   const window = choice.window ?? known?.window;
   const price = choice.price ?? known?.price;
-  return { name, model, service, address: removeLogin(baseUrl), isMain: false, window, price };
+  return { name, model, service, address: removeUrlSecrets(baseUrl), isMain: false, window, price };
 }
 
 function describeReached(model: string, reached: ReachResult): string {

@@ -48,7 +48,7 @@ function addModel({ open, ...ground }: ReturnType<typeof resolveServeOptions>) {
     ...ground,
     open: async (folders?: readonly string[]) => {
       const { options, settings, notices } = await open(folders);
-      const { openModel, notice } = await (await import("./print/find-model.ts")).findModels(settings);
+      const { openModel, notice } = await (await import("./print/find-model.ts")).createModelOpener(settings);
       return {
         options: { ...options, openModel },
         notices: notice === null ? notices : [...notices, notice],

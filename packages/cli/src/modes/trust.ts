@@ -7,7 +7,7 @@ import {
   type TrustAnswer,
   type TrustState,
 } from "@burin/core/internal";
-import { readFolder } from "../request/read-values.ts";
+import { resolveFolder } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { formatLocalTime, joinLines, type Output, printFindings } from "../terminal/output.ts";
@@ -19,7 +19,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
     throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);
   const home = resolveBurinHome(process.env);
   // Users can also forget a folder that no longer exists.
-  const named = action === "forget" ? resolve : readFolder;
+  const named = action === "forget" ? resolve : resolveFolder;
   const root = folder === undefined ? options.root : named(folder);
   switch (action) {
     case "show": {
@@ -36,7 +36,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
     }
     case "yes":
     case "no":
-      return answer({ home, root }, action === "yes", output);
+      return storeTrustAnswer({ home, root }, action === "yes", output);
     case "forget": {
       const wasThere = await (await openTrust(home)).forget(root);
       const message = wasThere
@@ -51,7 +51,7 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 }
 
 /** Stores the decision together with the printed list, because the file may change in the meantime. */
-async function answer(
+async function storeTrustAnswer(
   place: Parameters<typeof readFolderTrust>[0],
   trusted: boolean,
   output: Output,

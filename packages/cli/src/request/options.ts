@@ -16,10 +16,10 @@ import { UsageError } from "../terminal/exit-code.ts";
 import {
   type OptionValues,
   readChoice,
-  readFolder,
   readText,
   readTexts,
   readWholeNumber,
+  resolveFolder,
 } from "./read-values.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
@@ -49,7 +49,7 @@ export function readCommonOptions(values: OptionValues) {
   const [budget, turns] = [readText(values.budget), readText(values["max-turns"])];
   if (budget !== undefined) rethrowAsUsage("--budget", () => parseBudget(budget));
   return {
-    root: readFolder(readText(values.root) ?? "."),
+    root: resolveFolder(readText(values.root) ?? "."),
     /** true if the folder was named explicitly, and is not just the current folder. */
     isRootNamed: values.root !== undefined,
     includeDirectories: splitDirectories(readTexts(values["include-directories"])),
@@ -116,7 +116,7 @@ function splitDirectories(given: readonly string[]): string[] {
   return given
     .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
     .filter((path) => path.trim() !== "")
-    .map(readFolder);
+    .map(resolveFolder);
 }
 
 function readOutputFormat(values: OptionValues): OutputFormat {

@@ -28,7 +28,7 @@ export function readChoice<T extends string>(
 }
 
 /** Returns the absolute path of a folder that the command line names. */
-export function readFolder(path: string): string {
+export function resolveFolder(path: string): string {
   const folder = resolvePath(path);
   const found = path === "" ? undefined : statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return folder;

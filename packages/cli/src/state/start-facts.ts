@@ -73,7 +73,7 @@ function shortenFolder(root: string): string {
 }
 
 /** Counts the files that git lists; undefined if not known. The last line may count files that were left out. */
-export function countLines(text: string | null): number | undefined {
+export function countListedFiles(text: string | null): number | undefined {
   const lines = text?.split("\n").filter((line) => line !== "");
   const [, more] = /^and (\d+|many) more$/.exec(lines?.at(-1) ?? "") ?? [];
   if (lines === undefined || more === "many") return undefined;

@@ -7,7 +7,7 @@ interface Snapshot {
 
 /** The places to which the caret can move, and up to which text can be cut. */
 const PLACES = {
-  left: (before) => before.length - (splitGraphemes(findLineEnd(before)).at(-1)?.length ?? 0),
+  left: (before) => before.length - (splitGraphemes(extractTextEnd(before)).at(-1)?.length ?? 0),
   right: (before, after) => before.length + (splitGraphemes(after.slice(0, 60))[0]?.length ?? 0),
   wordLeft: (before) => findWordEnd(before, -1, WORD),
   wordRight: (before, after) => before.length + findWordEnd(after, 1, WORD),
@@ -196,7 +196,7 @@ export class TextBuffer {
 }
 
 /** Returns enough of the text's end to find its last character. */
-function findLineEnd(before: string): string {
+function extractTextEnd(before: string): string {
   // If the first line is empty, there is no line before it.
   const line = before.length < 2 ? before : before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return line.length > 60 ? line.slice(-60) : line;

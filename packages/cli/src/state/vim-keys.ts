@@ -80,12 +80,13 @@ export class VimKeys {
     else if (SHORT[rest] !== undefined)
       this.#applyOperator(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
     else if (PASSED[rest] !== undefined) return { name: PASSED[rest], text: "" };
-    else if (!this.#insert(buffer, rest)) buffer.moveTo(findPosition(buffer, rest, count) ?? buffer.caret);
+    else if (!this.#handleInsertKey(buffer, rest))
+      buffer.moveTo(findPosition(buffer, rest, count) ?? buffer.caret);
     return null;
   }
 
   /** Handles keys that enter insert mode or change the text at the caret. Returns false for other keys. */
-  #insert(buffer: TextBuffer, key: string): boolean {
+  #handleInsertKey(buffer: TextBuffer, key: string): boolean {
     if (key in BEGIN) {
       this.isNormal = false;
       BEGIN[key]?.(buffer);

@@ -1,7 +1,7 @@
 import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
 import { measureGrapheme, measureWidth, splitGraphemes } from "./cell-width.ts";
-import { createPieceJoiner } from "./joined-text.ts";
+import { createPieceEscaper } from "./joined-text.ts";
 
 describe("the width of a text", () => {
   it("P42 is that of its characters, for each character of the first plane", () => {
@@ -49,5 +49,5 @@ describe("the width of a text", () => {
 
 it("P42 a million joiners before a letter are looked at once", () => {
   const joiners = "\u200d".repeat(1_000_000);
-  expect(createPieceJoiner()(`${joiners}a`)).not.toContain("\u200d");
+  expect(createPieceEscaper()(`${joiners}a`)).not.toContain("\u200d");
 });

@@ -8,7 +8,7 @@ const JOINED =
 const LOOKS_BACK = 8;
 
 /** Makes text from outside safe to show, but keeps the joiners of letters and emoji. `before` is already shown. */
-export function insertJoiners(text: string, before = ""): string {
+export function escapeKeepingJoiners(text: string, before = ""): string {
   if (!/[\u200c\u200d]/.test(text)) return visibleText(text);
   const all = before + text;
   let at = before.length;
@@ -22,14 +22,14 @@ export function insertJoiners(text: string, before = ""): string {
 }
 
 /** Does the same for text that arrives in pieces, where a joiner may end one piece and join the start of the next. */
-export function createPieceJoiner(): (piece: string) => string {
+export function createPieceEscaper(): (piece: string) => string {
   let before = "";
   let held = "";
   return (piece) => {
     const all = held + piece;
     held = /(?<![\u200c\u200d])[\u200c\u200d]*$/.exec(all)?.[0] ?? "";
     const text = all.slice(0, all.length - held.length);
-    const shown = insertJoiners(text, before);
+    const shown = escapeKeepingJoiners(text, before);
     before = (before + text).slice(-LOOKS_BACK);
     return shown;
   };

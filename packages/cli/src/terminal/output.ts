@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { once, visibleText as visible } from "@burin/core/internal";
 import { EXIT, type ExitCode } from "./exit-code.ts";
-import { createPieceJoiner } from "./joined-text.ts";
+import { createPieceEscaper } from "./joined-text.ts";
 import { exitWithSignal, interrupt, isInterrupted } from "./signals.ts";
 
 /** Escapes control characters, with which untrusted text could control the terminal. */
@@ -66,7 +66,7 @@ export interface Output {
 
 export function createTerminalOutput(isPlain: boolean): Output {
   let hasResult = false;
-  const shown = createPieceJoiner();
+  const shown = createPieceEscaper();
   const write = (text: string): void => {
     hasResult = true;
     openStdout().write(text);

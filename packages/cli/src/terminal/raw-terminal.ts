@@ -119,7 +119,7 @@ export class RawTerminal implements ScreenPort {
   }
 
   /** Suspends the program, as ctrl+z does in a shell. */
-  stop(): void {
+  suspendProgram(): void {
     this.#suspend();
     process.kill(0, "SIGTSTP");
     // Without a shell to return to, the system does not stop the program, so open the terminal again.

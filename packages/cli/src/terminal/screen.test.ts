@@ -144,7 +144,7 @@ async function streamInStorms(seed: number, isTyped: boolean): Promise<{ said: s
       heardAt ||= step + 1 + upTo(4);
     }
     if (heardAt === step || !screen.fits) {
-      screen.move();
+      screen.noteResize();
       [heardAt, restAt] = [0, step + 6];
     }
     if (step === restAt) screen.isMoving = false;
@@ -165,7 +165,7 @@ async function streamInStorms(seed: number, isTyped: boolean): Promise<{ said: s
     screen.draw(final, live, isParked ? null : { row: live.length - 2, column: 5 });
   }
   await terminal.deliver();
-  screen.move();
+  screen.noteResize();
   screen.draw(rowsOf(tail, terminal.size().columns), [], null);
   if (tail !== "") wanted.push(tail.slice(0, 8));
   await terminal.deliver();

@@ -105,7 +105,7 @@ export class Screen {
     this.#write(pen.bytes, caret === null && shown.length > 0);
   }
 
-  move(): void {
+  noteResize(): void {
     this.isMoving = true;
     // The window may be back at its former size, but what was cut off in between is gone.
     this.#isStale = true;

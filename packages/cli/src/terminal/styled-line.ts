@@ -1,5 +1,5 @@
 import { measureGrapheme, measureWidth, splitGraphemes } from "./cell-width.ts";
-import { insertJoiners } from "./joined-text.ts";
+import { escapeKeepingJoiners } from "./joined-text.ts";
 
 /** The styles of text, and what they look like in the user's sixteen colours. A theme may define others. */
 export const LOOKS = {
@@ -51,7 +51,7 @@ export function createSpan(text: string, style?: Style): Span {
 
 /** Makes text from outside safe to show, as a plain string, for texts that are examined first. */
 export function formatText(text: string): string {
-  const shown = insertJoiners(text);
+  const shown = escapeKeepingJoiners(text);
   return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
 }
 

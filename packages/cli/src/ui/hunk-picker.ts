@@ -92,7 +92,7 @@ export class HunkPicker {
   /** Handles a key. Returns whether the user goes back or sends the choice. */
   key(key: Key): "back" | "send" | null {
     this.#message = "";
-    if (this.words !== null) this.#writeWords(this.words, key);
+    if (this.words !== null) this.#handleCommentKey(this.words, key);
     else if (key.name === "escape") return "back";
     else if (key.name === "enter") return "send";
     else if (key.name === "up" || key.name === "down") this.#move(key.name === "up" ? -1 : 1);
@@ -119,7 +119,7 @@ export class HunkPicker {
   }
 
   /** Handles a key while a comment is written. A part with a comment is rejected unless the user accepts it again. */
-  #writeWords(words: TextBuffer, key: Key): void {
+  #handleCommentKey(words: TextBuffer, key: Key): void {
     if (key.name !== "enter" && key.name !== "escape") return void applyEditKey(words, key);
     const part = this.#parts[this.#at];
     if (key.name === "enter" && part !== undefined) {

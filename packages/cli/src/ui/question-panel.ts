@@ -155,8 +155,8 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const waiting = this.#needs.waiting();
     const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
     const { confirmation } = this.#needs.question;
-    if (isBeside(confirmation)) return `${say("question.beside")}${more}`;
-    return `${say(isCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
+    if (isAboutOutside(confirmation)) return `${say("question.beside")}${more}`;
+    return `${say(isAboutCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
   }
 
   #drawMiddle(width: number): Line[] {
@@ -186,7 +186,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
     const isPlain = isCommand && !this.#view.reach.some(({ effects }) => effects.length > 0);
     const facts = [
       confirmation.kind === "edit" && this.#needs.keepsUndo ? say("reach.undo") : "",
-      isBeside(confirmation) ? say("question.onlyReads") : "",
+      isAboutOutside(confirmation) ? say("question.onlyReads") : "",
       asker === "" ? "" : say("question.asker", { agent: formatText(asker) }),
       isCommand && confirmation.exception === "network" ? say("question.network") : "",
       writes.length > 0 ? say("question.writes", { names: writes.join(", ") }) : "",
@@ -262,7 +262,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
         end,
       ];
     }
-    if (isCreated(confirmation))
+    if (isAboutCreated(confirmation))
       return [
         ["y", say("question.keep"), () => answer({ outcome: "once" })],
         ["n", say("question.remove"), () => answer({ outcome: "cancel" })],
@@ -290,7 +290,7 @@ export class QuestionPanel extends KeyGuard implements Panel {
   #listYesAnswers(): Answer[] {
     const { answer } = this.#needs;
     const { limits } = this.#view;
-    const yes = isBeside(this.#needs.question.confirmation) ? "question.yesFolder" : "question.yes";
+    const yes = isAboutOutside(this.#needs.question.confirmation) ? "question.yesFolder" : "question.yes";
     if (!limits?.needsNetwork) return [["y", say(yes), () => answer({ outcome: "once" })]];
     const given = limits.network === "offered" ? { network: true } : {};
     return [
@@ -390,11 +390,11 @@ export class QuestionPanel extends KeyGuard implements Panel {
 }
 
 /** Whether the question is about a folder outside the project. */
-function isBeside(confirmation: Confirmation): boolean {
+function isAboutOutside(confirmation: Confirmation): boolean {
   return confirmation.kind === "info" && confirmation.folder !== undefined;
 }
 
 /** Whether the question is about keeping a file that a command created without being asked to. */
-function isCreated(confirmation: Confirmation): boolean {
+function isAboutCreated(confirmation: Confirmation): boolean {
   return confirmation.kind === "info" && confirmation.created !== undefined;
 }

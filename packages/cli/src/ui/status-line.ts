@@ -45,7 +45,7 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
-  const texts = status.own === undefined ? listFactTexts(status) : [status.own];
+  const texts = status.own === undefined ? listStatusVariants(status) : [status.own];
   // In a narrow window, drop the cost and time before the key hints.
   for (const text of texts) {
     const whole: Line = [...drawLeft(text), { text: "  " }, right];
@@ -58,7 +58,7 @@ export function drawStatusLine(status: Status, hasPanel: boolean, width: number)
 }
 
 /** Yields all facts, then fewer and fewer, and at last only the model and the name of the mode. */
-function listFactTexts(status: Status): string[] {
+function listStatusVariants(status: Status): string[] {
   const { model, mode, branch = "", filled = null, money = 0, queued = 0, milliseconds = 0 } = status;
   // Without a model nothing runs, in whatever mode.
   const modeInWords = model === "" ? "" : say(`mode.short.${mode}`);

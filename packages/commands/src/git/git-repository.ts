@@ -1,6 +1,11 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { getOrCreate, once } from "@burin/contract/async/once";
-import { readSmallFile, resolveExisting, tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
+import {
+  readSmallFile,
+  resolvePossiblyMissing,
+  tryLstat,
+  tryReadEntries,
+} from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { buildChildEnvironment, mapCodePaths } from "../processes/child-environment.ts";
@@ -126,7 +131,7 @@ class GitInspector {
 
   #findRepository(folder: string): Repository | RepositoryFault | null {
     return getOrCreate(this.#known, folder, () => {
-      const place = resolveExisting(folder);
+      const place = resolvePossiblyMissing(folder);
       return cachedAnswers.repositories.answer(`${this.#asking} ${place}`, () => {
         const answer = this.#askForRepository(place);
         const isFault = answer !== null && "nature" in answer;
@@ -164,7 +169,7 @@ class GitInspector {
     const hasNone = told.fault?.includes("must be run in a work tree") === true && rest.length === 0;
     if (!(hasFiles || hasNone)) return createUnansweredFault(told.fault);
     // Git before 2.38 accepts any folder that looks like a repository.
-    if (isWithin(resolveExisting(folder), gitDir)) return createLookalikeFault(folder);
+    if (isWithin(resolvePossiblyMissing(folder), gitDir)) return createLookalikeFault(folder);
     const listed = this.ask(folder, LIST_SETTINGS);
     const all = listed.fault === null ? parseSettings(listed.output) : null;
     if (all === null) return createUnansweredFault(listed.fault);
@@ -174,7 +179,7 @@ class GitInspector {
     return {
       folder,
       gitDir,
-      commonDir: resolveExisting(resolve(folder, common)),
+      commonDir: resolvePossiblyMissing(resolve(folder, common)),
       top: hasFiles ? top : null,
       settings,
       showsPassword: all.some(
@@ -190,7 +195,7 @@ class GitInspector {
     if (this.#isOutside(gitDir)) {
       const isOurs =
         this.#isAboveRoot(repository) || isLinkedWorkTree(repository) || isSubmoduleOf(repository);
-      const isHere = isOurs && isWithin(resolveExisting(folder), top ?? "");
+      const isHere = isOurs && isWithin(resolvePossiblyMissing(folder), top ?? "");
       return isHere ? null : createOutsideFault("the repository here", gitDir);
     }
     if (this.#isOutside(commonDir))
@@ -207,7 +212,7 @@ class GitInspector {
   /** The root is a folder inside the work tree of a repository that begins above it. */
   #isAboveRoot({ gitDir, commonDir, top }: Repository): boolean {
     if (top === null || !this.#roots.some((root) => root !== top && isWithin(root, top))) return false;
-    return commonDir === gitDir && resolveExisting(join(top, ".git")) === gitDir;
+    return commonDir === gitDir && resolvePossiblyMissing(join(top, ".git")) === gitDir;
   }
 
   /** Checks for links inside git's own folders, and for object stores of other repositories that this one reads. */
@@ -272,14 +277,19 @@ function listFoldersAbove(folder: string, last: string | null | undefined): stri
 function isLinkedWorkTree({ gitDir, commonDir, top }: Repository): boolean {
   if (top === null || dirname(dirname(gitDir)) !== commonDir) return false;
   const back = readSmallFile(join(gitDir, "gitdir"), false)?.trim();
-  return back !== undefined && resolveExisting(resolve(gitDir, back)) === resolveExisting(join(top, ".git"));
+  return (
+    back !== undefined &&
+    resolvePossiblyMissing(resolve(gitDir, back)) === resolvePossiblyMissing(join(top, ".git"))
+  );
 }
 
 /** Git keeps the folders of submodules in the containing repository, and notes there where the files are. */
 function isSubmoduleOf({ gitDir, commonDir, top, settings }: Repository): boolean {
   const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
   if (top === null || named === undefined || gitDir !== commonDir) return false;
-  return resolveExisting(resolve(gitDir, named)) === top && tryLstat(join(top, ".git"))?.isFile() === true;
+  return (
+    resolvePossiblyMissing(resolve(gitDir, named)) === top && tryLstat(join(top, ".git"))?.isFile() === true
+  );
 }
 
 /** Settings whose value is a file that is read. */

@@ -2,7 +2,7 @@ import { type Dirent, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { getOrCreate, once } from "@burin/contract/async/once";
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
-import { resolveExisting, tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
+import { resolvePossiblyMissing, tryReadEntries, tryRealPath } from "@burin/files/disk/disk-looks";
 import { readErrorCode } from "@burin/files/disk/system-error";
 import { isWithinAny } from "@burin/files/paths/paths";
 import { findFirstProgram, splitPathFolders } from "./shell-program.ts";
@@ -64,7 +64,7 @@ function isPathOutside(path: string, roots: readonly string[]): boolean {
 
 /** Returns where an absolute path, or each file that a shell pattern matches, really is or would be created. */
 function findRealPaths(path: string, isPattern: boolean): readonly string[] {
-  return (isPattern ? (expandPattern(path) ?? []) : [path]).map(resolveExisting);
+  return (isPattern ? (expandPattern(path) ?? []) : [path]).map(resolvePossiblyMissing);
 }
 
 /** null when there are too many. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { withFallback } from "@burin/contract/with-fallback";
-import { readProcStart } from "./process-table.ts";
+import { readProcFileHead } from "./process-table.ts";
 
 const FIRST_DESCRIPTOR = 3;
 const CLOSE_ON_EXEC = 0o2_000_000;
@@ -19,7 +19,7 @@ export function findInheritedDescriptors(): readonly number[] {
 
 /** Whether the descriptor is inherited. One that is closed by now was the one for listing the folder. */
 function isDescriptorInherited(descriptor: number): boolean {
-  const text = readProcStart(`/proc/self/fdinfo/${descriptor}`) ?? "";
+  const text = readProcFileHead(`/proc/self/fdinfo/${descriptor}`) ?? "";
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 }

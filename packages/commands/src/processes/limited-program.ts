@@ -38,7 +38,7 @@ export interface SandboxedProgram {
 interface SpaceProcesses {
   members(): readonly ProcessEntry[];
   /** Whether any process of the command may be alive. */
-  hasLeft(): boolean;
+  hasLiving(): boolean;
   /** Calls back once no process of the command is alive. */
   whenClear(clear: () => void): void;
   killSpace(): void;

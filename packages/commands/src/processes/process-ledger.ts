@@ -4,7 +4,7 @@ import { hostname, tmpdir, uptime } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { withFallback } from "@burin/contract/with-fallback";
-import { resolveExisting, tryReadEntries } from "@burin/files/disk/disk-looks";
+import { resolvePossiblyMissing, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { appendLine, makeFolders, randomName } from "@burin/files/disk/own-files";
 import { readText } from "@burin/files/disk/regular-file";
 import { isWithinAny } from "@burin/files/paths/paths";
@@ -225,7 +225,7 @@ function removePendingWrites(folder: string, { owner, boot }: Owner): void {
 export function createTemporary(home: string, roots: readonly string[]): string {
   const name = TEMPORARY_PREFIX + randomName();
   const isSeparateFromRoots = (place: string) =>
-    dirname(place) === home || !isWithinAny(resolveExisting(place), roots);
+    dirname(place) === home || !isWithinAny(resolvePossiblyMissing(place), roots);
   let fault: unknown;
   for (const place of listTemporaryPlaces(home).filter(isSeparateFromRoots)) {
     const folder = join(place, name);

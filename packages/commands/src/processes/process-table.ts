@@ -57,7 +57,7 @@ function readProcesses(folder: string): readonly ProcessEntry[] {
 }
 
 function readProcess(folder: string): ProcessEntry | null {
-  const stat = readProcStart(`${folder}/stat`);
+  const stat = readProcFileHead(`${folder}/stat`);
   return stat === null ? null : parseStat(stat);
 }
 
@@ -175,7 +175,7 @@ export function mayBeRunning({ pid, started, boot, space }: NotedProcess): boole
 const FIRST_BYTES = 2048;
 
 /** Reads the beginning of a file in /proc. Node would take 64 KB for a whole one, and each command reads dozens. */
-export function readProcStart(path: string): string | null {
+export function readProcFileHead(path: string): string | null {
   return withFallback(null, () => {
     const descriptor = openSync(path, "r");
     try {

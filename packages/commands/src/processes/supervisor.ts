@@ -142,8 +142,8 @@ export class SupervisedProcess {
   }
 
   /** Whether any of the processes may be alive. Fast if no other process was started on the machine in the meantime. */
-  mayHaveLeft(): boolean {
-    if (this.#sandbox?.visit) return this.#sandbox.visit.hasLeft();
+  mayStillRun(): boolean {
+    if (this.#sandbox?.visit) return this.#sandbox.visit.hasLiving();
     const isAlone = Date.now() - this.startedAt < PID_REUSE_MS && readLastPid() === this.child.pid;
     return (!isAlone || signalGroup(this.child.pid, 0)) && this.members().length > 0;
   }
@@ -261,7 +261,7 @@ export async function readToEnd(run: SupervisedProcess, reading: ReadOptions): P
     if (stopped === null) await Promise.race([waitUntilDrained(closed, () => bytes), halted]);
     // Listing all processes of the machine would take longer than the program itself.
     const isEnded = stopped === "size" && isAlone && signalGroup(child.pid, "SIGKILL");
-    if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
+    if (!isEnded && (stopped !== null || (!isAlone && run.mayStillRun()))) await run.end();
     return { ...(await child.ended), output: Buffer.concat(pieces), errors: errors(), stopped };
   } finally {
     stopTimer();

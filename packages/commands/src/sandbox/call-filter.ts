@@ -83,7 +83,7 @@ function buildCallFilter(architecture: string, network: boolean): Buffer | null 
   const { narrow } = calls;
   const steps: FilterStep[] = [
     [LOAD, 0, 0, ARCHITECTURE],
-    ...runUnless(
+    ...runIf(
       [EQUAL, narrow.architecture],
       [
         [LOAD, 0, 0, NUMBER],
@@ -94,11 +94,11 @@ function buildCallFilter(architecture: string, network: boolean): Buffer | null 
     [EQUAL, 1, 0, calls.architecture],
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, NUMBER],
-    ...(calls.others === undefined ? [] : runUnless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
-    ...calls.keys.flatMap((key) => runUnless([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
+    ...(calls.others === undefined ? [] : runIf([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
+    ...calls.keys.flatMap((key) => runIf([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
     ...refuseOwnerRights(calls),
     ...(network ? [] : restrictSockets(calls)),
-    ...runUnless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...buildAnswers([TIOCSTI], REFUSE, ALLOW)]),
+    ...runIf([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...buildAnswers([TIOCSTI], REFUSE, ALLOW)]),
     [RETURN, 0, 0, ALLOW],
   ];
   const program = Buffer.alloc(steps.length * 8);
@@ -115,10 +115,10 @@ function buildCallFilter(architecture: string, network: boolean): Buffer | null 
 function refuseOwnerRights({ modes }: Pick<CallNumbers, "modes">): FilterStep[] {
   const each = ([1, 2, 3] as const).flatMap((at) => modes[at].map((call) => [call, FIRST + 8 * at] as const));
   return [
-    ...runUnless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
-    ...runUnless([EQUAL, OPENAT2], [[RETURN, 0, 0, UNKNOWN_CALL]]),
+    ...runIf([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
+    ...runIf([EQUAL, OPENAT2], [[RETURN, 0, 0, UNKNOWN_CALL]]),
     ...each.flatMap(([call, argument]) =>
-      runUnless(
+      runIf(
         [EQUAL, call],
         [
           [LOAD, 0, 0, argument],
@@ -134,8 +134,8 @@ function refuseOwnerRights({ modes }: Pick<CallNumbers, "modes">): FilterStep[] 
 
 function restrictSockets({ socket, socketpair }: CallNumbers): FilterStep[] {
   return [
-    ...runUnless([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...buildAnswers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
-    ...runUnless(
+    ...runIf([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...buildAnswers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
+    ...runIf(
       [EQUAL, socketpair],
       [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...buildAnswers(PAIR_TYPES, ALLOW, REFUSE)],
     ),
@@ -143,7 +143,7 @@ function restrictSockets({ socket, socketpair }: CallNumbers): FilterStep[] {
 }
 
 /** Runs the steps if the test holds; otherwise continues after them. */
-function runUnless([code, value]: readonly [number, number], steps: readonly FilterStep[]): FilterStep[] {
+function runIf([code, value]: readonly [number, number], steps: readonly FilterStep[]): FilterStep[] {
   return [[code, 0, steps.length, value], ...steps];
 }
 

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { createWordSet } from "@burin/contract/text/words";
 import {
   findWorkTreeTop,
-  resolveExisting,
+  resolvePossiblyMissing,
   tryLstat,
   tryReadBytes,
   tryReadEntries,
@@ -45,7 +45,7 @@ export function listSettingsFiles(environment: CommandEnvironment): string[] {
     ...listNamedFiles(file, HOME, 0),
   ]);
   return [...named, ...beside].filter(
-    (path) => isAbsolute(path) && tryLstat(resolveExisting(path))?.isFile() === true,
+    (path) => isAbsolute(path) && tryLstat(resolvePossiblyMissing(path))?.isFile() === true,
   );
 }
 
@@ -95,18 +95,18 @@ function listGitFolders(top: string): string[] {
   if (tryLstat(entry)?.isDirectory()) return [entry];
   const named = /^gitdir: (.+)/.exec(tryLstat(entry)?.isFile() ? tryReadText(entry) : "")?.[1];
   if (named === undefined) return [];
-  const folder = resolveExisting(resolve(top, named.trim()));
+  const folder = resolvePossiblyMissing(resolve(top, named.trim()));
   const common = tryReadText(join(folder, "commondir")).trim();
   if (common !== "") {
-    const shared = resolveExisting(resolve(folder, common));
+    const shared = resolvePossiblyMissing(resolve(folder, common));
     const back = tryReadText(join(folder, "gitdir")).trim();
     const isOurs =
       dirname(dirname(folder)) === shared &&
-      resolveExisting(resolve(folder, back)) === resolveExisting(entry);
+      resolvePossiblyMissing(resolve(folder, back)) === resolvePossiblyMissing(entry);
     return isOurs ? [shared] : [];
   }
   const tree = /^\s*worktree\s*=\s*(.+)$/m.exec(tryReadText(join(folder, "config")))?.[1]?.trim() ?? "";
-  return tree !== "" && resolveExisting(resolve(folder, tree.replace(/^"(.*)"$/, "$1"))) === top
+  return tree !== "" && resolvePossiblyMissing(resolve(folder, tree.replace(/^"(.*)"$/, "$1"))) === top
     ? [folder]
     : [];
 }

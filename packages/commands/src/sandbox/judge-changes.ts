@@ -195,11 +195,11 @@ class ChangeJudge {
     const reason = explainRepositoryRisk(place.path, this.#ground.environment);
     if (reason === null) return;
     if (isPureGitFolder(place.path)) this.#take(place, reason);
-    else this.#recordForm(place, reason);
+    else this.#takeGitFiles(place, reason);
   }
 
   /** Any folder can be made to look like a git folder, and its other files may be the user's work. */
-  #recordForm(place: ProtectedPath, reason: string): void {
+  #takeGitFiles(place: ProtectedPath, reason: string): void {
     const stats = tryLstat(place.path);
     const id = stats === null ? "" : formatFileId(stats);
     for (const name of ["HEAD", "hooks", "config", "config.worktree", "commondir"]) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import {
-  resolveExisting,
+  resolvePossiblyMissing,
   tryLstat,
   tryReadBytes,
   tryReadEntries,
@@ -106,7 +106,7 @@ function explainCommonFolderRisk(file: string): string | null {
 export function readLinkedFolder({ path, kind, target = "" }: ProtectedPath): string | null {
   const line = kind === "link" ? `gitdir: ${target}` : readFileLine(path);
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
-  return named === undefined ? null : resolveExisting(resolve(dirname(path), named));
+  return named === undefined ? null : resolvePossiblyMissing(resolve(dirname(path), named));
 }
 
 /** Returns the single line that git keeps in a file, or null. */

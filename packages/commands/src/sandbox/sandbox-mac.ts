@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { resolveExisting } from "@burin/files/disk/disk-looks";
+import { resolvePossiblyMissing } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/own-files";
 import { buildProtectedPatterns } from "@burin/shell-judge";
 import type { Sandbox, SandboxLimits } from "./sandbox.ts";
@@ -15,7 +15,7 @@ export function createMacSandbox(
   const { mode } = limits;
   const begin = mode === "workspace-write" ? createGuardFactory(limits) : async () => UNGUARDED;
   // The pipes of other commands are beside it. The system compares real paths.
-  const temporary = join(resolveExisting(limits.temporary), "tmp");
+  const temporary = join(resolvePossiblyMissing(limits.temporary), "tmp");
   const writing = { ...limits, temporary };
   return {
     mode,

@@ -172,7 +172,7 @@ export class SessionSpace {
 
   #checkWaiting(): void {
     for (const [visit, clear] of this.#waiting) {
-      if (visit.hasLeft()) continue;
+      if (visit.hasLiving()) continue;
       this.#waiting.delete(visit);
       this.#visits.delete(visit);
       clear();

@@ -44,7 +44,7 @@ export class SpaceVisit {
   }
 
   /** Whether anything of the command may be alive; true when that cannot be seen. */
-  hasLeft(): boolean {
+  hasLiving(): boolean {
     // A process that forks and exits at once is missed only if the pids wrap around meanwhile, so looking twice is
     // enough.
     if (!this.#isClear && [1, 2].some(() => this.#newcomers()?.length !== 0)) return true;

@@ -137,7 +137,7 @@ export class CommandRun implements RunningCommand {
 
   async #waitForEnd(): Promise<ShellEnd> {
     const end = await this.#child.ended;
-    const hasLeft = this.#process.mayHaveLeft();
+    const hasLeft = this.#process.mayStillRun();
     await (!hasLeft && this.#plan.sandbox?.visit && this.#ending === null
       ? this.#readRestOfOutput()
       : this.#waitForOutput());
@@ -195,7 +195,7 @@ export class CommandRun implements RunningCommand {
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
     if (this.shellEnd === null || this.isOver || this.#ending !== null) return;
-    if (!this.#process.mayHaveLeft()) await this.#closeOnce();
+    if (!this.#process.mayStillRun()) await this.#closeOnce();
   }
 
   endAfter(milliseconds: number): void {

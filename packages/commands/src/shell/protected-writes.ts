@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { resolveExisting, tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
+import { resolvePossiblyMissing, tryLstat, tryReadBytes } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import {
   explainProtectedFile,
@@ -99,7 +99,7 @@ function findScriptSettings(
   { roots, environment }: Surveyed,
 ): readonly ProtectedWrite[] {
   const [root = "/"] = roots;
-  const path = resolveExisting(join(root, script.path));
+  const path = resolvePossiblyMissing(join(root, script.path));
   const text = isWithinAny(path, roots) ? tryReadBytes(path, MAX_SCRIPT_BYTES)?.toString() : undefined;
   if (text === undefined || (text.startsWith("#!") && !SHELL_SCRIPT.test(text))) return [];
   const { git } = findCommandWrites(text, createLocation(join(root, script.folder), roots));
@@ -258,7 +258,7 @@ function findGitUse(
 }
 
 function createLocation(directory: string, [root = "/", ...includeDirectories]: readonly string[]) {
-  return { root, directory, includeDirectories, realPaths: (path: string) => [resolveExisting(path)] };
+  return { root, directory, includeDirectories, realPaths: (path: string) => [resolvePossiblyMissing(path)] };
 }
 
 function listRemovedByGit(words: readonly string[]): string[] {

@@ -125,7 +125,7 @@ export class Automaton {
   }
 
   matches(text: string): boolean {
-    return this.find(text, 0, text.length) !== -1;
+    return this.findMatchEnd(text, 0, text.length) !== -1;
   }
 
   /** Whether some text that starts with `beginning` could match as a whole. */
@@ -139,7 +139,7 @@ export class Automaton {
   }
 
   /** Returns the end of the earliest match in this part of the text, or -1. Assertions see only this part. */
-  find(text: string, from: number, to: number): number {
+  findMatchEnd(text: string, from: number, to: number): number {
     const alphabet = this.#alphabet;
     let state = this.#start;
     let at = from;

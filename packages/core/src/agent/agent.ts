@@ -371,12 +371,12 @@ export class Agent {
 
   async #runCalls(calls: readonly FunctionCall[], run: Run): Promise<AnsweredCall[]> {
     const { budget, contextFiles, registry, runCalls } = this.#needs;
-    const { startCalls } = await import("./call-round.ts");
+    const { runAffordableCalls } = await import("./call-round.ts");
     const { conversation } = this.#needs;
     const round = { runCalls, budget, window: this.#compactor.window, conversation };
-    const answers = await startCalls(calls, round, run);
+    const answers = await runAffordableCalls(calls, round, run);
     for (const call of answers) {
-      for (const event of await contextFiles.readTouchedFolders(call, registry))
+      for (const event of await contextFiles.readFilesForCall(call, registry))
         await conversation.told.addAndWait(event);
     }
     return answers;

@@ -99,7 +99,7 @@ export class Budget {
     const kind = this.#listKinds().find((one) => this.#computeShare(one) >= 1);
     if (kind === undefined) return undefined;
     const amount = kind === "milliseconds" ? "" : ` (${formatAmount(kind, this.#measureUsed(kind))})`;
-    return `The budget of ${this.#limitInWords(kind)} is used up${amount}.`;
+    return `The budget of ${this.#formatLimit(kind)} is used up${amount}.`;
   }
 
   /** Returns a warning when most of one kind is used up, once for each kind and each `told` set. */
@@ -108,7 +108,7 @@ export class Budget {
     if (kind === undefined) return undefined;
     told.add(kind);
     const percent = Math.floor(this.#computeShare(kind) * 100);
-    return `${percent} % of the budget of ${this.#limitInWords(kind)} is used.`;
+    return `${percent} % of the budget of ${this.#formatLimit(kind)} is used.`;
   }
 
   #listKinds(): BudgetKind[] {
@@ -124,7 +124,7 @@ export class Budget {
     return this.#measureUsed(kind) / (this.#limits[kind] ?? Number.POSITIVE_INFINITY);
   }
 
-  #limitInWords(kind: BudgetKind): string {
+  #formatLimit(kind: BudgetKind): string {
     return formatAmount(kind, this.#limits[kind] ?? 0);
   }
 }

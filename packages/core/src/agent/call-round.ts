@@ -15,7 +15,7 @@ interface RoundOptions {
 }
 
 /** Runs the calls that the budget allows, and corrects a model that repeats itself. */
-export function startCalls(
+export function runAffordableCalls(
   calls: readonly FunctionCall[],
   { runCalls, budget, window, conversation: { note, told } }: RoundOptions,
   { signal, guard }: Run,

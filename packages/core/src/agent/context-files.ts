@@ -56,14 +56,14 @@ export class ContextFiles {
 
   /** Yields the files that apply from the start, the most general first. */
   readInitial(): Promise<AgentEvent[]> {
-    return this.#inFolders([
+    return this.#readInFolders([
       this.#places.home,
       ...listFoldersBetween(findRepositoryTop(this.#root), this.#root),
     ]);
   }
 
   /** Yields the files of the folders that a call worked in, from the root down. */
-  async readTouchedFolders(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
+  async readFilesForCall(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
     const tool = registry.getTool(call.name);
     const folders: string[] = [];
     // Only a call that succeeded has arguments that can be trusted here.
@@ -73,7 +73,7 @@ export class ContextFiles {
       const root = this.#places.roots.find((folder) => isWithin(path, folder));
       if (root !== undefined) folders.push(...listFoldersBetween(root, path));
     }
-    return this.#inFolders(folders);
+    return this.#readInFolders(folders);
   }
 
   /** Returns all files that the model has received, in their current state. Missing files are left out. */
@@ -86,7 +86,7 @@ export class ContextFiles {
     return texts;
   }
 
-  async #inFolders(folders: readonly string[]): Promise<AgentEvent[]> {
+  async #readInFolders(folders: readonly string[]): Promise<AgentEvent[]> {
     const { record, note } = this.#conversation;
     const events: AgentEvent[] = [];
     for (const folder of folders) {

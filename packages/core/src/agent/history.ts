@@ -37,7 +37,7 @@ export class History {
       this.#isOursLast = true;
     } else if (event.type === "thought") this.#addThought(event);
     else if (event.type === "tool_call") this.#applyCall(event.call);
-    else if (event.type === "cleared") this.#clear(new Set(event.callIds));
+    else if (event.type === "cleared") this.#clearAnswers(new Set(event.callIds));
     else if (event.type === "compaction") this.#applyCompaction(event);
     else if (event.type === "notice" && event.restart) this.#forgetThoughts();
   }
@@ -100,12 +100,12 @@ export class History {
     }
     if (isAnswered(call)) {
       this.#answers.set(call.callId, toFunctionResponse(call));
-      this.#giveAnswers();
+      this.#addAnswersIfComplete();
     }
   }
 
   /** Clears these answers. A changed message becomes a new object, so that no cached measurement applies to it. */
-  #clear(callIds: ReadonlySet<string>): void {
+  #clearAnswers(callIds: ReadonlySet<string>): void {
     for (const [index, { role, parts }] of this.#messages.entries()) {
       if (role !== "user") continue;
       const kept = removeAnswers(parts, callIds);
@@ -123,7 +123,7 @@ export class History {
   }
 
   /** Adds the answers together, in the order of the calls, once all have arrived. */
-  #giveAnswers(): void {
+  #addAnswersIfComplete(): void {
     const answers = [...this.#answers.values()];
     if (answers.some((answer) => answer === null)) return;
     this.#openMessage("user").parts.push(...answers.flatMap((answer) => answer ?? []));

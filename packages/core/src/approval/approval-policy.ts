@@ -12,14 +12,14 @@ export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules
   const where = place === undefined || directory === undefined ? place : { ...place, directory };
   const verdict = judgeCommand({ command, mode, rules, place: where });
   if (mode === "yolo") return verdict;
-  const inside = exception === undefined ? verdict : requireSandbox(verdict, rules);
-  return inside.verdict === "deny" || inside.reads === "wholly" ? inside : addWritesToReason(inside, writes);
+  const inside = exception === undefined ? verdict : askBeyondSandbox(verdict, rules);
+  return inside.verdict === "deny" || inside.reads === "wholly" ? inside : askAboutWrites(inside, writes);
 }
 
 const MAX_NAMED = 5;
 
 /** Turns the verdict into a question that lists the protected files: no rule covers them. */
-function addWritesToReason(verdict: Verdict, writes: readonly { path: string; why: string }[]): Verdict {
+function askAboutWrites(verdict: Verdict, writes: readonly { path: string; why: string }[]): Verdict {
   if (writes.length === 0) return verdict;
   const named = writes.slice(0, MAX_NAMED).map(({ path, why }) => `${path} (${why})`);
   const more = writes.length > named.length ? ` and ${writes.length - named.length} more` : "";
@@ -30,7 +30,7 @@ function addWritesToReason(verdict: Verdict, writes: readonly { path: string; wh
 }
 
 /** Judges a command that needs more than the sandbox: only a rule for all commands also allows that. */
-function requireSandbox(verdict: Verdict, rules: Rules): Verdict {
+function askBeyondSandbox(verdict: Verdict, rules: Rules): Verdict {
   const isForAll = rules.allow.some((rule) => rule.pattern === undefined && rule.text === verdict.rule);
   if (verdict.verdict !== "allow" || isForAll) return verdict;
   return { verdict: "ask", reason: "it asks for more than the sandbox allows", grants: [] };

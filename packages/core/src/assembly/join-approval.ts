@@ -145,8 +145,8 @@ export class LazyQuestions {
 /** Returns the shell, interpreter or launcher that the rule allows to run any program, or null. */
 export async function findBareLauncher(rule: string): Promise<string | null> {
   if (!rule.trimStart().startsWith("run_shell_command(")) return null;
-  const { findCodeRunnerInRule: readBareLauncher } = await import("../approval/approval-policy.ts");
-  return readBareLauncher(rule);
+  const { findCodeRunnerInRule } = await import("../approval/approval-policy.ts");
+  return findCodeRunnerInRule(rule);
 }
 
 /** Opens the user's stored grants, to list and revoke them. */

@@ -32,7 +32,7 @@ export function createDeclarationList({
       sources,
       undeclared: () => declared.listUndeclared(),
       declare: (names) => declared.declare(names),
-      settle: async (signal) => (await waiting?.waitForNewTools(signal)) ?? [],
+      settle: async (signal) => (await waiting?.waitAndListUnanswered(signal)) ?? [],
     });
     registry.registerTool(search);
   }

@@ -160,7 +160,7 @@ export class Session {
   async #beginRun(prompt: Prompt | null, signal: AbortSignal) {
     const words = await this.#prepare(prompt?.text ?? null, signal);
     const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
-    const opening = this.#openSession(words === null).map((event) => this.#noteIfNew(event));
+    const opening = this.#createOpeningEvents(words === null).map((event) => this.#noteIfNew(event));
     const gap = words === null && left.length === 0 ? await this.#findInterruption() : {};
     const events = gap.event ? [...opening, gap.event] : opening;
     const demands = await this.#buildDemands(signal);
@@ -214,7 +214,7 @@ export class Session {
   }
 
   /** Returns the events that precede the first prompt of this process. */
-  #openSession(isGoingOn: boolean): AgentEvent[] {
+  #createOpeningEvents(isGoingOn: boolean): AgentEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
     const { announcement, past, models } = this.#parts;

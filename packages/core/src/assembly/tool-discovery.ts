@@ -196,7 +196,7 @@ export class ToolDiscovery {
   }
 
   /** Waits a while for the remaining sources. Resolves to the names of those that still have not answered. */
-  async waitForNewTools(signal: AbortSignal): Promise<readonly string[]> {
+  async waitAndListUnanswered(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
     for (const source of this.sources) void source.settle?.();
     await waitAtMost(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);

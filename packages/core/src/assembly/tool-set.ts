@@ -173,7 +173,7 @@ export class ToolSet {
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
     const { judge, callIds } = this;
-    const asking = park ? this.questions.load : (questions ?? this.#findAnsweredQuestions(parts.asking));
+    const asking = park ? this.questions.load : (questions ?? this.#createAnsweredQueueLookup(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
     const guardOwnTool = (tool: Tool) => guardTool(tool, { ...flow, callIds });
     this.guarded = registry.createGuardedView(guardOwnTool);
@@ -247,7 +247,7 @@ export class ToolSet {
   }
 
   /** Returns the queue for a question that was answered earlier, if nobody can be asked now. */
-  #findAnsweredQuestions(asking: AskingOptions | undefined): SchedulerOptions["questions"] {
+  #createAnsweredQueueLookup(asking: AskingOptions | undefined): SchedulerOptions["questions"] {
     return (callId) => (asking?.knows(callId) ? this.questions.load() : undefined);
   }
 

@@ -88,12 +88,12 @@ export class Questions {
     signal.throwIfAborted();
     const decision = early?.isTold
       ? checkAnswer(question.confirmation, early.decision)
-      : await this.#announceQuestion(question, early, signal);
+      : await this.#askAndAnnounce(question, early, signal);
     if (decision?.outcome === "always") this.#grants += 1;
     return decision;
   }
 
-  async #announceQuestion(
+  async #askAndAnnounce(
     question: Question,
     early: Answer | null,
     signal: AbortSignal,
@@ -101,7 +101,7 @@ export class Questions {
     const { tell } = this.#needs;
     let decision: Decision | null = null;
     try {
-      if (early === null) decision = await this.#settleAnswered(question, signal);
+      if (early === null) decision = await this.#waitForAnswer(question, signal);
       else {
         tell?.({ type: "question", ...question });
         decision = checkAnswer(question.confirmation, early.decision);
@@ -117,7 +117,7 @@ export class Questions {
   }
 
   /** Waits for the first of these: an answer by id, an answer from the callback, or an interruption. */
-  #settleAnswered(question: Question, signal: AbortSignal): Promise<Decision | null> {
+  #waitForAnswer(question: Question, signal: AbortSignal): Promise<Decision | null> {
     const { id } = question;
     return new Promise((resolve, reject) => {
       const close = () => {

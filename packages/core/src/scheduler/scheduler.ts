@@ -212,7 +212,9 @@ export class Scheduler {
       for (;;) {
         const invalid = validateArguments(work, tool);
         if (invalid !== null) return addEdits(invalid, work.edits);
-        const run = hooks ? this.#runHooks(work, tool, hooks) : this.#validateCall(work, tool, NOT_HOOKED);
+        const run = hooks
+          ? this.#runWithHooks(work, tool, hooks)
+          : this.#runValidCall(work, tool, NOT_HOOKED);
         const state = await run;
         if (!("args" in state)) return addEdits(state, work.edits);
         work.call = { ...work.call, args: state.args };
@@ -223,7 +225,7 @@ export class Scheduler {
     }
   }
 
-  async #runHooks(work: Work, tool: CheckedTool, hooks: CallHooks): Promise<FinalState | EditedCall> {
+  async #runWithHooks(work: Work, tool: CheckedTool, hooks: CallHooks): Promise<FinalState | EditedCall> {
     const changeArguments = (args: HookedCall["args"]): HookedCall | null => {
       work.call = { ...work.call, args };
       return validateArguments(work, tool) === null ? buildHookTarget(work, tool) : null;
@@ -233,7 +235,7 @@ export class Scheduler {
     if (hooked.decision === "deny") return createDenied(tool, hooked.reason);
     const changedFault = validateArguments(work, tool);
     if (changedFault !== null) return appendNotes(changedFault, hooked.contexts);
-    const state = await this.#validateCall(work, tool, hooked);
+    const state = await this.#runValidCall(work, tool, hooked);
     if ("args" in state) return state;
     const notes = await hooks.runAfter(
       buildHookTarget(work, tool),
@@ -244,7 +246,7 @@ export class Scheduler {
   }
 
   /** Takes a call with valid arguments through approval and execution. */
-  async #validateCall(work: Work, tool: CheckedTool, hooked: BeforeCall): Promise<FinalState | EditedCall> {
+  async #runValidCall(work: Work, tool: CheckedTool, hooked: BeforeCall): Promise<FinalState | EditedCall> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
     const prepared = await tool.prepare(call.args, signal);

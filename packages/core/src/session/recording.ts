@@ -100,7 +100,7 @@ export class Recording {
     let told = end;
     if (!this.#isSealed) {
       log.add(end, at);
-      await log.written().catch((fault: unknown) => {
+      await log.writeEverything().catch((fault: unknown) => {
         const { code: type, message } = this.#reportFailure(fault);
         if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
       });

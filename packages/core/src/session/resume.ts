@@ -64,7 +64,7 @@ async function copySession(place: SessionFile, { home, root, hear }: ResumeOptio
   const lock = await takeLock(path);
   await writeNewLog(path, async () => {
     await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    if (hasFolderMoved(place, root)) await movePaths(path, root);
+    if (hasFolderMoved(place, root)) await rewritePathsInLog(path, root);
   }).catch((error: unknown) => {
     lock.release();
     throw error;
@@ -85,20 +85,20 @@ export async function restoreSession({ home, root, id, lines }: RestoreOptions):
   const path = resolveSessionPath(home, root, id);
   makeFolders(dirname(path));
   await writeFile(path, lines, { mode: 0o600 });
-  await movePaths(path, root);
+  await rewritePathsInLog(path, root);
 }
 
-async function movePaths(path: string, root: string): Promise<void> {
+async function rewritePathsInLog(path: string, root: string): Promise<void> {
   let move = (json: string) => json;
   const moved = [...readLog(path)].map((record) => {
-    if (record.event.type === "session") move = createPathMover(record.event.root, root);
+    if (record.event.type === "session") move = createRootReplacer(record.event.root, root);
     return formatRecordLine(record, (value) => move(JSON.stringify(value)));
   });
   await writeFile(path, Buffer.concat(moved));
 }
 
 /** Returns a function that replaces a root in JSON, but not other paths that merely start with the same letters. */
-function createPathMover(from: string, to: string): (json: string) => string {
+function createRootReplacer(from: string, to: string): (json: string) => string {
   const [before = "", here = ""] = [from, to].map((path) => JSON.stringify(path).slice(1, -1));
   const path = new RegExp(`${before.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-]|\\.\\w)`, "g");
   return (json) => json.replace(path, () => here);

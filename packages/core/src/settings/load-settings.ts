@@ -190,10 +190,10 @@ export function assertRules(layer: object, file?: string): void {
   for (const list of ["allow", "ask", "deny"] as const)
     checkTexts(`permissions.${list}`, permissions[list], parseRule);
   for (const hook of hooks) checkTexts("hooks.tools", [hook?.tools ?? []].flat(), parseRule);
-  for (const list of ["include", "exclude"] as const) checkTexts(`tools.${list}`, tools[list], parseGlob);
+  for (const list of ["include", "exclude"] as const) checkTexts(`tools.${list}`, tools[list], assertGlob);
 }
 
-function parseGlob(text: string): void {
+function assertGlob(text: string): void {
   const fault = findPatternFault(() => createGlobMatcher(text, { caseSensitive: true }));
   if (fault !== null) throw new Error(`"${text}" is not a name or glob of tools: ${fault}`);
 }

@@ -109,7 +109,7 @@ class SortedSettings implements ProjectSettings {
   }
 
   /** Adds an effect. Returns the files that it uses, to be compared again before it runs. */
-  createScripts(effect: string): ProjectScripts {
+  addEffect(effect: string): ProjectScripts {
     this.effects.push(effect);
     const uses = this.#scriptsOf(formatCommand(effect));
     for (const use of uses) this.scripts.add(use);
@@ -129,17 +129,17 @@ class SortedSettings implements ProjectSettings {
 
   #applyEffect(key: string, value: unknown): void {
     if (key === "hooks" && Array.isArray(value)) {
-      for (const hook of value as Fields[]) this.#runsCommand(hook.command, describeHook(hook));
+      for (const hook of value as Fields[]) this.#addCommandEffect(hook.command, describeHook(hook));
     } else if (Object.hasOwn(RUN, key)) {
-      this.#runsCommand(value, `run, ${RUN[key]}: ${formatCommand(value)}`);
+      this.#addCommandEffect(value, `run, ${RUN[key]}: ${formatCommand(value)}`);
     } else {
       this.effects.push(`set ${key} to ${JSON.stringify(value)}`);
     }
   }
 
-  #runsCommand(command: unknown, effect: string): void {
+  #addCommandEffect(command: unknown, effect: string): void {
     const known = this.trusted.trustedScripts as Fields | undefined;
-    this.trusted.trustedScripts = { ...known, [String(command)]: this.createScripts(effect) };
+    this.trusted.trustedScripts = { ...known, [String(command)]: this.addEffect(effect) };
   }
 }
 
@@ -185,7 +185,7 @@ function sortServers(servers: Servers, user: Settings, sorted: SortedSettings): 
     else if (taken.has(assignPrefixes([alias]).get(alias) ?? "")) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      const scripts = sorted.createScripts(describeServer(alias, server));
+      const scripts = sorted.addEffect(describeServer(alias, server));
       kept[alias] = { ...server, trust: false, sampling: false, scripts };
     }
   }

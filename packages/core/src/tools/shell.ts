@@ -223,7 +223,7 @@ export class Shell extends PreparingTool<ShellParams> {
     return {
       command,
       directory: await this.#workspace.resolve(params.directory ?? "."),
-      ...(network === false ? {} : await this.#checkNetwork(command, hosts)),
+      ...(network === false ? {} : await this.#prepareNetworkRequest(command, hosts)),
       exception: network === false ? "none" : (params.sandbox_exception ?? (network ? "network" : "none")),
       terminal: params.terminal ?? false,
       isBackground: params.is_background ?? false,
@@ -244,7 +244,7 @@ export class Shell extends PreparingTool<ShellParams> {
     }
   }
 
-  async #checkNetwork(command: string, allowed: readonly string[] | undefined) {
+  async #prepareNetworkRequest(command: string, allowed: readonly string[] | undefined) {
     if (!this.#commands.reachesByName) return {};
     const { buildNetworkRequest } = await import("@burin/commands/shell/command-question");
     return buildNetworkRequest(command, allowed);

@@ -71,17 +71,17 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   }
 
   ruleSubjects({ url }: WebFetchParams): readonly string[] {
-    const hosts = listAddresses(url).map(({ hostname }) => hostname.replace(/^\[|\]$|\.$/g, ""));
+    const hosts = listUrlsToFetch(url).map(({ hostname }) => hostname.replace(/^\[|\]$|\.$/g, ""));
     return [...new Set(hosts)].map((host) => `domain:${host}`);
   }
 
   getDescription({ url }: WebFetchParams): string {
-    return `Fetch ${listAddresses(url).at(-1)?.href ?? url}`;
+    return `Fetch ${listUrlsToFetch(url).at(-1)?.href ?? url}`;
   }
 
   /** If the question names an address on this machine or its network, approval allows it for this one call. */
   async prepare(params: WebFetchParams): Promise<PreparedCall> {
-    const urls = listAddresses(params.url);
+    const urls = listUrlsToFetch(params.url);
     const place = await findPrivateHost(urls.at(-1));
     const host = urls.at(-1)?.host ?? "";
     const question = params.prompt === undefined ? "" : ` A model answers from the page: ${params.prompt}`;
@@ -123,7 +123,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   }
 
   async #fetchPage(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<Page> {
-    const url = listAddresses(params.url).at(-1) ?? new URL(params.url);
+    const url = listUrlsToFetch(params.url).at(-1) ?? new URL(params.url);
     url.hash = "";
     const format = params.format ?? "markdown";
     const key = `${format} ${url.href}`;
@@ -176,7 +176,7 @@ const ACCEPT: Readonly<Record<PageFormat, string>> = {
 };
 
 /** Returns the requested page, followed by the raw file that is fetched in its place, if there is one. */
-function listAddresses(text: string): URL[] {
+function listUrlsToFetch(text: string): URL[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
   const raw = findRawFileUrl(url);

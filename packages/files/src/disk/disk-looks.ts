@@ -38,14 +38,14 @@ export function tryRealPath(path: string): string | null {
 }
 
 /** Returns where a path leads, or where it would lead if its missing parts were created. */
-export function resolveExisting(path: string): string {
+export function resolvePossiblyMissing(path: string): string {
   const above = dirname(path);
-  return tryRealPath(path) ?? (above === path ? path : join(resolveExisting(above), basename(path)));
+  return tryRealPath(path) ?? (above === path ? path : join(resolvePossiblyMissing(above), basename(path)));
 }
 
 /** Whether a path, as spelled or resolved, is in one of the folders. */
 export function isInsideAnyFolder(path: string, folders: readonly string[]): boolean {
-  const places = [path, resolveExisting(path)].map((place) => place + sep);
+  const places = [path, resolvePossiblyMissing(path)].map((place) => place + sep);
   return folders.some((folder) => places.some((place) => place.startsWith(folder.replace(/\/$/, "") + sep)));
 }
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { describeError } from "@burin/contract/text/error-message";
-import { resolveExisting } from "./disk-looks.ts";
+import { resolvePossiblyMissing } from "./disk-looks.ts";
 import { makeFolders, randomName } from "./own-files.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
 import { readText } from "./regular-file.ts";
@@ -31,7 +31,7 @@ export async function changeHomeFile(
   await withExclusiveLock(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
-    if (after !== null && after !== before) await replaceHomeFile(resolveExisting(path), after);
+    if (after !== null && after !== before) await replaceHomeFile(resolvePossiblyMissing(path), after);
   });
 }
 
@@ -43,7 +43,7 @@ export async function withExclusiveLock<T>(path: string, work: () => Promise<T>)
     throw createWriteError(path, error);
   }
   try {
-    return await lockPath(resolveExisting(path), work);
+    return await lockPath(resolvePossiblyMissing(path), work);
   } catch (error) {
     throw error instanceof PathLockError ? new SettingsError(error.message) : error;
   }

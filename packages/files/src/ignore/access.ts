@@ -53,12 +53,12 @@ export class Access {
   }
 
   /** The ignore rules according to the files' current content. */
-  ignoreRules(): IgnoreRules {
+  createIgnoreRules(): IgnoreRules {
     return new IgnoreRules(this.searchableRoots, this.#settings);
   }
 
   /** The ignore rules without git's, because git's rules do not hide a file that the user names. */
-  ignoreRulesWithoutGit(): IgnoreRules {
+  createRulesWithoutGit(): IgnoreRules {
     return new IgnoreRules(this.searchableRoots, this.#settings, false);
   }
 
@@ -78,7 +78,7 @@ export class Access {
 
   /** Checks the file that was opened, and the name by which it was requested. */
   assertAllowed(file: string, realPath: string): void {
-    const rules = this.ignoreRulesWithoutGit();
+    const rules = this.createRulesWithoutGit();
     const named = file === realPath ? realPath : resolve(this.roots[0] ?? "", file);
     const refusal =
       this.findRefusal(named, rules) ?? (named === realPath ? null : this.findRefusal(realPath, rules));
@@ -105,8 +105,8 @@ export class Access {
   }
 
   /** Returns the rules inside a folder that was named explicitly. Throws when the folder is hidden from all tools. */
-  openNamedFolder(realPath: string, rules: IgnoreRules): FolderRules {
-    const folder = rules.openNamedFolder(realPath);
+  readNamedFolderRules(realPath: string, rules: IgnoreRules): FolderRules {
+    const folder = rules.readNamedFolderRules(realPath);
     if (folder.visibility === "own") throw createIgnoredError(realPath);
     return folder;
   }

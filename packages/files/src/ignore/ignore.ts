@@ -58,7 +58,7 @@ export class IgnoreRules {
    * Returns the rules for what is directly in a folder that was named explicitly. It is opened even if git ignores it,
    * and only git's rules inside it apply.
    */
-  openNamedFolder(path: string): FolderRules {
+  readNamedFolderRules(path: string): FolderRules {
     const rules = this.readFolderRules(path);
     return rules.visibility === "git" ? rules.withoutOuterGitRules() : rules;
   }
@@ -96,7 +96,7 @@ export class IgnoreRules {
       visibility: "shown",
     } as const;
     const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
-    let rules = above.addFolderFiles(base, base === root ? () => true : isGitIgnoreFile);
+    let rules = above.combineWithFolderFiles(base, base === root ? () => true : isGitIgnoreFile);
     let folder = base;
     for (const name of relative(base, root).split(sep)) {
       if (name === "") continue;
@@ -183,14 +183,14 @@ export class FolderRules {
     const { git, own, settings, path } = this.#state;
     const layers = { git: addPrefix(git), own: addPrefix(own), settings: addPrefix(settings) };
     const visibility = this.findVisibility(name, true);
-    return new FolderRules({ ...this.#state, ...layers, visibility }).addFolderFiles(
+    return new FolderRules({ ...this.#state, ...layers, visibility }).combineWithFolderFiles(
       joinPath(path, name),
       hasEntry,
     );
   }
 
   /** Returns these rules together with those of the ignore files in `path`, which is this folder. */
-  addFolderFiles(path: string, hasEntry: (name: string) => boolean): FolderRules {
+  combineWithFolderFiles(path: string, hasEntry: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = joinPath(path, ".gitignore");
     const text = environment !== null && hasEntry(".gitignore") ? readSmallFile(gitFile, false) : null;

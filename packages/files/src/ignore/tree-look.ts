@@ -57,7 +57,7 @@ export async function snapshotTree(request: TreeRequest, signal: AbortSignal): P
     const left = places.filter((place) => root === place || !isWithin(root, place));
     const walk = new Walk({
       folder: root,
-      rules: rules.openNamedFolder(root),
+      rules: rules.readNamedFolderRules(root),
       respectGitIgnore: true,
       shouldEnter: (folder) => !isWithinAny(join(root, folder), left),
       ...(watchIn && { watch: watchIn(root) }),

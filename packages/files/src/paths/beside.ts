@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
-import { resolveExisting } from "../disk/disk-looks.ts";
+import { resolvePossiblyMissing } from "../disk/disk-looks.ts";
 import { isWithin, isWithinAny, locatePath } from "./paths.ts";
 
 /** The places that decide which folders outside the roots may be opened for reading. */
@@ -29,7 +29,7 @@ export async function findClosedFolder(
   while (!isWithin(located.real, above)) above = dirname(above);
   const [name = ""] = relative(above, located.real).split(sep);
   const folder = join(above, name);
-  const user = resolveExisting(settings.environment?.HOME ?? sep);
+  const user = resolvePossiblyMissing(settings.environment?.HOME ?? sep);
   const isBesideHome = isWithin(root, user) && !isWithin(above, user);
   if (above === dirname(above) || name.startsWith(".") || isBesideHome) return null;
   return findOpeningFault(folder, settings) === null ? folder : null;
@@ -40,8 +40,8 @@ export function findOpeningFault(folder: string, { environment, closed }: Openab
   const isFolder = withFallback(false, () => statSync(folder).isDirectory());
   if (!isFolder) return `${folder} does not exist or is not a folder`;
   const home = environment?.HOME;
-  const secret = closed.map(resolveExisting);
-  if (home !== undefined) secret.push(join(resolveExisting(home), ".ssh"));
+  const secret = closed.map(resolvePossiblyMissing);
+  if (home !== undefined) secret.push(join(resolvePossiblyMissing(home), ".ssh"));
   const real = realpathSync(folder);
   const inside = secret.find((one) => isWithin(one, real) || isWithin(real, one));
   return inside === undefined ? null : `${folder} and ${inside} overlap, and that folder may hold secrets`;

@@ -41,7 +41,7 @@ export class LineMatcher {
       const lineEnd = newline === -1 ? text.length : newline;
       const isWindows = newline !== -1 && lineEnd > start && text.charCodeAt(lineEnd - 1) === 0x0d;
       const end = isWindows ? lineEnd - 1 : lineEnd;
-      const matchEnd = this.#automaton.find(text, start, end);
+      const matchEnd = this.#automaton.findMatchEnd(text, start, end);
       if (matchEnd !== -1) return { start, end, matchEnd };
       at = lineEnd + 1;
     }

@@ -46,7 +46,7 @@ export async function searchFiles(
   request: SearchRequest & SearchOptions,
 ): Promise<SearchResult> {
   const pattern = parsePattern(request);
-  const rules = access.ignoreRules();
+  const rules = access.createIgnoreRules();
   const start = (wanted: FindsOptions): Finds => {
     const slices = new TimeSlices(request.signal, wanted.stopAt);
     const collector = new HitCollector(wanted);
@@ -63,20 +63,20 @@ export async function searchFiles(
   const finds = start(request);
   const { collector } = finds;
   if (!target.isFolder) {
-    await markTimeout(collector, () =>
+    await runMarkingTimeout(collector, () =>
       searchNamedFile(access.findRefusal(target.realPath, rules), target, finds),
     );
     return collector.buildResult();
   }
   const walk = new Walk({
     folder: target.realPath,
-    rules: access.openNamedFolder(target.realPath, rules),
+    rules: access.readNamedFolderRules(target.realPath, rules),
     respectGitIgnore: request.respectGitIgnore,
   });
   const files = new WantedFiles(walk, { ...request, access, place: target.realPath });
   const engine = once(() => createEngine(access, target, { pattern, engines: request.engines ?? ENGINES }));
   const search = { target, request, files, engine };
-  await markTimeout(collector, () => searchFolder({ ...search, ...finds }));
+  await runMarkingTimeout(collector, () => searchFolder({ ...search, ...finds }));
   if (walk.hasBrokenNames) collector.gaps.add("Files whose names are not valid UTF-8 were skipped.");
   if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
   const result = collector.buildResult();
@@ -84,7 +84,7 @@ export async function searchFiles(
   if (!walk.isAtEnd || collector.isOutOfTime) return { ...result, ignoredHits: "unknown" };
   walk.startIgnored();
   const second = start({ ...NO_RESULTS, stopAt: Math.min(request.stopAt, performance.now() + IGNORED_MS) });
-  await markTimeout(second.collector, () => searchFolder({ ...search, ...second }));
+  await runMarkingTimeout(second.collector, () => searchFolder({ ...search, ...second }));
   if (second.collector.isFull) return { ...result, ignoredHits: "some" };
   return { ...result, ignoredHits: walk.isAtEnd && !second.collector.isOutOfTime ? "none" : "unknown" };
 }
@@ -113,7 +113,7 @@ function createEngine(
 }
 
 /** Marks the result as incomplete if matching takes too long. */
-async function markTimeout(collector: HitCollector, work: () => Promise<void>): Promise<void> {
+async function runMarkingTimeout(collector: HitCollector, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -6,7 +6,7 @@ import { readGif } from "./gif.ts";
 const MAX_PIXEL_BYTES = 64 * 1024 * 1024;
 
 /** Returns the image with an end mark after its last complete part, or null when nothing of it can be decoded. */
-export function closeImage(bytes: Buffer, mimeType: string): Buffer | null {
+export function completeImage(bytes: Buffer, mimeType: string): Buffer | null {
   if (mimeType === "image/png") return closePng(bytes);
   if (mimeType === "image/jpeg") return closeJpeg(bytes);
   return mimeType === "image/gif" ? closeGif(bytes) : null;

@@ -15,7 +15,7 @@ import {
 import { createGlobMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { withFallback } from "@burin/contract/with-fallback";
-import { resolveExisting } from "../disk/disk-looks.ts";
+import { resolvePossiblyMissing } from "../disk/disk-looks.ts";
 import { createNotRegularError, toWorkspaceError } from "../disk/system-error.ts";
 import { Access, type AccessOptions } from "../ignore/access.ts";
 import type { FolderRules } from "../ignore/ignore.ts";
@@ -69,7 +69,7 @@ export class NodeFiles {
       if (!fstatSync(opened.descriptor).isDirectory())
         throw createNotFolderError(`${directory} is not a directory; read it with read_file.`);
       signal.throwIfAborted();
-      const rules = this.#access.openNamedFolder(opened.realPath, this.#access.ignoreRules());
+      const rules = this.#access.readNamedFolderRules(opened.realPath, this.#access.createIgnoreRules());
       return listFolder(opened, rules, options);
     } finally {
       closeSync(opened.descriptor);
@@ -121,7 +121,7 @@ export class NodeFiles {
 
   async openFolder(path: string): Promise<string> {
     const { roots, searchableRoots } = this.#access;
-    const folder = resolveExisting(resolve(roots[0] ?? sep, path));
+    const folder = resolvePossiblyMissing(resolve(roots[0] ?? sep, path));
     const fault = findOpeningFault(folder, this.#openable);
     if (fault !== null) throw new WorkspaceError("denied_path", `${fault}.`);
     if (!isWithinAny(folder, searchableRoots)) this.#openable.opened.push(folder);

@@ -64,9 +64,9 @@ describe("findFiles", () => {
       },
     };
     const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [], helpers: fileHelpers });
-    const named = access.openNamedFolder.bind(access);
+    const named = access.readNamedFolderRules.bind(access);
     // The rules are asked about each folder right before it is opened.
-    access.openNamedFolder = (...given) => {
+    access.readNamedFolderRules = (...given) => {
       const rules = named(...given);
       const visibilityOf = rules.findVisibility.bind(rules);
       return Object.assign(rules, {

@@ -29,10 +29,10 @@ export async function findFiles(
 ): Promise<FindResult> {
   const startedAt = Date.now() - DOUBTFUL_MS;
   const glob = compilePathGlob(folder, request);
-  const rules = access.ignoreRules();
+  const rules = access.createIgnoreRules();
   const walk = new Walk({
     folder,
-    rules: access.openNamedFolder(folder, rules),
+    rules: access.readNamedFolderRules(folder, rules),
     respectGitIgnore: request.respectGitIgnore,
     shouldEnter: glob.canHold,
   });
@@ -64,7 +64,7 @@ function createMatch(path: string, isLink: boolean, access: Access): Match | nul
   if (real === null || !found?.isFile()) return null;
   const isInside = () =>
     isWithinAny(real, access.searchableRoots) &&
-    access.ignoreRulesWithoutGit().judgePath(real, false) !== "own";
+    access.createRulesWithoutGit().judgePath(real, false) !== "own";
   return !isLink || isInside() ? { path, time: found.mtimeMs } : null;
 }
 

@@ -58,7 +58,7 @@ export async function prepareMedia(
   const fault = kind.findFault(bytes);
   if (fault === null) return { mimeType, bytes };
   const closed =
-    fault === TRUNCATED_FAULT ? (await import("./cut-image.ts")).closeImage(bytes, mimeType) : null;
+    fault === TRUNCATED_FAULT ? (await import("./cut-image.ts")).completeImage(bytes, mimeType) : null;
   if (closed === null || kind.findFault(closed) !== null) return { mimeType, fault };
   return { mimeType, bytes: closed, note: "The image is cut off: a part of it is missing." };
 }

@@ -4,7 +4,7 @@ import { createLazyMethods } from "@burin/contract/async/lazy-methods";
 import { once } from "@burin/contract/async/once";
 import type { FileHelpers } from "@burin/contract/machine/file-helpers";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import { resolveExisting } from "../disk/disk-looks.ts";
+import { resolvePossiblyMissing } from "../disk/disk-looks.ts";
 import { toWorkspaceError } from "../disk/system-error.ts";
 import { NO_ACCESS_SETTINGS } from "../ignore/access-settings.ts";
 import type { FileFunctions } from "./function-place.ts";
@@ -33,7 +33,7 @@ export function createWorkspaceOpener(loadHelpers: () => Promise<FileHelpers>): 
     const more = includeDirectories.map((directory) => resolveDirectory(resolve(real, directory)));
     const roots = [real, ...more];
     // Resolved now: if a command later replaces a folder with a link, that must not decide what can be read.
-    const readable = (settings.readable ?? []).map(resolveExisting);
+    const readable = (settings.readable ?? []).map(resolvePossiblyMissing);
     const access = { ...settings, readable, opened: settings.opened ?? [] };
     const files = once(async () => {
       const [{ NodeFiles }, helpers] = await Promise.all([import("./files.ts"), loadHelpers()]);

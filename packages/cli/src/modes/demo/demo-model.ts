@@ -94,7 +94,7 @@ function buildNextReply(root: string, told: DemoProgress, run: TestRun | null): 
 /** Offers the next fix. A fix that the user refused is not offered again. */
 function buildProposal(root: string, told: DemoProgress): ScriptLine {
   const refused = told.all.filter(({ name, refusal }) => name === "edit" && refusal !== undefined);
-  const said = describeCall(told.last.find(({ name }) => name === "edit"));
+  const said = quoteRefusal(told.last.find(({ name }) => name === "edit"));
   const file = buildDemoFile(root);
   const way = FIX[refused.length];
   if (way === undefined) return { text: `${said}${say("demo.noWay")} ${describeSampleState(file)}` };
@@ -134,7 +134,7 @@ function buildTestCall(root: string, key: Key): ScriptLine {
 /** Returns the closing message, which depends on the test run and on the file. */
 function buildConclusion(file: DemoFile, run: TestRun | null): ScriptLine {
   if (run === null || run.call.refusal !== undefined)
-    return { text: `${describeCall(run?.call)}${say("demo.notRun")}` };
+    return { text: `${quoteRefusal(run?.call)}${say("demo.notRun")}` };
   if (run.tested !== file.print) return { text: say("demo.stale", { file: SOURCE }) };
   const { isPassed, result } = readTestResult(run.call);
   if (result === "") return { text: say("demo.noResult") };
@@ -150,7 +150,7 @@ function readTestResult({ isDone, text }: Outcome): { readonly isPassed: boolean
 }
 
 /** Quotes the reason that the user gave for a no, to precede what follows from it. */
-function describeCall(call: Outcome | undefined): string {
+function quoteRefusal(call: Outcome | undefined): string {
   return call?.refusal ? `${say("demo.said", { words: shortenLine(call.refusal, LONGEST_QUOTE) })} ` : "";
 }
 

@@ -12,7 +12,7 @@ import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import { formatCount, printFindings } from "../../terminal/output.ts";
 import { fitRows } from "../../terminal/styled-line.ts";
-import { readServerStates } from "../mcp.ts";
+import { probeServers } from "../mcp.ts";
 import {
   createFindings,
   examineHome,
@@ -20,7 +20,7 @@ import {
   examineModel,
   examineUndo,
   type Finding,
-  removeLogin,
+  removeUrlSecrets,
 } from "./examine.ts";
 
 const MIN_NODE = [20, 19] as const;
@@ -126,7 +126,7 @@ function examineProxy({ proxyFault }: MachineFacts): Finding {
   const { ok, fail } = createFindings("proxy");
   const set = PROXY_VARIABLES.flatMap((name) => {
     const value = process.env[name.toLowerCase()] || process.env[name];
-    return value ? [`${name}=${removeLogin(value)}`] : [];
+    return value ? [`${name}=${removeUrlSecrets(value)}`] : [];
   });
   if (proxyFault !== null) return fail(`${proxyFault}: ${set.join(", ")}.`);
   return ok(set.length === 0 ? "None is named in the environment." : set.join(", "));
@@ -146,7 +146,7 @@ async function examineMcp(
   const aliases = Object.keys(settings.mcpServers);
   if (aliases.length === 0) return [ok("No server is named.")];
   if (!isOnline) return [ok(`${aliases.join(", ")}; not started (--online starts it).`)];
-  const states = await readServerStates(aliases, { root, settings }, signal);
+  const states = await probeServers(aliases, { root, settings }, signal);
   return aliases.map((alias, index) => {
     const { tools = 0, error } = states[index] ?? {};
     return error === undefined ? ok(`${alias}: ${formatCount(tools, "tool")}.`) : fail(`${alias}: ${error}`);

@@ -77,7 +77,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
     );
   }
   const { name, provider, baseUrl, apiKey, signer } = choice;
-  const address = removeLogin(baseUrl);
+  const address = removeUrlSecrets(baseUrl);
   if (!isHttpUrl(baseUrl)) {
     return fail(
       `${name} (${provider}): "${address}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`,
@@ -174,6 +174,6 @@ function isLoopbackUrl(baseUrl: string): boolean {
 }
 
 /** Removes the parts of a URL that may be secret: user name, password and query. */
-export function removeLogin(address: string): string {
+export function removeUrlSecrets(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, "$1").replace(/[?#].*$/, "");
 }

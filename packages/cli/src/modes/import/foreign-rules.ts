@@ -97,7 +97,7 @@ export function addPrefixRules(found: Found, source: string): void {
     const [, pattern = ""] = /pattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(inner) ?? [];
     const [, decision = "allow"] = /decision\s*=\s*"(\w+)"/.exec(inner) ?? [];
     const named = LISTS.get(decision);
-    const commands = splitCommands(pattern);
+    const commands = expandCommandPattern(pattern);
     if (named === undefined || commands.length === 0)
       found.noteLeftOut(whole.split("\n").join(" "), "it is not a list of words");
     else addRules(found, { [named]: commands.map((words) => `Bash(${words}:*)`) });
@@ -105,7 +105,7 @@ export function addPrefixRules(found: Found, source: string): void {
 }
 
 /** Returns all commands that a pattern stands for; none unless it is a list of words or of alternatives. */
-function splitCommands(pattern: string): string[] {
+function expandCommandPattern(pattern: string): string[] {
   let commands = [""];
   try {
     for (const one of toList(JSON.parse(pattern.replace(/,\s*\]/g, "]")))) {

@@ -44,7 +44,7 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
     const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?(?:\.zst)?$/g, "");
     const read = () => talkIn(readJsonLines(readForeignText(file, found) ?? ""));
     try {
-      const held = folder ?? readFolder(file);
+      const held = folder ?? findStartFolder(file);
       // Some files next to the records contain only notes about them.
       if (held === "" && read().steps.length === 0) continue;
       found.sessions.push({ id, file, folder: held, read });
@@ -55,7 +55,7 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
 }
 
 /** Returns the first folder that a record names: the session started there. */
-function readFolder(file: string): string {
+function findStartFolder(file: string): string {
   for (const bytes of HEAD_BYTES) {
     for (const { cwd, payload, content } of readFirstLines(file, bytes)) {
       const folder = toText(cwd ?? toFields(payload).cwd) || findMentionedFolder(content);

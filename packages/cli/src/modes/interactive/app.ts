@@ -13,7 +13,7 @@ import type { Io } from "../../request/subcommand.ts";
 import { KeyBindings, readOwnKeys } from "../../state/key-bindings.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
-import { collectKnownFacts, countLines, listSuggestions } from "../../state/start-facts.ts";
+import { collectKnownFacts, countListedFiles, listSuggestions } from "../../state/start-facts.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import type { VimKeys } from "../../state/vim-keys.ts";
@@ -297,7 +297,7 @@ export class App implements Desk {
     const { branch, changes: lines } = await readRepositoryState(asked, new AbortController().signal);
     const { facts } = this.#front;
     if (!facts || !this.transcript.isAtStart) return;
-    const changes = countLines(lines);
+    const changes = countListedFiles(lines);
     this.#front.facts = {
       ...facts,
       branch: branch ?? undefined,
@@ -361,7 +361,7 @@ export class App implements Desk {
       if (key.name === "background") this.view.background = key.text;
       else if (key.name === "focus" || key.name === "blur") this.terminal.hasFocus = key.name === "focus";
       else if (key.name === "device") this.terminal.device = key.text;
-      else if (key.name === "cursor") this.view.answer(key.text);
+      else if (key.name === "cursor") this.view.handleWidthAnswer(key.text);
       else if (key.name === "cell") this.view.cell = key.text;
       else if (key.name === "terminal") void this.view.learnTerminal(key.text);
       else this.#handleKey(key);

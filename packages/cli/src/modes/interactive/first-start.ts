@@ -24,7 +24,7 @@ import { askWhose, formatService, takeKey } from "./key-desk.ts";
 /** The services that are offered by name; a pasted key leads to others too. */
 const NAMED: readonly string[] = ["openai", "anthropic", "gemini"];
 
-export { canPasteKey, pasteKey } from "./key-desk.ts";
+export { canPasteKey, replaceRefusedKey } from "./key-desk.ts";
 
 const MAX_SEARCH_MS = 1000;
 const MAX_TEST_MS = 60_000;

@@ -21,17 +21,17 @@ interface GivenKey {
 /** Uses a key that works from now on, and keeps it for later starts if the user says so. */
 export async function takeKey(desk: Desk, given: GivenKey): Promise<void> {
   process.env[given.variable] = given.key;
-  if (isBound(given) && (await isKept(desk, given))) return;
+  if (canKeepKey(given) && (await offerToKeepKey(desk, given))) return;
   desk.note(say("first.keyKept", { line: `export ${given.variable}=…` }));
 }
 
 /** A variable that other hosts would get, too, is not set at each start. */
-function isBound({ variable, host }: GivenKey): boolean {
+function canKeepKey({ variable, host }: GivenKey): boolean {
   const known = listKeyedServices().find((one) => one.variable === variable);
   return known === undefined || new URL(known.baseUrl).host === host;
 }
 
-async function isKept(desk: Desk, { variable, host, key }: GivenKey): Promise<boolean> {
+async function offerToKeepKey(desk: Desk, { variable, host, key }: GivenKey): Promise<boolean> {
   const store = new KeyStore(resolveBurinHome(process.env), process.env);
   const choices = [
     { value: "keep", label: say("keys.keep"), more: say("keys.keepPlace", { file: store.file }) },
@@ -80,7 +80,7 @@ export function canPasteKey({ settings }: Pick<Desk, "settings">): boolean {
 }
 
 /** Asks for another key after a refused one, tests it, and continues the work. */
-export async function pasteKey(desk: Desk): Promise<void> {
+export async function replaceRefusedKey(desk: Desk): Promise<void> {
   const { settings } = desk;
   const choice = settings && chooseModel(settings, process.env);
   if (settings === null || choice === null) return;
@@ -90,7 +90,7 @@ export async function pasteKey(desk: Desk): Promise<void> {
     hint: say("keys.pasteFor", { host }),
     isSecret: true,
   });
-  if (!key || !(await isMeant(desk, key, choice))) return;
+  if (!key || !(await confirmKeyHost(desk, key, choice))) return;
   const reached = await reachModel({ ...choice, apiKey: key }, new AbortController().signal);
   if ("fault" in reached) {
     desk.note(say("first.unreachable", { url: choice.baseUrl, why: reached.fault }), true);
@@ -98,7 +98,7 @@ export async function pasteKey(desk: Desk): Promise<void> {
   }
   if (reached.status === 401 || reached.status === 403) {
     desk.note(say("first.badKey"), true);
-    return pasteKey(desk);
+    return replaceRefusedKey(desk);
   }
   const variable = choice.keyFrom ?? findKeyVariable(choice, settings.model);
   await takeKey(desk, { variable, host, key });
@@ -107,7 +107,11 @@ export async function pasteKey(desk: Desk): Promise<void> {
 }
 
 /** A key that looks like one of another service is sent only after a question. */
-async function isMeant(desk: Desk, key: string, { baseUrl }: { readonly baseUrl: string }): Promise<boolean> {
+async function confirmKeyHost(
+  desk: Desk,
+  key: string,
+  { baseUrl }: { readonly baseUrl: string },
+): Promise<boolean> {
   const [likeliest] = guessServices(key);
   const makers = listKeyedServices().filter(({ service }) => guessServices(key).includes(service));
   const { host } = new URL(baseUrl);

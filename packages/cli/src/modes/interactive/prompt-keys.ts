@@ -63,7 +63,7 @@ export class PromptKeys {
       takeBack: () => needs.work.takeBack(),
       stop: () => {
         view.clearRows();
-        terminal.stop();
+        terminal.suspendProgram();
       },
     };
   }
@@ -126,8 +126,8 @@ export class PromptKeys {
   }
 
   async #pasteKey(): Promise<void> {
-    const { pasteKey } = await import("./first-start.ts");
-    await pasteKey(this.#desk).catch((error: unknown) => this.#desk.noteFault(error));
+    const { replaceRefusedKey } = await import("./first-start.ts");
+    await replaceRefusedKey(this.#desk).catch((error: unknown) => this.#desk.noteFault(error));
   }
 
   #completeOrSubmit(): void {

@@ -35,7 +35,7 @@ export class QuestionDesk {
     this.#panel = null;
     if (first === undefined) return;
     void this.#show(first);
-    this.#work.call(say(`question.${first.confirmation.kind}`));
+    this.#work.notifyUser(say(`question.${first.confirmation.kind}`));
   }
 
   async #show(question: Question): Promise<void> {

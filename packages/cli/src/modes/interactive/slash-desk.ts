@@ -20,18 +20,18 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
   }
   if (command.opensPanel !== true || words !== "")
     desk.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
-  await finishCommand(desk, command, words);
+  await runScreenCommand(desk, command, words);
   return true;
 }
 
 /** Runs the command of the screen that a key stands for. */
 export async function runByKey(desk: Desk, text: string): Promise<void> {
   const found = parseScreenCommand(text);
-  if (found !== null) await finishCommand(desk, found.command, found.words);
+  if (found !== null) await runScreenCommand(desk, found.command, found.words);
   desk.view.drawSoon();
 }
 
-async function finishCommand(desk: Desk, command: ScreenCommand, words: string): Promise<void> {
+async function runScreenCommand(desk: Desk, command: ScreenCommand, words: string): Promise<void> {
   try {
     await command.run(desk, words);
     if (command.words === undefined && words !== "")

@@ -45,7 +45,7 @@ export class StatusFacts {
     this.#branch = readBranch(this.#desk.options.root);
     if (this.#desk.settings?.ui.statusLine === undefined) return;
     clearTimeout(this.#next);
-    this.#next = setTimeout(() => void this.#ask(), QUIET_MS);
+    this.#next = setTimeout(() => void this.#runStatusCommand(), QUIET_MS);
   }
 
   close(): void {
@@ -70,7 +70,7 @@ export class StatusFacts {
     };
   }
 
-  async #ask(): Promise<void> {
+  async #runStatusCommand(): Promise<void> {
     const { session, settings, view } = this.#desk;
     const command = settings?.ui.statusLine;
     this.#isStale = this.#isRunning;
@@ -88,7 +88,7 @@ export class StatusFacts {
     }
     this.#isRunning = false;
     view.drawSoon();
-    if (this.#isStale) await this.#ask();
+    if (this.#isStale) await this.#runStatusCommand();
   }
 
   #describeStatus(sessionId: string): string {

@@ -152,7 +152,7 @@ export class View {
     if (this.#isClosed) return;
     this.#cancel();
     this.#isUrgent = true;
-    this.#screen.move();
+    this.#screen.noteResize();
     this.#next = setTimeout(() => {
       this.#draw();
       clearTimeout(this.#rest);
@@ -230,7 +230,7 @@ export class View {
   }
 
   /** Handles one of the terminal's answers about character widths. */
-  answer(report: string): void {
+  handleWidthAnswer(report: string): void {
     this.#answers?.push(Number(report.split(";")[1]));
     if (this.#answers?.length !== WIDTH_ANSWERS) return;
     if (learnWidths(this.#answers)) this.drawSoon();

@@ -107,7 +107,7 @@ export class Work {
   }
 
   /** Notifies a user who may be looking elsewhere that something is waiting for them. */
-  call(text: string): void {
+  notifyUser(text: string): void {
     const { notify = "auto" } = this.#desk.settings?.ui ?? {};
     if (notify !== "off") this.#desk.terminal.notifyUser(text, notify === "auto");
   }
@@ -174,13 +174,13 @@ export class Work {
       if (!abort.signal.aborted) this.#desk.noteFault(error);
     }
     await nextTurn();
-    this.#goOn();
+    this.#resumeClock();
     const took = performance.now() - this.#since;
     this.#before += took;
     this.#abort = null;
     this.retitle();
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
-    if (took > LONG_MS) this.call(say("spoken.end"));
+    if (took > LONG_MS) this.notifyUser(say("spoken.end"));
     view.drawSoon();
     void this.#goOnWithWaiting(abort.signal.aborted).catch((error: unknown) => this.#desk.noteFault(error));
   }
@@ -189,7 +189,7 @@ export class Work {
   handleEvent(event: AgentEvent): void {
     const { transcript, shown, view, questions } = this.#desk;
     if (questions.open.length > 0) this.#askedAt ??= performance.now();
-    else this.#goOn();
+    else this.#resumeClock();
     transcript.applyEvent(event, performance.now());
     if (event.type === "text" && event.role === "user") {
       const at = shown.waiting.findIndex(({ sent }) => sent === event.text);
@@ -207,7 +207,7 @@ export class Work {
   }
 
   /** Resumes counting the working time, because no question is open any more. */
-  #goOn(): void {
+  #resumeClock(): void {
     if (this.#askedAt !== null) this.#since += performance.now() - this.#askedAt;
     this.#askedAt = null;
   }

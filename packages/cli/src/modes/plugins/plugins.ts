@@ -42,7 +42,7 @@ export async function run(
   const ground = { home: resolveBurinHome(process.env), isApplied: subcommandOptions.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
   if (action === "add" && first !== undefined)
-    await showAndInstall(resolveSource([first, second]), null, ground);
+    await previewOrInstall(resolveSource([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
   else if (action === "list" && first === undefined) printInstalled(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
@@ -89,7 +89,7 @@ async function update(name: string | undefined, ground: PluginContext): Promise<
   if (all.length === 0) ground.output.out(joinLines(NONE));
   for (const before of all) {
     try {
-      await showAndInstall([before.source].flat() as unknown as Source, before, ground);
+      await previewOrInstall([before.source].flat() as unknown as Source, before, ground);
     } catch (error) {
       if (!(error instanceof UsageError) || name !== undefined) throw error;
       ground.output.note(formatNote(`${before.name}: ${error.message}`));
@@ -100,7 +100,7 @@ async function update(name: string | undefined, ground: PluginContext): Promise<
 }
 
 /** Shows what a plugin adds, or what is new in an installed one, and installs it on request. */
-async function showAndInstall(
+async function previewOrInstall(
   source: Source,
   before: InstalledPlugin | null,
   ground: PluginContext,

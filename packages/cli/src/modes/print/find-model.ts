@@ -15,7 +15,7 @@ function formatHost(url: string): string {
  * Returns how to open models, how each request is handled, and notices about the choice of the model. If no model is
  * configured, throws a UsageError that says what to set.
  */
-export async function findModels(settings: Settings, around?: (model: ChatModel) => ChatModel) {
+export async function createModelOpener(settings: Settings, around?: (model: ChatModel) => ChatModel) {
   const choice = chooseModel(settings, process.env);
   if (choice === null) {
     const { explainConnection } = await import("./how-to-connect.ts");

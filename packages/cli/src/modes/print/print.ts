@@ -28,7 +28,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     else report.reportEvent(notice);
   };
   for (const message of notices) await reportNotice(message);
-  const { openModel, notice } = await (await loading).findModels(settings);
+  const { openModel, notice } = await (await loading).createModelOpener(settings);
   if (notice !== null) await reportNotice(notice);
   const session = openSession({
     ...buildSessionOptions(options, { settings, isTrusted }),

@@ -1,7 +1,7 @@
 import type { AgentEvent, ToolDisplay } from "@burin/core";
 import type { CacheMiss } from "@burin/core/sessions";
 import type { CommonOptions } from "../../request/options.ts";
-import { insertJoiners } from "../../terminal/joined-text.ts";
+import { escapeKeepingJoiners } from "../../terminal/joined-text.ts";
 import { formatCount, formatNote, type Output, visible } from "../../terminal/output.ts";
 import type { RunDocument } from "./run-document.ts";
 
@@ -80,7 +80,7 @@ export class TextReport {
   #printCall(call: Call): void {
     const words = this.#words.trim();
     this.#words = "";
-    if (words !== "") this.#printNote(insertJoiners(words));
+    if (words !== "") this.#printNote(escapeKeepingJoiners(words));
     if (call.status === "executing" && call.display === undefined) {
       this.#printDimmed(`> ${visible(call.description)}`);
     }
@@ -161,7 +161,7 @@ function formatDisplay(display: ToolDisplay): string {
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   const shown =
     left <= 1 ? lines : [...lines.slice(0, HEAD_LINES), `[${left} lines]`, ...lines.slice(-TAIL_LINES)];
-  return shown.map((line) => `  ${insertJoiners(shortenLine(line))}`).join("\n");
+  return shown.map((line) => `  ${escapeKeepingJoiners(shortenLine(line))}`).join("\n");
 }
 
 function listDisplayLines(display: ToolDisplay): string[] {

@@ -10,7 +10,7 @@ import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { formatCount, joinLines, type Output, printFindings, shortenLine } from "../../terminal/output.ts";
 import { type Attempt, chooseExitCode, readAttempt, runAttempts } from "./run-attempts.ts";
-import { removeTrees, reportMerge } from "./worktrees.ts";
+import { mergeAndReport, removeTrees } from "./worktrees.ts";
 
 const USAGE =
   'write burin attempts N "prompt", burin attempts show N, burin attempts take N [FILE...], or burin attempts rm [N...].';
@@ -49,7 +49,7 @@ export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode>
     const [name, ...files] = more;
     if (name === undefined) throw new UsageError(USAGE);
     const found = findAttempt(await listAttempts(place), name);
-    if (action === "take") return reportMerge({ place, tree: found.tree, files, request }, output);
+    if (action === "take") return mergeAndReport({ place, tree: found.tree, files, request }, output);
     showOne(found, await workTrees.changes(place, found.tree), { format: options.outputFormat, output });
     return EXIT.done;
   }

@@ -11,7 +11,7 @@ import { type CommonOptions, readSettings } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, UsageError } from "../../terminal/exit-code.ts";
 import { formatNote, type Output } from "../../terminal/output.ts";
-import { findModels } from "../print/find-model.ts";
+import { createModelOpener } from "../print/find-model.ts";
 import { runPrint } from "../print/print.ts";
 import { createPromptInput } from "../print/prompt-input.ts";
 import type { RunDocument } from "../print/run-document.ts";
@@ -102,7 +102,7 @@ export async function runAttempts(
     );
   const there = await chooseMode(options);
   for (const model of models.length === 0 ? [options.model] : models)
-    await findModels((await readSettings({ ...there, model })).settings);
+    await createModelOpener((await readSettings({ ...there, model })).settings);
   const group = createTreeName();
   const startedAt = new Date().toISOString();
   const running: Promise<Attempt>[] = [];

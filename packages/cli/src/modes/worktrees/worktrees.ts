@@ -37,7 +37,7 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
     await removeTrees(place, trees, { isForced: options.approvalMode === "yolo", output });
     return EXIT.done;
   }
-  return reportMerge({ place, tree: findTreeOrThrow(known, name), files: more, request }, output);
+  return mergeAndReport({ place, tree: findTreeOrThrow(known, name), files: more, request }, output);
 }
 
 /** Removes all of them, or none if changes in one of them would be lost. */
@@ -60,7 +60,7 @@ interface Merging {
 }
 
 /** Merges what has no conflicts, and prints what was left alone. */
-export async function reportMerge(
+export async function mergeAndReport(
   { place, tree, files, request: { options, subcommandOptions } }: Merging,
   output: Output,
 ): Promise<ExitCode> {

@@ -136,7 +136,7 @@ export class EventLog {
     const { home, root, id, resumed } = this.#place;
     const path = resumed?.session.path ?? resolveSessionPath(home, root, id);
     this.#lock ??= await takeLock(path);
-    void endFutureSessions(home, root).catch(() => {});
+    void correctFutureTimes(home, root).catch(() => {});
     this.#forget = runAtExit(() => {
       try {
         this.#write(this.#noted.length, path);
@@ -148,7 +148,7 @@ export class EventLog {
   }
 
   /** Writes everything, so that it survives a crash of this process. */
-  async written(): Promise<void> {
+  async writeEverything(): Promise<void> {
     if (!this.#place.isRecorded) return;
     this.#write(this.#noted.length, await this.#openLog());
     await this.#passLinesToStore();
@@ -167,7 +167,7 @@ export class EventLog {
 
   /** Writes everything, so that it also survives a crash of the whole machine. */
   async recorded(): Promise<void> {
-    await this.written();
+    await this.writeEverything();
     // Lines that `keep` stores elsewhere survive a crash of this machine anyway.
     if (this.#descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
     this.#isSynced = true;
@@ -267,7 +267,7 @@ const FIRST_YEAR = 2026;
 const CLOCK_STEP_MS = 1000;
 
 /** Moves the times of logs from the future to the past: after a clock change they would count as the latest. */
-async function endFutureSessions(home: string, root: string): Promise<void> {
+async function correctFutureTimes(home: string, root: string): Promise<void> {
   const now = Date.now();
   if (new Date(now).getFullYear() < FIRST_YEAR) return;
   // The list begins with the log that changed last. Keep this order.

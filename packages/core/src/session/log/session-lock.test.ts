@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { createTemporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findLockHolder, lockPath, takeLock } from "./session-lock.ts";
+import { findLockHolder, resolveLockPath, takeLock } from "./session-lock.ts";
 
 let folder: string;
 let log: string;
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 function changeHolder(change: object): void {
-  const path = lockPath(log);
+  const path = resolveLockPath(log);
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...change }));
 }
 
@@ -58,12 +58,12 @@ describe("the lock of a session", () => {
     changeHolder(change);
     expect(await findLockHolder(log)).toBe(null);
     (await takeLock(log)).release();
-    expect(existsSync(lockPath(log))).toBe(false);
+    expect(existsSync(resolveLockPath(log))).toBe(false);
   });
 
   it("P13 removes what processes have left that were killed while they took it, and nothing of others", async () => {
     await takeLock(log);
-    const own = JSON.parse(readFileSync(lockPath(log), "utf8"));
+    const own = JSON.parse(readFileSync(resolveLockPath(log), "utf8"));
     const put = (name: string, change: object) =>
       writeFileSync(join(folder, name), JSON.stringify({ ...own, ...change }));
     put("one.lock", { started: "1" });
@@ -83,7 +83,7 @@ describe("the lock of a session", () => {
     "takes over a lock that names nobody: %j",
     async (...texts) => {
       for (const text of texts) {
-        writeFileSync(lockPath(log), text);
+        writeFileSync(resolveLockPath(log), text);
         expect(await findLockHolder(log)).toBe(null);
         (await takeLock(log)).release();
       }

@@ -26,13 +26,13 @@ interface Holder extends NotedProcess {
   readonly host: string;
 }
 
-export function lockPath(logPath: string): string {
+export function resolveLockPath(logPath: string): string {
   return logPath.replace(/\.jsonl$/, ".lock");
 }
 
 /** Locks a session until `release`. Replaces the lock of an ended process; otherwise throws `in_use`. */
 export async function takeLock(logPath: string): Promise<SessionLock> {
-  const path = lockPath(logPath);
+  const path = resolveLockPath(logPath);
   makeFolders(dirname(path));
   const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   const started = findProcess(process.pid)?.started ?? "";
@@ -58,7 +58,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
 
 /** Returns a description of the process that writes to the session, or null if no live process does. */
 export async function findLockHolder(logPath: string): Promise<string | null> {
-  const holder = readHolder(lockPath(logPath));
+  const holder = readHolder(resolveLockPath(logPath));
   return holder !== null && isHolderAlive(holder) ? formatHolder(holder) : null;
 }
 

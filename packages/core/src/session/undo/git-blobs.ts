@@ -14,7 +14,7 @@ interface BlobOptions {
 }
 
 /** Copies those contents of the changes that git has to the store. Returns the stored files' names by git's ids. */
-export function readBlobs(
+export function storeGitBlobs(
   changes: readonly FileChange[],
   { folder, root, environment }: BlobOptions,
 ): ReadonlyMap<string, string> {

@@ -10,7 +10,7 @@ interface Looks {
 }
 
 /** Returns the small files of a repository whose content has changed. */
-export function findChangedState({ gitDir }: Repository, { earlier, now }: Looks): string[] {
+export function findChangedStateFiles({ gitDir }: Repository, { earlier, now }: Looks): string[] {
   const index = join(gitDir, "index");
   const isRefreshed = isSameIndex(earlier.index, now.index);
   return [...new Set([...earlier.stamps.keys(), ...now.stamps.keys()])].filter(

@@ -102,7 +102,7 @@ export class OpenCalls {
     };
     writeWhole(path, JSON.stringify(whole));
     this.#open.add(path);
-    this.#signs ??= setInterval(() => this.#giveSign(), SIGN_OF_LIFE_MS).unref();
+    this.#signs ??= setInterval(() => this.#touchOpenNotes(), SIGN_OF_LIFE_MS).unref();
     return path;
   }
 
@@ -115,8 +115,8 @@ export class OpenCalls {
   }
 
   /** Whether calls of others are running in this project. */
-  areOthersAt(path: string): boolean {
-    return openPaths(this.#needs.folder).some((one) => one !== path && isAlive(readNote(one)));
+  hasOtherCalls(path: string): boolean {
+    return listNotePaths(this.#needs.folder).some((one) => one !== path && isAlive(readNote(one)));
   }
 
   /** Removes the look. Called when no more calls will come. */
@@ -126,7 +126,7 @@ export class OpenCalls {
     this.#look = null;
   }
 
-  #giveSign(): void {
+  #touchOpenNotes(): void {
     const now = new Date();
     for (const path of this.#open) withFallback(undefined, () => utimesSync(path, now, now));
   }
@@ -175,7 +175,7 @@ function writeWhole(path: string, text: string): void {
   renameSync(`${path}-part`, path);
 }
 
-function openPaths(folder: string): string[] {
+function listNotePaths(folder: string): string[] {
   const names = tryReadEntries(folder).map(({ name }) => name);
   return names
     .filter((name) => name.endsWith(OPEN_ENDING))
@@ -196,7 +196,7 @@ function isAlive(note: OpenNote | null): boolean {
 
 /** Returns the calls whose Burin process was killed, oldest first. */
 export function findCutCalls(folder: string): { readonly path: string; readonly note: OpenNote | null }[] {
-  return openPaths(folder)
+  return listNotePaths(folder)
     .map((path) => ({ path, note: readNote(path) }))
     .filter(({ note }) => !isAlive(note));
 }

@@ -79,7 +79,7 @@ export async function undoChange(
   const file = isWithin(change.file, place.root) ? relative(place.root, change.file) : change.file;
   if (isBehindRefused) return { file, what: "refused", reason: "what came later could not be taken back" };
   try {
-    const applyChange = () => applyStep({ change, place, now: readCurrentContent(change.file) });
+    const applyChange = () => undoStep({ change, place, now: readCurrentContent(change.file) });
     return { file, what: await lockPath(change.file, applyChange) };
   } catch (thrown) {
     if (!(thrown instanceof WorkspaceError) && readErrorCode(thrown) === undefined) throw thrown;
@@ -87,7 +87,7 @@ export async function undoChange(
   }
 }
 
-async function applyStep(step: Step): Promise<FileOutcome["what"]> {
+async function undoStep(step: Step): Promise<FileOutcome["what"]> {
   const { change, now } = step;
   const { before, after } = change;
   const isPresent = (content: Content | null) =>

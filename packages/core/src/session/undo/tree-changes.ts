@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { tryLstat } from "@burin/files/disk/disk-looks";
 import { parseStamp, readStampAt } from "@burin/files/tree";
 import { type Content, describeRepository, isSameContent } from "./content.ts";
-import { findChangedState, findRefChanges, packDroppedCommits } from "./git-changes.ts";
+import { findChangedStateFiles, findRefChanges, packDroppedCommits } from "./git-changes.ts";
 import type { FileChange, GitChange } from "./journal-line.ts";
 import type { ForeignChanges } from "./journal-tails.ts";
 import type { TreeState, TreeStates } from "./tree-state.ts";
@@ -116,7 +116,7 @@ export class TreeChanges {
       const earlier = before.repositories.find(({ reader: other }) => other === reader)?.look;
       if (earlier === undefined) continue;
       const { repository } = reader;
-      const files = await this.#collectChanges(findChangedState(repository, { earlier, now }), {
+      const files = await this.#collectChanges(findChangedStateFiles(repository, { earlier, now }), {
         earlier: earlier.stamps,
         now: now.stamps,
         after,

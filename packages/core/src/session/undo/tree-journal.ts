@@ -104,7 +104,7 @@ export class TreeJournal {
     const { writer, request } = this.#needs;
     const file = this.#open.beginCall({ id, call, writer, request, sizes: tails.sizes }, state);
     const programs = readPrograms(request.roots);
-    return { id, call, state, tails, file, programs, wasShared: this.#open.areOthersAt(file) };
+    return { id, call, state, tails, file, programs, wasShared: this.#open.hasOtherCalls(file) };
   }
 
   /** Settles calls of killed Burin processes, so that their changes do not count as this call's. */
@@ -134,7 +134,7 @@ export class TreeJournal {
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
     this.#learnMade(changes, { before, after });
-    const isShared = open.wasShared || others.hasCalls || this.#open.areOthersAt(file);
+    const isShared = open.wasShared || others.hasCalls || this.#open.hasOtherCalls(file);
     if (changes.length > 0 || git.length > 0) {
       const at = new Date().toISOString();
       const line = { type: "changes" as const, id, at, call, changes, git };

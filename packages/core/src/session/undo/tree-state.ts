@@ -126,7 +126,7 @@ export class TreeStates {
     this.#needs.kept.lookAgain();
     this.#reasons.clear();
     const unknown = [...this.#listUnknown(state)];
-    const left = this.#findInGit(unknown, state);
+    const left = this.#noteFilesInGit(unknown, state);
     // Smallest first, so that more files are covered.
     const bySize = left.map(([path, stamp]) => ({ path, stamp, bytes: parseStamp(stamp).bytes }));
     bySize.sort((one, other) => one.bytes - other.bytes);
@@ -150,7 +150,7 @@ export class TreeStates {
   }
 
   /** Notes the files whose content git has. Returns the others, except those without bytes. */
-  #findInGit(paths: readonly (readonly [string, string])[], { repositories }: TreeState) {
+  #noteFilesInGit(paths: readonly (readonly [string, string])[], { repositories }: TreeState) {
     const left: (readonly [string, string])[] = [];
     const inGit = new Map<RepositoryState, Map<string, readonly [string, string, Content]>>();
     for (const one of paths) {
@@ -221,7 +221,7 @@ export class TreeStates {
   async learnContents(paths: readonly (readonly [string, string])[], state: TreeState, maxBytes: number) {
     const unknown = paths.filter(([path, stamp]) => this.#known.get(path)?.stamp !== stamp);
     const room = new CopyBudget();
-    for (const [path, stamp] of this.#findInGit(unknown, state)) {
+    for (const [path, stamp] of this.#noteFilesInGit(unknown, state)) {
       const { bytes } = parseStamp(stamp);
       if (bytes <= maxBytes && room.allowCopy(bytes)) this.#keepContent(path, stamp);
       else this.#recognizeContent(path, stamp);

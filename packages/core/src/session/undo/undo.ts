@@ -9,7 +9,7 @@ import { isWithin } from "@burin/files/paths/paths";
 import { learnPlainFiles } from "@burin/files/workspace/replace-file";
 import { listSessions } from "../log/session-files.ts";
 import { settleCutCalls } from "./cut-calls.ts";
-import { readBlobs } from "./git-blobs.ts";
+import { storeGitBlobs } from "./git-blobs.ts";
 import type { FileChange } from "./journal-line.ts";
 import { type Operation, readOperations, type UndoUnit } from "./operations.ts";
 import { type FileOutcome, type UndoLocation, undoChange } from "./take-back.ts";
@@ -205,7 +205,7 @@ async function undoAll(operations: readonly UndoUnit[], place: FullUndoLocation)
     files.push(...git);
     // Skip the files too: files of one commit on another commit's branch would be worse than nothing.
     if (git.some(({ what }) => what === "refused")) continue;
-    const blobs = await readNeededBlobs(changes, place);
+    const blobs = await storeNeededBlobs(changes, place);
     if (changes.length > 1)
       await learnPlainFiles(
         changes.map(({ file }) => file),
@@ -236,7 +236,7 @@ function sortForUndo({ changes, isSorted }: UndoUnit): FileChange[] {
 }
 
 /** Reads contents that only git stores. */
-async function readNeededBlobs(
+async function storeNeededBlobs(
   changes: readonly FileChange[],
   place: FullUndoLocation,
 ): Promise<ReadonlyMap<string, string>> {
@@ -244,7 +244,7 @@ async function readNeededBlobs(
     [change.before, change.after].some((one) => one?.git !== undefined),
   );
   if (needed.length === 0) return new Map();
-  return readBlobs(needed, place);
+  return storeGitBlobs(needed, place);
 }
 
 /** Undoes a session's changes in a copy of the project's folder. Returns the files that could not be restored. */

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { type OwnGit, openOwnGit } from "@burin/commands/git/git-work";
 import type { FileDiff } from "@burin/contract/tool-result";
 import { withFallback } from "@burin/contract/with-fallback";
-import { resolveExisting, tryLstat } from "@burin/files/disk/disk-looks";
+import { resolvePossiblyMissing, tryLstat } from "@burin/files/disk/disk-looks";
 import { randomName } from "@burin/files/disk/own-files";
 import { readBytes, readText } from "@burin/files/disk/regular-file";
 import { isWithin } from "@burin/files/paths/paths";
@@ -88,7 +88,7 @@ function listChangedNames(git: OwnGit, { base }: WorkTree): string[] {
  * are left alone.
  */
 function readEntry(path: string, top: string): Entry | null | undefined {
-  if (!isWithin(resolveExisting(dirname(path)), top)) return undefined;
+  if (!isWithin(resolvePossiblyMissing(dirname(path)), top)) return undefined;
   const stats = tryLstat(path);
   if (stats === null) return null;
   if (stats.isSymbolicLink()) return { bytes: Buffer.from(readlinkSync(path)), mode: 0o777, isLink: true };

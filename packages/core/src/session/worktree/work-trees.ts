@@ -63,7 +63,7 @@ export async function openWorkTree(
   return lockTrees(top, async () => {
     const known = listTrees(git, { top, inside }).find((one) => one.name === name);
     const tree = known ?? createWorkTree(git, { top, inside, name });
-    await copyIgnoredFiles(git, { from: top, to: tree.folder, copies, draft: chooseDraft(tree) });
+    await copyIgnoredFiles(git, { from: top, to: tree.folder, copies, draft: resolveDraftFolder(tree) });
     mkdirSync(tree.root, { recursive: true });
     if (known === undefined) finishTree(tree);
     const changes = git.must(["status", "--porcelain", "-z", "--untracked-files=all"]).toString("utf8");
@@ -108,9 +108,9 @@ export function removeWorkTree(
 /** Lists what git and the disk show of work trees that are not whole. */
 export function listTreeRemains(place: WorkTreeLocation): TreeRemains[] {
   const { git, ...main } = openMainRepository(place);
-  const parent = resolveParent(main.top);
+  const parent = resolveTreesFolder(main.top);
   const whole = new Set(listTrees(git, main).map(({ name }) => name));
-  const blocks = listBlocks(git);
+  const blocks = listGitWorkTrees(git);
   const elsewhere = blocks.filter(({ folder }) => dirname(folder) !== parent).map(({ branch }) => branch);
   const branches = git.must(["for-each-ref", "--format=%(refname)", BRANCH]).toString("utf8").split("\n");
   const names = [
@@ -175,13 +175,13 @@ function lockTrees<Result>(top: string, work: () => Promise<Result>): Promise<Re
  * Returns the folder of all work trees. It is beside the project: on the same disk, so that files can share blocks, and
  * where commands in the sandbox see it.
  */
-function resolveParent(top: string): string {
+function resolveTreesFolder(top: string): string {
   const parent = join(dirname(top), ".burin-worktrees", basename(top));
   return tryRealPath(parent) ?? parent;
 }
 
 /** Returns the folder in which a file or folder is made whole before it gets its name in the work tree. */
-function chooseDraft({ folder, name }: Pick<WorkTree, "name" | "folder">): string {
+function resolveDraftFolder({ folder, name }: Pick<WorkTree, "name" | "folder">): string {
   return join(dirname(folder), `.${name}.draft`);
 }
 
@@ -190,8 +190,8 @@ interface NewTree extends Main {
 }
 
 function createWorkTree(git: OwnGit, { top, inside, name }: NewTree): WorkTree {
-  makeFolders(resolveParent(top));
-  const folder = join(resolveParent(top), name);
+  makeFolders(resolveTreesFolder(top));
+  const folder = join(resolveTreesFolder(top), name);
   if (hasFiles(folder))
     throw new Error(
       `${folder} has files, but is not a whole work tree. Look at them; burin worktrees rm ${name} --yes removes them.`,
@@ -221,7 +221,8 @@ function finishTree({ folder, base }: WorkTree): void {
 }
 
 function clearFolder(git: OwnGit, tree: Pick<WorkTree, "name" | "folder">): void {
-  for (const folder of [tree.folder, chooseDraft(tree)]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [tree.folder, resolveDraftFolder(tree)])
+    rmSync(folder, { recursive: true, force: true });
   // Git prunes no tree that it was killed in making, and removes it only if the folder is whole or gone.
   git.ask(["worktree", "remove", "--force", "--force", tree.folder]);
   git.must(["worktree", "prune"]);
@@ -231,7 +232,7 @@ function hasBranch(git: OwnGit, name: string): boolean {
   return git.ask(["rev-parse", "--verify", "-q", `${BRANCH}${name}`]).fault === null;
 }
 
-function listBlocks(git: OwnGit) {
+function listGitWorkTrees(git: OwnGit) {
   const blocks = git.must(["worktree", "list", "--porcelain"]).toString("utf8").split("\n\n");
   return blocks.flatMap((block) => {
     const folder = /^worktree (.+)$/m.exec(block)?.[1];
@@ -241,7 +242,7 @@ function listBlocks(git: OwnGit) {
 }
 
 function listTrees(git: OwnGit, { top, inside }: Main): WorkTree[] {
-  return listBlocks(git).flatMap(({ folder, branch, isDetached }) => {
+  return listGitWorkTrees(git).flatMap(({ folder, branch, isDetached }) => {
     const own = findRepository(folder);
     if (own === null || own.top !== folder) return [];
     // A rebase detaches HEAD from the branch.
