@@ -1,7 +1,7 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { Pool, PoolClient } from "pg";
 import { formatQueueName, LONE_QUEUE, QUEUE } from "./engine.ts";
-import { listFirstTasks, listQueueParts, listTasksAtWork, type WaitingTask } from "./engine-tables.ts";
+import { countTasksAtWork, listFirstTasks, listQueueParts, type WaitingTask } from "./engine-tables.ts";
 
 /** The maximum number of tasks that may run at the same time, on all workers together. */
 export interface Limits {
@@ -76,7 +76,7 @@ async function chooseTasks(
     isLone,
   }: AdmissionOptions & { queue: string; parts: string[] },
 ): Promise<string[] | null> {
-  const atWork = await listTasksAtWork(client);
+  const atWork = await countTasksAtWork(client);
   const own = atWork.filter((one) => one.queue === formatQueueName(worker));
   const room = concurrency - own.reduce((sum, { count }) => sum + count, 0);
   if (room <= 0) return null;

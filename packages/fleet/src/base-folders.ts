@@ -161,7 +161,7 @@ async function cloneProject(
     to,
     `commit=$(${formatRevParse(at ?? "")} || ${formatRevParse(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
     { signal },
-  ).catch(explainFailure(`${url} has no revision "${revision}" that can be checked out`));
+  ).catch(createFailureThrower(`${url} has no revision "${revision}" that can be checked out`));
 }
 
 /**
@@ -179,11 +179,11 @@ function insertSecrets(url: string): string {
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {
   await runTrustedCommand(to, `tar -xf ${quote(tarball)}`).catch(
-    explainFailure(`${tarball} could not be unpacked`),
+    createFailureThrower(`${tarball} could not be unpacked`),
   );
 }
 
-function explainFailure(what: string) {
+function createFailureThrower(what: string) {
   return (error: Error): never => {
     throw new FleetError(`${what}: ${error.message}`);
   };

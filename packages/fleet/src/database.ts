@@ -49,7 +49,7 @@ export function hasDatabase(home: string): boolean {
 
 export async function isRunning(home: string): Promise<boolean> {
   const url = readText(join(findDatabaseFolder(home), URL_FILE), MAX_URL_BYTES);
-  const client = url === null ? null : await connectClient(url).catch(ignoreStartup);
+  const client = url === null ? null : await connectClient(url).catch(ignoreUnlessStarting);
   await client?.end();
   return client !== null;
 }
@@ -152,7 +152,7 @@ class OwnServer {
     const file = join(folder, URL_FILE);
     const known = existsSync(data) && existsSync(file) ? readText(file, MAX_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
-    const client = (await connectClient(url).catch(ignoreStartup)) ?? (await this.#startServer(url));
+    const client = (await connectClient(url).catch(ignoreUnlessStarting)) ?? (await this.#startServer(url));
     await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
     await forgetStanding(folder);
     this.#client = client;
@@ -241,7 +241,7 @@ async function connectClient(url: string): Promise<Client> {
 }
 
 /** Throws if the server runs but has no free connection or is starting; null means that it must be started. */
-function ignoreStartup(error: Error): null {
+function ignoreUnlessStarting(error: Error): null {
   const { code } = error.cause as { code?: unknown };
   if (/^(?:53|57)[0-9A-Z]{3}$/.test(String(code))) throw error;
   return null;

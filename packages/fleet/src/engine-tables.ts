@@ -111,7 +111,7 @@ export async function countByState(pool: Pool, run: string): Promise<ReadonlyMap
 }
 
 /** Counts those of these tasks that workers of this version cannot run, because they belong to another version. */
-export async function countOtherVersions(pool: Pool, ids: readonly string[]): Promise<number> {
+export async function countOtherVersionTasks(pool: Pool, ids: readonly string[]): Promise<number> {
   const text = `select count(*)::int as count from dbos.workflow_status
     where workflow_uuid = any($1) and status in ('ENQUEUED', 'PENDING') and application_version <> $2`;
   const { rows } = await pool.query<{ count: number }>(text, [ids, STEPS_VERSION]);
@@ -227,7 +227,7 @@ export async function listFirstTasks(
 }
 
 /** Counts the tasks that workers have taken, by queue and kind. */
-export async function listTasksAtWork(client: PoolClient) {
+export async function countTasksAtWork(client: PoolClient) {
   return (await client.query<{ queue: string; key: string; count: number }>(AT_WORK)).rows;
 }
 

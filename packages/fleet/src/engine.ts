@@ -108,7 +108,7 @@ export async function removeEmptyQueue(client: DBOSClient, worker: string): Prom
  * Puts the tasks of a lost worker back into the queue and removes the worker's own queue. If such a task is still
  * running, its next step stops it, because the engine refuses it.
  */
-export async function emptyQueue(client: DBOSClient, worker: string): Promise<void> {
+export async function requeueTasksOfWorker(client: DBOSClient, worker: string): Promise<void> {
   const queueName = formatQueueName(worker);
   const found = await client.listWorkflows({
     queueName,

@@ -5,7 +5,7 @@ import { LONE_MARK, receiveFromStarter, runLoneWorker, runWorker } from "./open-
 import { servePage } from "./page-server.ts";
 import { removeFleetData } from "./remove.ts";
 import { isFullDisk } from "./retry-queries.ts";
-import { followRun, readRun } from "./run.ts";
+import { followRun, readRunToSubmit } from "./run.ts";
 import { readStanding } from "./standing.ts";
 import type { Store } from "./store.ts";
 import { TaskError } from "./task.ts";
@@ -33,7 +33,7 @@ type ReadCommand = (request: FleetRequest, ground: FleetOptions) => RunWork | Pr
 const ANY_COUNT = Number.POSITIVE_INFINITY;
 /** The commands. Those marked "looks" are in `task-commands.ts`; before the first run they have nothing to do. */
 const COMMANDS: Readonly<Record<string, readonly [maxWords: number, read: ReadCommand, looks?: "looks"]>> = {
-  run: [1, readRun],
+  run: [1, readRunToSubmit],
   worker: [0, () => runWorker],
   status: [1, () => createLookCommand(showStatus), "looks"],
   results: [1, () => createLookCommand(showRunResults), "looks"],
@@ -64,7 +64,7 @@ export async function runFleet(request: FleetRequest, ground: FleetOptions): Pro
   // Extend PATH for the database, git and workers. They run programs of this machine, never of the folder in which
   // Burin was started.
   process.env.PATH = buildHelperPath(process.env.PATH);
-  if (process.env[LONE_MARK] !== undefined) return runWithoutDatabase(request, ground);
+  if (process.env[LONE_MARK] !== undefined) return runStartedLoneWorker(request, ground);
   const [name = "", ...words] = request.words;
   if (name === "remove") return removeFleetData({ ...request, words }, ground);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -100,7 +100,7 @@ function formatUnknownCommand(name: string): string {
   return `there is no burin fleet ${name}; ${hint}`;
 }
 
-async function runWithoutDatabase(request: FleetRequest, ground: FleetOptions): Promise<boolean> {
+async function runStartedLoneWorker(request: FleetRequest, ground: FleetOptions): Promise<boolean> {
   delete process.env[LONE_MARK];
   const { url, isLeft } = await receiveFromStarter();
   const signal = AbortSignal.any([ground.signal, isLeft]);

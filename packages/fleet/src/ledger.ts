@@ -47,7 +47,7 @@ export class Ledger {
   }
 
   /** Loads these runs. Returns those with a used-up budget, and which part of it is used up. */
-  async loadRuns(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+  async loadBudgetsAndPauses(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const [spent, pauses] = await Promise.all([
       runs.length === 0 ? { rows: [] } : this.#pool.query(SPENT, [runs]),
       this.#pool.query<{ model: string; left: number }>(PAUSES),

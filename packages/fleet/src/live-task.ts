@@ -88,7 +88,7 @@ export class LiveTask {
   }
 
   /** Works until the last step is an end or a question. Returns "elsewhere" for a task of another process. */
-  async runUntilStep(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
+  async runUntilEndOrQuestion(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
     this.#record = record;
     this.#work = this.#run();
     await this.#work;
@@ -120,7 +120,7 @@ export class LiveTask {
    * Returns the task's first step here. Any task of a crashed worker may have caused the crash; only for a task that
    * ran alone is that certain. So the last attempt, before a task is set aside, runs alone.
    */
-  findFirstStep(): Step | "elsewhere" {
+  decideFirstStep(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
     const { tries, wasAlone, doing } = countTries(past);
     if (tries >= submission.tries && wasAlone) {

@@ -24,7 +24,7 @@ export class MemoryWatch {
     this.#max = max;
   }
 
-  endLargeTasks(tasks: ReadonlySet<LiveTask>, note: (text: string) => void): void {
+  endCommandsOfLargeTasks(tasks: ReadonlySet<LiveTask>, note: (text: string) => void): void {
     const byMark = new Map([...tasks].map((task) => [task.mark, task]));
     for (const [mark, { bytes, pids }] of this.#processes.measure(new Set(byMark.keys()))) {
       if (bytes <= this.#max) continue;

@@ -72,7 +72,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const memory = request.taskMemory === undefined ? null : new MemoryWatch(parseMemory(request.taskMemory));
   let busyAt = performance.now();
   const places = new TaskFolders(join(top, "work"));
-  await places.clear();
+  await places.removeAbandonedFolders();
   const isLone = onIdle !== undefined;
   const concurrency = isLone ? 1 : request.concurrency;
   const worker: Worker = new Worker({
@@ -86,8 +86,8 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
       if (hasLone || atWork.size > 0) busyAt = performance.now();
       if (isLone && performance.now() - busyAt > LONE_IDLE_MS) onIdle();
       if (hasLone && !isLone) lone.start();
-      memory?.endLargeTasks(atWork, ground.note);
-      const over = await ledger.loadRuns([...new Set([...atWork].map(({ run }) => run))]);
+      memory?.endCommandsOfLargeTasks(atWork, ground.note);
+      const over = await ledger.loadBudgetsAndPauses([...new Set([...atWork].map(({ run }) => run))]);
       for (const task of atWork) {
         const why = over.get(task.run) ?? null;
         if (why !== null) task.endForLimit(why);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assertOwned, startWatch } from "./ownership.ts";
+import { assertOwned, startStopwatch } from "./ownership.ts";
 
 /** A fake database that answers each query with the next of these answers. */
 function needsWith(...answers: { status: string; executorId: string; isHeld: boolean }[]) {
@@ -16,7 +16,7 @@ const OURS = { status: "PENDING", executorId: "mine", isHeld: true };
 
 it("goes on at once after a step that was recorded soon", async () => {
   const needs = needsWith();
-  await assertOwned(needs, startWatch());
+  await assertOwned(needs, startStopwatch());
   expect(needs.asked()).toBe(0);
 });
 

@@ -10,7 +10,7 @@ const PAUSE_MS = 100;
 export type HasElapsed = () => boolean;
 
 /** Starts a watch with two clocks: one stands still while the machine sleeps, and the other can be set. */
-export function startWatch(): HasElapsed {
+export function startStopwatch(): HasElapsed {
   const [uptime, time] = [performance.now(), Date.now()];
   return () => performance.now() - uptime > LATE_AFTER_MS || Math.abs(Date.now() - time) > LATE_AFTER_MS;
 }
@@ -32,7 +32,7 @@ export async function assertOwned(
   isLate: HasElapsed,
 ): Promise<void> {
   while (isLate()) {
-    const isLateAgain = startWatch();
+    const isLateAgain = startStopwatch();
     const isHeld = await life.isHeld();
     const task = await client.getWorkflow(id);
     if (task?.status !== "PENDING" || task.executorId !== worker) throw new DBOSWorkflowConflictError(id);

@@ -80,7 +80,7 @@ export class PageData {
     if (task === undefined) return null;
     return {
       ...task,
-      question: describeQuestionEffects(task.question),
+      question: addQuestionEffects(task.question),
       ...(await this.#listEntries(id, from)),
     };
   }
@@ -131,7 +131,7 @@ function buildPattern(search: string): string {
 }
 
 /** Adds a description of what the question would allow, in the same words as in every interface. */
-function describeQuestionEffects(question: Question | null) {
+function addQuestionEffects(question: Question | null) {
   if (question === null) return null;
   const { confirmation } = question;
   const change = confirmation.kind === "edit" ? [readChange(confirmation.diff)] : null;

@@ -99,7 +99,7 @@ class Page {
       const answer =
         request.method === "POST"
           ? await this.#runCommand(parts, await readBody(request))
-          : await this.#readPage(parts, searchParams);
+          : await this.#readPageData(parts, searchParams);
       send(response, 200, answer);
     } catch (error) {
       if (error instanceof HttpError) send(response, error.status, { error: error.message });
@@ -120,7 +120,10 @@ class Page {
     throw new HttpError(401, "The token is missing or is not the server's.");
   }
 
-  async #readPage([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
+  async #readPageData(
+    [top, kind, name = "", part]: readonly string[],
+    query: URLSearchParams,
+  ): Promise<unknown> {
     const readNumber = (key: string) =>
       Math.min(MAX_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
     const list = { search: query.get("search") ?? "", offset: readNumber("offset") };

@@ -30,7 +30,7 @@ interface RunToSubmit {
 }
 
 /** Reads a file of tasks, to be submitted and worked on with all other workers until they have ended. */
-export async function readRun(request: FleetRequest, { root }: FleetOptions) {
+export async function readRunToSubmit(request: FleetRequest, { root }: FleetOptions) {
   const [file] = request.words;
   if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
   const { run = createRunName() } = request;

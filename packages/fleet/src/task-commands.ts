@@ -5,7 +5,7 @@ import type { Decision } from "@burin/core";
 import type { Pool } from "pg";
 import { answerTaskQuestion, cancelTasks, hasWorker, resumeTasks } from "./engine.ts";
 import {
-  countOtherVersions,
+  countOtherVersionTasks,
   findLastTask,
   readPatches,
   readTaskStates,
@@ -56,7 +56,7 @@ async function readStates({ request }: Fleet, pool: Pool): Promise<readonly Task
 export async function showStatus(fleet: Fleet, { pool }: Store): Promise<void> {
   const states = await readStates(fleet, pool);
   showStates(fleet, states);
-  const left = await countOtherVersions(pool, listTaskIds(states));
+  const left = await countOtherVersionTasks(pool, listTaskIds(states));
   if (left > 0)
     fleet.ground.note(
       `${formatCount(left, "task")} can run only on a worker of the submitting version of Burin`,

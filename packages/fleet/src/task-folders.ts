@@ -44,7 +44,7 @@ export class TaskFolders {
   }
 
   /** Removes the folders of workers that are gone. All results are in the database. */
-  async clear(): Promise<void> {
+  async removeAbandonedFolders(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
       const place = join(this.#folder, name);

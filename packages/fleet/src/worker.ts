@@ -9,19 +9,19 @@ import { admitTasks, type Limits } from "./admission.ts";
 import {
   ANSWERS,
   buildConfig,
-  emptyQueue,
   formatQueueName,
   isCancelled,
   LONE_QUEUE,
   listWorkers,
   QUEUE,
   removeEmptyQueue,
+  requeueTasksOfWorker,
   STEP,
   WORKFLOW,
 } from "./engine.ts";
 import { readSnapshot } from "./engine-tables.ts";
 import type { LiveTask } from "./live-task.ts";
-import { assertOwned, startWatch } from "./ownership.ts";
+import { assertOwned, startStopwatch } from "./ownership.ts";
 import { isTemporary, retryUntilAvailable } from "./retry-queries.ts";
 import { SignOfLife } from "./sign-of-life.ts";
 import { createWaitingEnd, type Step, type Submission, type TaskEnd } from "./steps.ts";
@@ -145,7 +145,7 @@ export class Worker {
     // If the database is unreachable, other workers will notice that this one is gone.
     await pool
       .query("select 1")
-      .then(() => emptyQueue(client, this.name))
+      .then(() => requeueTasksOfWorker(client, this.name))
       .catch(() => {});
     await this.#life.close();
   }
@@ -182,11 +182,11 @@ export class Worker {
     let isNew = false;
     // Bind the context: the session records its steps from wherever it is called.
     const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
-      const time = startWatch();
+      const time = startStopwatch();
       const makeNewStep = async () => {
         isNew = true;
         const made = make();
-        return made === "elsewhere" ? this.#requeue(task.id) : made;
+        return made === "elsewhere" ? this.#moveToOtherQueue(task.id) : made;
       };
       const recorded = await DBOS.runStep(makeNewStep, { name: STEP });
       await assertOwned({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
@@ -195,9 +195,9 @@ export class Worker {
     });
     for (;;) {
       const step = await (isNew
-        ? task.runUntilStep((made) => stepOf(() => made))
-        : stepOf(() => task.findFirstStep()));
-      if (step === "elsewhere") return await this.#requeue(task.id);
+        ? task.runUntilEndOrQuestion((made) => stepOf(() => made))
+        : stepOf(() => task.decideFirstStep()));
+      if (step === "elsewhere") return await this.#moveToOtherQueue(task.id);
       if (step === "stopped" && this.#isDraining && !this.#isClosed)
         return await this.#requeueFromStart(task.id, QUEUE);
       if (step === "stopped") return await this.#abandonTask(task.id);
@@ -222,7 +222,7 @@ export class Worker {
   }
 
   /** Puts the task into the queue for tasks that must run alone, or back into the normal one. */
-  #requeue(id: string): Promise<never> {
+  #moveToOtherQueue(id: string): Promise<never> {
     return this.#requeueFromStart(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
   }
 
@@ -241,13 +241,13 @@ export class Worker {
     if (this.#isClosed || this.#isDraining) return;
     this.#admission = setTimeout(() => {
       void this.#admitTasksUntilPause()
-        .catch((error) => this.#tellFault(error))
+        .catch((error) => this.#tellFaultAndGetPause(error))
         .then((next) => this.#scheduleAdmission(next));
     }, milliseconds);
   }
 
   /** Reports an error in checking the tasks. The next check tries again in any case. */
-  #tellFault(error: unknown): number {
+  #tellFaultAndGetPause(error: unknown): number {
     const words = describeError(error);
     if (!isTemporary(error) && words !== this.#fault)
       this.#options.note(`a look at the tasks failed: ${words}`);
@@ -267,7 +267,7 @@ export class Worker {
     const wait = CHECK_INTERVAL_MS * (1 + Math.random() / 3);
     this.#timer = setTimeout(() => {
       void this.#checkTasks()
-        .catch((error) => this.#tellFault(error))
+        .catch((error) => this.#tellFaultAndGetPause(error))
         .finally(() => this.#scheduleCheck());
     }, wait);
   }
@@ -285,7 +285,8 @@ export class Worker {
     this.#lookedAt = performance.now();
     for (const task of atWork) if (lost.includes(task.id)) void task.stop();
     const forGood = gone.filter((worker) => worker !== this.name && this.#missing.has(worker));
-    for (const worker of forGood) await this.#life.runIfFree(worker, () => emptyQueue(client, worker));
+    for (const worker of forGood)
+      await this.#life.runIfFree(worker, () => requeueTasksOfWorker(client, worker));
     this.#missing = new Set(gone);
     await this.#options.look(lone, this.#atWork);
   }

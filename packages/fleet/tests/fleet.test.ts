@@ -308,7 +308,7 @@ describe("burin fleet", requirePrograms("PostgreSQL"), () => {
     });
     for await (const event of limited.stream(request, AbortSignal.timeout(60_000)))
       expect(event).toMatchObject({ error });
-    await other.loadRuns([]);
+    await other.loadBudgetsAndPauses([]);
     const asked: boolean[] = [];
     const same = other.around({
       name: "limited",

@@ -41,7 +41,7 @@ const MAX_QUESTION_CHARACTERS = 50_000;
 const MAX_PROMPTS = 5;
 
 /** Installs the handlers for a server's requests. After each call, the server may ask the user again. */
-export function answerRequests(client: Client, side: ClientSide) {
+export function installRequestHandlers(client: Client, side: ClientSide) {
   let questions = 0;
   let unanswered = 0;
   let prompts = 0;

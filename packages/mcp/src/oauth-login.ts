@@ -21,7 +21,7 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
   const challenge = await fetchChallenge(options, signal);
   if (challenge === null) return "not_needed";
   const state = randomBytes(16).toString("base64url");
-  const callback = await openCallback(state, options.settings.callbackPort ?? 0);
+  const callback = await startCallbackServer(state, options.settings.callbackPort ?? 0);
   try {
     const { onAddress: onAuthorize, store } = options;
     const client = new OAuthClient({ ...options, redirectUrl: callback.url, onAuthorize, state });
@@ -137,7 +137,7 @@ function readCallback(url: URL, state: string) {
 }
 
 /** Opens a server on this machine that waits for the browser's redirect. */
-async function openCallback(state: string, port: number) {
+async function startCallbackServer(state: string, port: number) {
   let settle: (answer: URL) => void;
   const answer = new Promise<URL>((resolve) => {
     settle = resolve;

@@ -20,7 +20,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { answerRequests, type ClientSide } from "./client-requests.ts";
+import { type ClientSide, installRequestHandlers } from "./client-requests.ts";
 import { CredentialStore } from "./credentials.ts";
 import { expandVariables, expandVariablesInValues } from "./definition.ts";
 import {
@@ -207,7 +207,7 @@ async function connectClient(
     ...(negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
   };
   const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
-  const { isUserAsked, onCall } = answerRequests(client, needs);
+  const { isUserAsked, onCall } = installRequestHandlers(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
   try {
     await runWithinLimits(limits, (how) => client.connect(transport, how), isUserAsked);

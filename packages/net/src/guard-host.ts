@@ -48,13 +48,13 @@ export async function resolveAllowedAddresses(
   } catch (error) {
     if (!isProxied || !(error instanceof WebError) || error.type !== "unknown_host") throw error;
     if (METADATA_NAMES.has(host)) throw createForbiddenError(url, host);
-    if (INTERNAL_NAME.test(host) && !isAllowedHost(url, guard))
+    if (INTERNAL_NAME.test(host) && !isNamedHost(url, guard))
       throw createPrivateError(url, `a name of the inner network`);
     return [];
   }
 }
 
-export function isAllowedHost(url: URL, { named }: HostGuard): boolean {
+export function isNamedHost(url: URL, { named }: HostGuard): boolean {
   const place = formatHostPort(url);
   return named.some((entry) => entry.toLowerCase() === place);
 }
@@ -78,7 +78,7 @@ async function resolveOrThrow(host: string, resolve: ResolveHost): Promise<reado
 function assertAddressAllowed(url: URL, address: string, guard: HostGuard): void {
   const reach = classifyAddress(address);
   if (reach === "never") throw createForbiddenError(url, address);
-  if (reach === "private" && !isAllowedHost(url, guard)) {
+  if (reach === "private" && !isNamedHost(url, guard)) {
     const what = address === normalizeHost(url) ? "an address" : `at ${address}, an address`;
     throw createPrivateError(url, `${what} of this machine or of a private network`);
   }

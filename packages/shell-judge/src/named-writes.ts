@@ -109,7 +109,7 @@ function collectCommandWrites(command: SimpleCommand, reach: CommandReach, readi
     noteFound(readFind(command.words.slice(1), isDelete), { reach, found, isWhole: false });
   if (name === "git") collectGitWrites(words, reach, found);
   else if (!ONLY_SHOWS.has(name) && !launches.some(({ kind }) => kind === "words")) {
-    readOperands(words, reach, found);
+    collectOperandWrites(words, reach, found);
     noteUnknown(command.words, reach, reading);
   }
 }
@@ -185,7 +185,7 @@ function isSelfContained(name: string): boolean {
   return isListed ? !/^(?:\.|source)$/.test(name) : hasReader(name);
 }
 
-function readOperands(
+function collectOperandWrites(
   [program = "", ...words]: readonly string[],
   reach: CommandReach,
   found: WriteCollector,

@@ -63,7 +63,9 @@ const EXTERNAL_PROGRAMS = createWordSet(
 function isContained({ words, redirections }: SimpleCommand, { findings, reach }: JudgedCommand): boolean {
   if (reach === undefined || EXTERNAL_PROGRAMS.has(baseName(words[0]?.value ?? ""))) return false;
   const targets = redirections.map(({ text, target }) => ({ text, value: target }));
-  const places = [...words.slice(1), ...targets].flatMap(({ text, value }) => getPaths(text, value));
+  const places = [...words.slice(1), ...targets].flatMap(({ text, value }) =>
+    listPossibleOutsidePaths(text, value),
+  );
   if (places.some((path) => reach.explainOutside(path, false) !== null)) return false;
   return findings.every(({ nature, isKept, deletes }) => {
     if (nature === "outside" || nature === "protected") return false;
@@ -76,7 +78,7 @@ function isContained({ words, redirections }: SimpleCommand, { findings, reach }
  * Lists what may be an absolute path, or a path above the folder. `/x/d` may also be plain text; then the user is asked
  * needlessly.
  */
-function getPaths(text: string, value: string | null): string[] {
+function listPossibleOutsidePaths(text: string, value: string | null): string[] {
   // Only the shell knows which folder that is.
   if (value === null) return /(?:^|[\s"'=])(?:~|\$\{?(?:HOME|OLDPWD|TMPDIR)\b)/.test(text) ? ["~"] : [];
   return [value, value.replace(/^[^/~=]*=/, "")].filter((path) => /^(?:\/|~|\.\.(?:\/|$))/.test(path));

@@ -129,7 +129,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const key = `${format} ${url.href}`;
     const known = this.#pages.get(key);
     if (known) return known;
-    const [{ fetchWeb }, { isAllowedHost }, { readPage }] = await Promise.all([
+    const [{ fetchWeb }, { isNamedHost: isAllowedHost }, { readPage }] = await Promise.all([
       import("@burin/web/fetch-web"),
       import("@burin/net/guard-host"),
       import("@burin/web/read-page"),

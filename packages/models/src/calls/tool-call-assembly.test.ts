@@ -253,7 +253,7 @@ describe("arguments", () => {
     const assembly = new ToolCallAssembly();
     assembly.add([piece({ index: 0, id: "A" }, "ls", "{}")]);
     assembly.add([piece({ index: 1, id: "B" }, "write_file", '{"content":"abc')]);
-    assembly.loseChunk();
+    assembly.noteLostChunk();
     assembly.add([piece({ index: 1 }, undefined, 'ghi"}')]);
     const [whole, spoiled] = assembly.buildCalls(COMPLETE).map(({ call }) => call);
     expect(whole?.argsError).toBeUndefined();

@@ -81,7 +81,7 @@ export class ToolCallAssembly {
   }
 
   /** Called for an unreadable chunk. It may have held a part of any unfinished call, so none of these may run. */
-  loseChunk(): void {
+  noteLostChunk(): void {
     for (const call of this.#calls) call.damaged ||= !call.hasWholeArguments;
   }
 

@@ -137,7 +137,7 @@ export function hasModelVariable(environment: Environment): boolean {
 
 /** Returns the model that the settings and the environment name; null if they name none, or no service for it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
-  return assertAllowed(chooseEntry(resolveEntry(names.model, names), environment), names);
+  return assertAllowed(createChoiceFromEntry(resolveEntry(names.model, names), environment), names);
 }
 
 /** Returns another model than the main one: by an alias, or with its own service. */
@@ -148,7 +148,7 @@ export function chooseOtherModel(
 ): ModelChoice | null {
   const { timeoutSeconds, callsInText, prices } = names.model;
   const entry = { ...resolveEntry(named, names), ...dropUndefined({ timeoutSeconds, callsInText, prices }) };
-  return assertAllowed(chooseEntry(entry, environment), names);
+  return assertAllowed(createChoiceFromEntry(entry, environment), names);
 }
 
 /** Throws SettingsError for a service that this machine's administrator has not allowed. */
@@ -220,7 +220,7 @@ function resolveEntry(named: ModelSettings, { models = {} }: ModelNames): ModelS
   };
 }
 
-function chooseEntry(entry: ModelSettings, environment: Environment): ModelChoice | null {
+function createChoiceFromEntry(entry: ModelSettings, environment: Environment): ModelChoice | null {
   const choice = resolveChoice(entry, environment);
   if (!choice) return null;
   const { timeoutSeconds, callsInText, images, tools, retries, organization, project, certificate } = entry;

@@ -77,7 +77,7 @@ const ONE_PICTURE =
 
 function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
   if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
-  if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
+  if (lessons.showsNoImages || !lessons.hasOnlyNewImages(sent.history)) return undefined;
   lessons.showsNoImages = true;
   return `The model ${model} cannot see images; it gets a line of text in place of each.`;
 }
@@ -87,7 +87,9 @@ function learnImages({ lessons, sent, model }: LessonContext, reason: string) {
  * back.
  */
 function learnSignatures({ lessons, sent }: LessonContext, reason: string) {
-  return matchesAny(FOREIGN_SIGNATURES, reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
+  return matchesAny(FOREIGN_SIGNATURES, reason) && lessons.noteRefusedSignatures(sent.history)
+    ? ""
+    : undefined;
 }
 
 /** With a smaller limit than this, no useful work is possible. */
@@ -202,7 +204,7 @@ const MEDIA_WORDS =
 function learnMedia({ lessons, sent }: LessonContext, isTooLarge: boolean, reason: string) {
   const files =
     isTooLarge || MEDIA_WORDS.test(reason)
-      ? lessons.refuseMedia(sent.history, matchesAny(TOO_MANY_MEDIA, reason))
+      ? lessons.noteRefusedMedia(sent.history, matchesAny(TOO_MANY_MEDIA, reason))
       : 0;
   if (files === 0) return undefined;
   const what = files === 1 ? "a file" : `${files} files`;

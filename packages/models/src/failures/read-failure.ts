@@ -111,7 +111,7 @@ export function readFailure(told: RefusedAnswer): ReadFailure {
   const tooLong = readContextOverflow({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
   const kind = named === "quota" ? "quota" : classifyFailure(status, named, { words, hasHint });
-  const passes = PASSING.has(kind) && (kind !== "server" || isPassingStatus(status));
+  const passes = PASSING.has(kind) && (kind !== "server" || isTemporaryStatus(status));
   const isFinal = kind === "quota" || kind === "malformed_call";
   return { kind, isPassing: isFinal ? passes : (shouldRetry ?? passes) };
 }
@@ -183,7 +183,7 @@ function isPlausibleKind(kind: FailureKind, status: number, hasHint: boolean): b
   // A service may use one name for all refusals.
   if (kind === "server") return status >= 500 || status === 0;
   if (kind === "request")
-    return status === 0 || (![401, 403, 404].includes(status) && !isPassingStatus(status));
+    return status === 0 || (![401, 403, 404].includes(status) && !isTemporaryStatus(status));
   return true;
 }
 
@@ -193,10 +193,10 @@ function classifyStatus(status: number): FailureKind {
   if ([403, 407, 511].includes(status)) return "refused";
   if (status === 410) return "model";
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) return "path";
-  return isPassingStatus(status) || status >= 500 ? "server" : "request";
+  return isTemporaryStatus(status) || status >= 500 ? "server" : "request";
 }
 
-function isPassingStatus(status: number): boolean {
+function isTemporaryStatus(status: number): boolean {
   if ([0, 408, 409, 424, 425, 498, 499].includes(status)) return true;
   return status >= 500 && status !== 501 && status !== 505;
 }

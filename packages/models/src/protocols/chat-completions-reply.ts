@@ -66,7 +66,7 @@ export class ChatCompletionsReply extends ReplyReader {
   protected override buildEventsAfterText(): ModelEvent[] {
     const blocks = this.#blocks.filter(({ signature, data }) => signature || data);
     const isSigned = this.#summary.some(({ signature }) => signature);
-    const signature = signFields({
+    const signature = encodeFieldsAsSignature({
       content: isSigned ? [{ type: "reasoning", summary: this.#summary }] : undefined,
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
       thinking_blocks: blocks.length > 0 ? blocks : undefined,
@@ -86,9 +86,9 @@ export class ChatCompletionsReply extends ReplyReader {
     const isRepeated = isWhole && this.#isInPieces;
     this.#isInPieces ||= !isWhole && readText(delta.content) !== "";
     const events: ModelEvent[] = [];
-    const detailed = readDetails(delta.reasoning_details, this.#details);
-    readDetails(delta.thinking_blocks, this.#blocks);
-    for (const part of filterRecords(delta.content)) readDetails(part.summary, this.#summary);
+    const detailed = addDetailsAndReadText(delta.reasoning_details, this.#details);
+    addDetailsAndReadText(delta.thinking_blocks, this.#blocks);
+    for (const part of filterRecords(delta.content)) addDetailsAndReadText(part.summary, this.#summary);
     const { reasoning_content, reasoning, reasoning_text, thinking } = delta;
     // Some services send the same reasoning in several fields.
     const named = [reasoning_content, reasoning, reasoning_text, thinking].map(readText).find(Boolean);
@@ -135,7 +135,7 @@ function readFinishReason({ finish_reason: told, native_finish_reason: native }:
 }
 
 /** Returns the fields that the service wants back, if there are any. */
-function signFields(fields: JsonRecord): string | undefined {
+function encodeFieldsAsSignature(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
   return given === "{}" ? undefined : tagSignature("chat", given);
 }
@@ -146,7 +146,7 @@ function readCallSignature({
   provider_specific_fields: passed,
 }: JsonRecord): string | undefined {
   const isSigned = isRecord(passed) && passed.thought_signature;
-  return signFields({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
+  return encodeFieldsAsSignature({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
 }
 
 /** Converts Ollama's own format: one chunk per line, with complete calls. */
@@ -179,7 +179,7 @@ function readThinking(content: unknown): string {
     .join("");
 }
 
-function readDetails(given: unknown, known: Record<string, unknown>[]): string {
+function addDetailsAndReadText(given: unknown, known: Record<string, unknown>[]): string {
   let words = "";
   for (const detail of filterRecords(given)) {
     const said = detail.text ?? detail.summary;

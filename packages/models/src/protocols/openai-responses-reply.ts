@@ -42,7 +42,7 @@ export class ResponsesReply extends ReplyReader {
     return this.isComplete || (this.#calls.at(-1)?.isWhole ?? false);
   }
 
-  protected override loseChunk(): void {
+  protected override noteLostChunk(): void {
     for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
   }
 
@@ -66,7 +66,7 @@ export class ResponsesReply extends ReplyReader {
   protected override buildLastEvents(): ModelEvent[] {
     for (const [index, item] of this.#calls.entries()) {
       this.calls.add([{ index, id: item.callId, name: item.name, arguments: "" }]);
-      if (item.isDamaged && !item.isWhole) this.calls.loseChunk();
+      if (item.isDamaged && !item.isWhole) this.calls.noteLostChunk();
       this.calls.add([{ index, arguments: item.arguments }]);
     }
     return [];

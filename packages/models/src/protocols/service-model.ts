@@ -202,7 +202,7 @@ class Service {
         protocol.reply({
           request: prepared,
           takenIds: collectCallIds(prepared),
-          isWriter: this.#mayWriteCalls(prepared, protocol.name),
+          isWriter: this.#shouldReadTextCalls(prepared, protocol.name),
         }),
       ]),
     );
@@ -249,7 +249,7 @@ class Service {
    * Whether calls in the model's text count: by default only while the model has made no call in the protocol's own
    * way.
    */
-  #mayWriteCalls({ history }: ModelRequest, protocol: ModelProvider): boolean {
+  #shouldReadTextCalls({ history }: ModelRequest, protocol: ModelProvider): boolean {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
     if (isFirstParty(this.#options.baseUrl, protocol)) return false;

@@ -98,14 +98,14 @@ async function readRefusal(
   }
   // A gateway that should have streamed wraps the error into an event.
   const answer = (await readTextStart(body, MAX_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
-  const detail = isHtml(answer) ? readPageText(answer) : readDetail(answer);
+  const detail = isHtml(answer) ? describeWebPage(answer) : readDetail(answer);
   const hint = readRetryHint({ status, headers }, answer);
   const error = createStatusFailure({ ...about, status, detail, answer, hint });
   return { type: "end", reason: "error", error, refusal: answer };
 }
 
 /** Describes a web page by its title, which often says everything. */
-function readPageText(html: string): string {
+function describeWebPage(html: string): string {
   const title = shortenLine(/<title>([^<]{1,200})/i.exec(html)?.[1] ?? "");
   return `a web page${title === "" ? "" : ` ("${title}")`}, not a model service`;
 }

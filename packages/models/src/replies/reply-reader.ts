@@ -163,8 +163,8 @@ export abstract class ReplyReader {
   }
 
   /** Called when a chunk could not be read. It may have contained a part of a call. */
-  protected loseChunk(): void {
-    this.calls.loseChunk();
+  protected noteLostChunk(): void {
+    this.calls.noteLostChunk();
   }
 
   protected buildLastEvents(): ModelEvent[] {
@@ -219,7 +219,7 @@ export abstract class ReplyReader {
       // Plain text, such as "ping", is not part of the reply.
       if (chunk !== undefined || !/["{}]/.test(data)) return [];
       this.#lostPiece ??= data;
-      this.loseChunk();
+      this.noteLostChunk();
       return [];
     }
     this.usage = this.readUsage(chunk) ?? this.usage;

@@ -40,7 +40,7 @@ export class Lessons {
   }
 
   /** Notes that the service rejects the signatures so far, which another service made. Returns whether any was new. */
-  refuseSignatures(history: readonly Message[]): boolean {
+  noteRefusedSignatures(history: readonly Message[]): boolean {
     const { size } = this.#refusedSignatures;
     for (const { parts } of history) {
       for (const { thoughtSignature } of parts)
@@ -62,7 +62,7 @@ export class Lessons {
   }
 
   /** Whether the media include images that the service has never accepted, and none that it has. */
-  showsNewImages(history: readonly Message[]): boolean {
+  hasOnlyNewImages(history: readonly Message[]): boolean {
     const images = collectMedia(history).filter(({ mimeType }) => isSupportedImage(mimeType));
     return images.length > 0 && !images.some(({ data = "" }) => this.#takenMedia.has(data));
   }
@@ -77,7 +77,7 @@ export class Lessons {
    * reason. If it has accepted all of them before, or says that there are too many, the older half is left out. Returns
    * how many are left out.
    */
-  refuseMedia(history: readonly Message[], areTooMany: boolean): number {
+  noteRefusedMedia(history: readonly Message[], areTooMany: boolean): number {
     const all = new Set(collectMedia(history).map(({ data = "" }) => data));
     const sent = [...all].filter((data) => !this.#refusedMedia.has(data));
     const unknown = sent.filter((data) => !this.#takenMedia.has(data));

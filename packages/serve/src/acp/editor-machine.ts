@@ -70,7 +70,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     async snapshot(file, changes) {
       const { saved, path, text } = await unsaved.readBoth(file, changes);
       if (text !== null) return unsaved.snapshot(path, text);
-      return unsaved.wasShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
+      return unsaved.wasOtherTextShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
     },
     async preview(file, content, basis) {
       const { path: realPath, text } = await unsaved.readBoth(file);
@@ -81,7 +81,7 @@ function createWorkspace(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       const { saved, path, text } = await unsaved.readBoth(change.file);
       const isUnsavedBasis = change.basis.startsWith(VERSION_PREFIX);
       if (text === null && !isUnsavedBasis) {
-        if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text))
+        if (!change.isBasisAgreed && unsaved.wasOtherTextShown(path, saved.text))
           throw createReadFirstError(change.file);
         unsaved.noteShown(path, null);
         return disk.write(change, signal);
@@ -148,7 +148,7 @@ class UnsavedFiles {
   }
 
   /** The model last saw unsaved content that was discarded since, so it has not seen the saved content. */
-  wasShown(path: string, saved: string | null): boolean {
+  wasOtherTextShown(path: string, saved: string | null): boolean {
     const shown = this.#shown.get(path);
     return shown !== undefined && normalizeLineEnds(shown) !== normalizeLineEnds(saved ?? "");
   }

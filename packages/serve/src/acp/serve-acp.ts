@@ -71,7 +71,7 @@ function createRoutes(sessions: EditorSessions, version: string) {
       return { sessionId: opened.id, ...opened.state };
     })
     .onRequest(session.load, async ({ params, client }) => {
-      const past = await sessions.readPastEvents(params.sessionId, params.cwd);
+      const past = await sessions.endAndReadEvents(params.sessionId, params.cwd);
       const opened = await sessions.open(params, client, params.sessionId);
       await opened.replay(past);
       return opened.state;
@@ -199,7 +199,7 @@ class EditorSessions {
   }
 
   /** Returns the events of a session. Ends the session first if it is open here. */
-  async readPastEvents(id: string, cwd: string) {
+  async endAndReadEvents(id: string, cwd: string) {
     await this.endSession(id);
     const { path } = await this.#findSession(await this.#resolveRoot(cwd), id);
     const events = [...readLog(path)].map(({ event }) => event);

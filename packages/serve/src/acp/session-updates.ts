@@ -61,7 +61,7 @@ export class SessionUpdates {
       case "thought":
         return event.text === "" ? [] : [createMessageChunk("agent_thought_chunk", event.text)];
       case "tool_call":
-        return [this.#call(event.call), ...buildPlan(event.call)];
+        return [this.#createCallUpdate(event.call), ...buildPlan(event.call)];
       case "subagent_call":
         return [this.#createSubagentUpdate(event)];
       case "mode":
@@ -83,7 +83,7 @@ export class SessionUpdates {
     return createMessageChunk("agent_thought_chunk", `${title}\n\n`);
   }
 
-  #call(call: Call): SessionUpdate {
+  #createCallUpdate(call: Call): SessionUpdate {
     const { callId: toolCallId, name, args: rawInput, description } = call;
     const title = visibleText(description || name);
     const shown = { toolCallId, status: STATUSES[call.status], title, rawInput };

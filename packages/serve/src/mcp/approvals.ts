@@ -46,7 +46,7 @@ export class Approvals {
 
   /** Runs one call with the answer that came with it. Also returns the question that the call asked. */
   async runWithAnswers<T>(callId: string, answers: ClientAnswers, work: () => Promise<T>) {
-    const given = this.#takeApproval(answers);
+    const given = this.#takeAnswer(answers);
     if (given !== null) this.#given.set(callId, given);
     try {
       const result = await work();
@@ -58,7 +58,7 @@ export class Approvals {
   }
 
   /** Builds the response that asks the user, sent in place of a result. */
-  ask({ confirmation, reason }: Question): ReturnType<typeof inputRequired> {
+  createQuestionResponse({ confirmation, reason }: Question): ReturnType<typeof inputRequired> {
     const [oldest] = this.#open.keys();
     if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
     const requestState = randomUUID();
@@ -71,7 +71,7 @@ export class Approvals {
     });
   }
 
-  #takeApproval({ state, responses }: ClientAnswers): GivenAnswer | null {
+  #takeAnswer({ state, responses }: ClientAnswers): GivenAnswer | null {
     const asked = state === undefined ? undefined : this.#open.get(state);
     if (state === undefined || asked === undefined) return null;
     const response = inputResponse(responses, APPROVAL_KEY);

@@ -93,7 +93,7 @@ export class ToolsHost {
     const { options, notices } = await this.#ground.open(folders);
     for (const notice of notices) this.#reportNotice(notice);
     const tools = new ServedTools(options, this.#tell, this.#room);
-    void tools.discover().then((failures) => {
+    void tools.discoverAndListFailures().then((failures) => {
       for (const failure of failures) this.#reportNotice(failure);
     });
     return tools;

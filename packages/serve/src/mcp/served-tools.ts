@@ -81,7 +81,7 @@ export class ServedTools {
   }
 
   /** Starts the tool sources; returns their failures. */
-  async discover(): Promise<readonly string[]> {
+  async discoverAndListFailures(): Promise<readonly string[]> {
     const before = this.#names;
     const failures = await this.#toolbox.ready({ timeoutMs: MAX_START_MS });
     if (this.#names !== before) this.#changed("tools");
@@ -130,7 +130,7 @@ export class ServedTools {
     const runCall = () => this.#toolbox.run(name, args, { signal, onCall, callId });
     const [answer, question] = await this.#approvals.runWithAnswers(callId, answers, runCall);
     if (question === undefined || !needsApproval(answer)) return this.#buildResult(answer);
-    if (canAsk) return this.#approvals.ask(question);
+    if (canAsk) return this.#approvals.createQuestionResponse(question);
     // Join them into one text: some clients concatenate two texts without a line break.
     const text = [answer.llmContent, explainHowToAllow(question)].join("\n\n");
     return { content: [buildTextBlock(text)], isError: true };

@@ -41,7 +41,7 @@ class QuestionQueue {
    * Resolves when the call may ask. Resolves to true if another call asked in the meantime, whose answer may settle
    * this one too.
    */
-  async waitForTurn(id: RequestId, signal: AbortSignal): Promise<boolean> {
+  async waitAndTellIfDelayed(id: RequestId, signal: AbortSignal): Promise<boolean> {
     if (this.#ends.has(id)) return false;
     const hasToWait = this.#ends.size > 0;
     const before = this.#last;
@@ -119,7 +119,7 @@ export function createToolServer({ version, place, followsRoots, calls }: ToolSe
     const onStart = () => server.turns.endQuestions(id);
     const call = () => callTool(place, params, { signal, notify, canAsk, answers, onStart });
     const answer = calls?.takeQuestion(id) ?? (await call());
-    const isOutdated = isInputRequiredResult(answer) && (await server.turns.waitForTurn(id, signal));
+    const isOutdated = isInputRequiredResult(answer) && (await server.turns.waitAndTellIfDelayed(id, signal));
     return isOutdated ? call() : answer;
   });
   server.setRequestHandler("resources/list", async () => ({

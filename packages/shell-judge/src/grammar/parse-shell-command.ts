@@ -83,7 +83,7 @@ const START: Position = { followsSuccess: false, isApart: false };
 const NESTED: Position = { followsSuccess: false, isApart: true };
 
 /** Nodes that may contain commands. */
-function isExpanded(word: Word, reading: WordReading): boolean {
+function canContainCommands(word: Word, reading: WordReading): boolean {
   return !("value" in reading) || /[$`]|<\(/.test(word.text);
 }
 
@@ -330,7 +330,7 @@ class Reader {
     const reading: WordReading = this.#isJoinedSubstitution(word)
       ? { problem: "a process substitution" }
       : readWord(word, { variables: this.#variables, ...around });
-    if (isExpanded(word, reading)) this.#readOtherConstruct(word);
+    if (canContainCommands(word, reading)) this.#readOtherConstruct(word);
     const { text } = word;
     if ("value" in reading) return { text, ...reading };
     const [, , name, belowTop] = BELOW_TOP.exec(text) ?? [];
@@ -363,7 +363,7 @@ class Reader {
     const isPlain = value.type === "Word" && node.index === undefined;
     const around = isOwn ? { variables: this.#variables, isWhole: true } : { variables: new Map() };
     const reading = isPlain ? readWord(value, around) : { problem: "" };
-    if (!isPlain || isExpanded(value, reading)) this.#readOtherConstruct(node);
+    if (!isPlain || canContainCommands(value, reading)) this.#readOtherConstruct(node);
     const known = "value" in reading ? reading.value : null;
     if (!isOwn || "problem" in reading) return { text, name, value: known };
     const isCommit = matchesAny(PRINTS_HASH, /=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
@@ -386,7 +386,8 @@ class Reader {
     }
     const around = { variables: this.#variables, isWhole: node.type === "HereString" };
     const reading = node.target === undefined ? { problem: "" } : readWord(node.target, around);
-    if (node.target !== undefined && isExpanded(node.target, reading)) this.#readOtherConstruct(node.target);
+    if (node.target !== undefined && canContainCommands(node.target, reading))
+      this.#readOtherConstruct(node.target);
     const target = "value" in reading && !reading.isGlob ? reading.value : null;
     if (node.type === "HereString") return { text, kind: "data", target, isAnyText: "isAnyText" in reading };
     if (node.descriptor?.type === "FileDescriptorVariable") return { text, kind: "write", target: null };

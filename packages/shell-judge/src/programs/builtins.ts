@@ -78,7 +78,7 @@ const judgeAssignment: ProgramReader = (words) => [
   }),
 ];
 
-function refuseMatching(pattern: RegExp, what: string): ProgramReader {
+function allowOnlyMatching(pattern: RegExp, what: string): ProgramReader {
   return (words) => {
     const rest = words.slice(1).map(({ value }) => value);
     return pattern.test(rest.join(" ")) ? [] : [createLaunchFinding(what, words.length - 1)];
@@ -123,14 +123,14 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
     "mapfile readarray declare typeset local readonly export unset let getopts wait enable hash alias",
     judgeAssignment,
   ),
-  ...repeatRow("break continue", refuseMatching(/^\d?$/, "its value is not a number")),
-  exit: refuseMatching(/^\d{0,3}$/, "its value is not a number"),
-  sleep: refuseMatching(/^\d+(?:\.\d+)?[smhd]?$/, "its value is not a plain duration"),
+  ...repeatRow("break continue", allowOnlyMatching(/^\d?$/, "its value is not a number")),
+  exit: allowOnlyMatching(/^\d{0,3}$/, "its value is not a number"),
+  sleep: allowOnlyMatching(/^\d+(?:\.\d+)?[smhd]?$/, "its value is not a plain duration"),
   date,
-  set: refuseMatching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
-  tput: refuseMatching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
+  set: allowOnlyMatching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
+  tput: allowOnlyMatching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
   // `environ` shows variables that may hold secrets.
-  ps: refuseMatching(
+  ps: allowOnlyMatching(
     /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest|--no-headers?|-e?o (?:(?!environ)[a-z%]+(?:,|(?= |$)))+|--sort[= ][-+]?[a-z%]+)(?: |$))*$/,
     "its options are not known to be harmless",
   ),

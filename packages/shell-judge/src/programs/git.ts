@@ -78,7 +78,7 @@ export function findGitSubcommand(words: readonly (string | null)[]): number {
 
 /** Reading subcommands are allowed when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
-  if (readsInOtherFolder(words, reach)) return [];
+  if (isReadOnlyInOtherFolder(words, reach)) return [];
   const at = findGitSubcommand(words.map(({ value }) => value));
   const findings = judgeGlobalOptions(words.slice(0, at));
   const name = words[at]?.value;
@@ -110,7 +110,7 @@ export const git: ProgramReader = (words, reach) => {
 };
 
 /** Whether git with `-C` only reads, judged as after a `cd` into that folder. */
-function readsInOtherFolder(words: readonly Argument[], reach: Reach): boolean {
+function isReadOnlyInOtherFolder(words: readonly Argument[], reach: Reach): boolean {
   const at = words.findIndex(({ value }, index) => index > 0 && !HARMLESS_GLOBALS.has(value));
   const [program, folder] = [words[0], words[at + 1]];
   if (words[at]?.value !== "-C" || program === undefined || folder === undefined) return false;

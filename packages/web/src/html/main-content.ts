@@ -34,9 +34,9 @@ export function findMainContent(body: PageElement) {
   for (const element of surroundings) if (!isInsideAny(element, surroundings)) around += element.text;
   const own = Math.max(1, body.text - around);
   const marked = findLargest(all.filter(isMarkedMain));
-  if (marked && marked.text >= MIN_CHARACTERS && marked.text >= own * 0.25) return listContent(marked);
+  if (marked && marked.text >= MIN_CHARACTERS && marked.text >= own * 0.25) return selectContent(marked);
   const article = findLargest(all.filter(({ name }) => name === "article"));
-  if (article && article.text >= MIN_CHARACTERS && article.text >= own * 0.5) return listContent(article);
+  if (article && article.text >= MIN_CHARACTERS && article.text >= own * 0.5) return selectContent(article);
   let dense = findDensest(all, surroundings);
   // A part that contains the page's heading only has the name, as on a page "with comments".
   const isCommentSection = (one: PageElement) => COMMENTS_NAME.test(readNames(one)) && !hasHeading(one);
@@ -44,12 +44,12 @@ export function findMainContent(body: PageElement) {
   const isComment = (one: PageElement) => comments.has(one) || isInsideAny(one, comments);
   // The siblings of the densest part may belong to the content, so go up until the part is most of the page.
   while (dense?.parent && (dense.text < own * MAIN_SHARE || isComment(dense))) dense = dense.parent;
-  if (dense?.parent && dense.text >= MIN_CHARACTERS) return listContent(dense);
-  return around > 0 && own >= MIN_CHARACTERS ? listContent(body) : null;
+  if (dense?.parent && dense.text >= MIN_CHARACTERS) return selectContent(dense);
+  return around > 0 && own >= MIN_CHARACTERS ? selectContent(body) : null;
 }
 
 /** Returns the content, without what surrounds it on every page of the site. */
-function listContent(root: PageElement) {
+function selectContent(root: PageElement) {
   return { root, isLeftOut: (element: PageElement) => element !== root && isAside(element) };
 }
 
