@@ -56,7 +56,10 @@ export function emptyPackage(folder) {
 
 /** With the user's own home, where npm keeps what it has downloaded. @param {string} cwd @param {string[]} words */
 export async function npm(cwd, ...words) {
-  const args = [...words, "--silent", "--no-audit", "--no-fund"];
-  const { stdout } = await promisify(execFile)("npm", args, { cwd, maxBuffer: 1e8 });
+  const args = [...words, "--no-audit", "--no-fund"];
+  const runNpm = (/** @type {string} */ level) =>
+    promisify(execFile)("npm", [...args, `--loglevel=${level}`], { cwd, maxBuffer: 1e8 });
+  // A registry may fail for a moment. If it fails again, npm says why.
+  const { stdout } = await runNpm("silent").catch(() => runNpm("error"));
   return stdout;
 }
