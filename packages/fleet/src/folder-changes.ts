@@ -135,7 +135,10 @@ async function createFolder(place: string, mode: number): Promise<void> {
 
 async function writeChanged(place: string, { mode, head = 0, tail = 0, data }: FileChange): Promise<void> {
   const old = (head + tail > 0 ? readBytes(place, MAX_FILE_BYTES) : null) ?? Buffer.alloc(0);
-  if (head + tail > old.length) throw new Error(`${place} is not the file that was changed.`);
+  if (head + tail > old.length)
+    throw new Error(
+      `${place} is shorter than when its change was recorded, so the change cannot be applied.`,
+    );
   const between = inflateRawSync(Buffer.from(data, "base64"));
   const bytes = Buffer.concat([old.subarray(0, head), between, old.subarray(old.length - tail)]);
   await rm(place, { recursive: true, force: true });

@@ -12,7 +12,6 @@ import { TaskError } from "./task.ts";
 import {
   answerTask,
   cancelNamedTasks,
-  createLookCommand,
   NO_RUNS,
   retryTasks,
   showKeptStatus,
@@ -20,6 +19,7 @@ import {
   showQuestions,
   showRunResults,
   showStatus,
+  wrapWithOpenStore,
 } from "./task-commands.ts";
 
 export { FleetError, type FleetOptions, type FleetRequest, TaskError };
@@ -35,12 +35,12 @@ const ANY_COUNT = Number.POSITIVE_INFINITY;
 const COMMANDS: Readonly<Record<string, readonly [maxWords: number, read: ReadCommand, looks?: "looks"]>> = {
   run: [1, readRunToSubmit],
   worker: [0, () => runWorker],
-  status: [1, () => createLookCommand(showStatus), "looks"],
-  results: [1, () => createLookCommand(showRunResults), "looks"],
-  logs: [1, () => createLookCommand(showLogs), "looks"],
-  cancel: [ANY_COUNT, () => createLookCommand(cancelNamedTasks), "looks"],
+  status: [1, () => wrapWithOpenStore(showStatus), "looks"],
+  results: [1, () => wrapWithOpenStore(showRunResults), "looks"],
+  logs: [1, () => wrapWithOpenStore(showLogs), "looks"],
+  cancel: [ANY_COUNT, () => wrapWithOpenStore(cancelNamedTasks), "looks"],
   retry: [ANY_COUNT, () => runThenFollow(retryTasks), "looks"],
-  questions: [1, () => createLookCommand(showQuestions), "looks"],
+  questions: [1, () => wrapWithOpenStore(showQuestions), "looks"],
   answer: [ANY_COUNT, () => runThenFollow(answerTask), "looks"],
   serve: [0, () => servePage],
 };
@@ -49,7 +49,7 @@ const COMMANDS: Readonly<Record<string, readonly [maxWords: number, read: ReadCo
 function runThenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): RunWork {
   return async (fleet) => {
     let runs: readonly string[] = [];
-    await createLookCommand(async (...given) => {
+    await wrapWithOpenStore(async (...given) => {
       runs = await command(...given);
     })(fleet);
     if (!fleet.request.follow) return true;

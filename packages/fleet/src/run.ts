@@ -55,7 +55,7 @@ async function runTasks(fleet: Fleet, asked: RunToSubmit): Promise<boolean> {
   const { url, ground, request } = fleet;
   const store = await openStore(url);
   try {
-    await submitAll(fleet, store, asked);
+    await submitMissingTasks(fleet, store, asked);
     if (!request.follow) {
       ground.note(
         "to work on them: burin fleet worker, here or on any machine; how far they are: burin fleet status",
@@ -116,7 +116,7 @@ function createRunName(): string {
 }
 
 /** Submits the tasks that the run does not have yet. Tasks that it already has stay as they were submitted. */
-async function submitAll(
+async function submitMissingTasks(
   { ground, request }: Fleet,
   store: Store,
   { run, tasks }: RunToSubmit,

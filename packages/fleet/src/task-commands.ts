@@ -21,7 +21,7 @@ const LOOK_MS = 500;
 export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";
 
 /** Wraps a command that shows or changes tasks but runs none. */
-export function createLookCommand(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
+export function wrapWithOpenStore(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
   return async (fleet: Fleet): Promise<boolean> => {
     const store = await Store.open(fleet.url);
     try {

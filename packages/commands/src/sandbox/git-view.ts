@@ -72,7 +72,7 @@ function listNamedFiles(file: string, home: string, depth: number): string[] {
 }
 
 /** Lists what git reads for the repositories that contain these folders, and what it only checks for existence. */
-export function listGitFiles(roots: readonly string[], home: string) {
+export function listPathsReadByGit(roots: readonly string[], home: string) {
   const read: string[] = [];
   const seen: string[] = [];
   for (const root of new Set(roots)) {

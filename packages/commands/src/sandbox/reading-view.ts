@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:pa
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries, tryReadLink, tryRealPath } from "@burin/files/disk/disk-looks";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
-import { type CommandEnvironment, listGitFiles, listSettingsFiles } from "./git-view.ts";
+import { type CommandEnvironment, listPathsReadByGit, listSettingsFiles } from "./git-view.ts";
 
 /** Programs of the system, and what every program loads. */
 const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/gnu"];
@@ -64,7 +64,7 @@ export function createReadingView(environment: CommandEnvironment) {
       ...listSettingsFiles(environment),
     ];
     const isHidden = (path: string) => !isWithinAny(path, [...roots, ...shown]);
-    const { read, seen } = listGitFiles([...roots, cwd], home);
+    const { read, seen } = listPathsReadByGit([...roots, cwd], home);
     const wanted = [...programs, ...files, ...read].filter(
       (path) => isHidden(path) && tryRealPath(path) !== null,
     );

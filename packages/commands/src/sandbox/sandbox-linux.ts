@@ -60,7 +60,7 @@ export function createLinuxSandbox(
   const repositories = findEnclosingRepositories(limits.roots);
   const gitFolders = repositories.map(({ folder }) => folder);
   const capabilities = buildCapabilityOptions(isRoot);
-  const canConfineHook = createHookProbe(program, limits, isRoot);
+  const canConfineHook = createNestedSandboxProbe(program, limits, isRoot);
   const guarded = { ...limits, gitFolders, canConfineHook };
   const begin = mode === "workspace-write" ? createGuardFactory(guarded) : async () => UNGUARDED;
   const view = limits.reading && createReadingView(limits.reading);
@@ -121,7 +121,7 @@ export function createLinuxSandbox(
 const ACROSS_DISKS = { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" };
 
 /** A system may allow namespaces, but none inside others. */
-function createHookProbe(program: string, { space, environment }: SandboxLimits, isRoot: boolean) {
+function createNestedSandboxProbe(program: string, { space, environment }: SandboxLimits, isRoot: boolean) {
   const capabilities = buildCapabilityOptions(isRoot);
   const inner = [...buildHookWords({ bubblewrap: program, capabilities }, []), "true"];
   return async () =>

@@ -60,8 +60,8 @@ function readNames(text: string, folder: string): readonly string[] {
 }
 
 /**
- * Whether a shell pattern matches, without special shell options: hidden names match only where the pattern begins with
- * a dot.
+ * Lists the paths that a shell pattern matches, without special shell options: hidden names match only where the
+ * pattern begins with a dot.
  */
 function expandShellPattern(folder: string, pattern: string): readonly string[] {
   const path = resolve(folder, pattern);

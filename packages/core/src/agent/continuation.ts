@@ -6,7 +6,7 @@ const MAX_BROKEN = 3;
 
 /** How to continue a reply that ended too early, in words for user and model; null after too many of them. */
 export function planContinuation(run: Run, { end, text }: Reply) {
-  if (end.reason === "length") return run.cuts === 0 ? continueAfterCut(run, text) : null;
+  if (end.reason === "length") return run.cuts === 0 ? planContinuationAfterCut(run, text) : null;
   if (
     end.reason !== "error" ||
     !end.error.isPassing ||
@@ -25,7 +25,7 @@ export function planContinuation(run: Run, { end, text }: Reply) {
   };
 }
 
-function continueAfterCut(run: Run, text: string) {
+function planContinuationAfterCut(run: Run, text: string) {
   run.cuts += 1;
   const instruction =
     text === ""

@@ -89,7 +89,8 @@ function ensureNewline(text: string): string {
 const MAX_MS = 20_000;
 
 /**
- * Returns the text page by page; empty when the pages are images. Throws a WebError when the document cannot be read.
+ * Returns the text of all pages as one text, each page under its number; empty if the pages are images. Throws a
+ * WebError when the document cannot be read.
  */
 export async function extractPdfText(bytes: Uint8Array): Promise<string> {
   const { getDocumentProxy } = await import("unpdf");

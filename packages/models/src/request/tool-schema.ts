@@ -35,7 +35,7 @@ const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> 
 export function formatToolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   return getOrCreate(WRITTEN[dialect], schema, () => {
     const clean = simplifySchema(schema, dialect);
-    return useWireKeys(dialect === "plain" ? clean : narrowSchema(clean)) as JsonSchema;
+    return useWireKeys(dialect === "plain" ? clean : adaptSchemaToStrictServices(clean)) as JsonSchema;
   });
 }
 
@@ -220,12 +220,12 @@ const ANYTHING = [
 ];
 
 /** Converts a schema for strict services: every property has a type, and only described properties are required. */
-function narrowSchema(schema: JsonRecord): JsonRecord {
+function adaptSchemaToStrictServices(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
     return keyword === "properties" || keyword === "items"
-      ? addImpliedType(narrowSchema(inner))
-      : narrowSchema(inner);
+      ? addImpliedType(adaptSchemaToStrictServices(inner))
+      : adaptSchemaToStrictServices(inner);
   });
   // Later checks still require that exactly one choice matches; strict services have no keyword for that.
   const choices = anyOf ?? oneOf;

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 
 /** The name of a project's folder under `sessions/` and `undo/`: readable, and different for each path. */
-export function formatProjectName(root: string): string {
+export function buildProjectFolderName(root: string): string {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const readable =
     basename(root)

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withFallback } from "@burin/contract/with-fallback";
 import { readBeginning } from "@burin/files/disk/regular-file";
-import { formatProjectName } from "./project-name.ts";
+import { buildProjectFolderName } from "./project-name.ts";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { findLockHolder } from "./session-lock.ts";
@@ -19,13 +19,13 @@ export interface SessionFile {
 }
 
 export function resolveSessionPath(home: string, root: string, id: string): string {
-  return join(home, "sessions", formatProjectName(root), `${id}.jsonl`);
+  return join(home, "sessions", buildProjectFolderName(root), `${id}.jsonl`);
 }
 
 /** Lists the sessions of a project, or of all projects, most recently used first. */
 export async function listSessions(home: string, root: string | null): Promise<SessionFile[]> {
   const top = join(home, "sessions");
-  const folders = root === null ? await readdir(top).catch(() => []) : [formatProjectName(root)];
+  const folders = root === null ? await readdir(top).catch(() => []) : [buildProjectFolderName(root)];
   const found = await Promise.all(folders.map((folder) => listSessionFiles(join(top, folder))));
   return found.flat().sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
 }

@@ -16,7 +16,7 @@ import { appendLine, makeFolders } from "@burin/files/disk/own-files";
 import { openRegularFile } from "@burin/files/disk/regular-file";
 import { HAS_DESCRIPTOR_PATHS } from "@burin/files/paths/paths";
 import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";
-import { formatProjectName } from "../log/project-name.ts";
+import { buildProjectFolderName } from "../log/project-name.ts";
 import { type Content, describeFile } from "./content.ts";
 import type { FileChange, JournalLine } from "./journal-line.ts";
 import { SECRET_PREFIX } from "./kept-contents.ts";
@@ -27,7 +27,7 @@ const MAX_COPIED_BYTES = 256 * 1024 * 1024;
 const CHANGES_BETWEEN_PRUNES = 256;
 
 export function resolveUndoFolder(home: string, root: string): string {
-  return join(home, "undo", formatProjectName(root));
+  return join(home, "undo", buildProjectFolderName(root));
 }
 
 /**
