@@ -97,6 +97,15 @@ describe("R50 P22 the mode auto", requirePrograms("bwrap"), () => {
     expect(existsSync(made)).toBe(false);
   });
 
+  it("protects what the user put into a deep ignored folder that a command had made", async () => {
+    const deep = "data/1/2/3/4/5/6/7/8";
+    await run(`mkdir -p ${deep}`);
+    writeFileSync(join(root, deep, "work.txt"), "by hand");
+    writeFileSync(join(root, "s.sh"), "rm -rf data/1\n");
+    await run("sh s.sh");
+    expect(readFileSync(join(root, deep, "work.txt"), "utf8")).toBe("by hand");
+  });
+
   it("protects what the user wrote into a file that a command had made", async () => {
     await run("head -c 3000000 /dev/zero > data/test.db");
     appendFileSync(join(root, "data", "test.db"), "by hand");

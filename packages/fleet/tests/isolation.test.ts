@@ -22,6 +22,14 @@ afterAll(async () => {
   await room.close();
 });
 
+/** Lets commands run in the sandbox, as they do by default. Returns a function that turns it off again. */
+async function useSandbox(): Promise<() => Promise<void>> {
+  const settings = join(room.folder, "home/settings.json");
+  const before = await readFile(settings, "utf8");
+  await writeFile(settings, "{}");
+  return () => writeFile(settings, before);
+}
+
 describe("burin fleet, with a folder that is not to be trusted,", requirePrograms("PostgreSQL"), () => {
   it("P21 runs nothing that a repository within the folder of a task names as a program", async () => {
     const evil = join(room.folder, "evil");
@@ -92,16 +100,14 @@ describe("burin fleet, with a folder that is not to be trusted,", requireProgram
     "P21 runs commands in the sandbox beside a database of its own, which they do not see",
     requirePrograms("bwrap"),
     async () => {
-      const settings = join(room.folder, "home/settings.json");
-      const before = await readFile(settings, "utf8");
-      await writeFile(settings, "{}");
+      const restoreSettings = await useSandbox();
       const data = findDataFolder(join(room.folder, "home/fleet/database"));
       room.replies.set("look around", scriptCommands(`ls ${data} ${dirname(data)}; echo seen > seen.txt`));
       const file = await room.writeTasks([
         { id: "looks", prompt: "look around", setup: "echo made > made.txt" },
       ]);
       await room.fleet("run", file, "--run", "own");
-      await writeFile(settings, before);
+      await restoreSettings();
       const [end] = await room.commands.results("own");
       expect(end?.error).toBeUndefined();
       expect(end?.patch).toContain("+seen\n");
@@ -113,9 +119,7 @@ describe("burin fleet, with a folder that is not to be trusted,", requireProgram
     "R50 P44 runs unasked in auto what stays in the copy of a task, and waits for an answer before the rest",
     requirePrograms("bwrap"),
     async () => {
-      const settings = join(room.folder, "home/settings.json");
-      const before = await readFile(settings, "utf8");
-      await writeFile(settings, "{}");
+      const restoreSettings = await useSandbox();
       room.replies.set("clear", scriptCommands("echo made > made.txt; rm -rf start.txt data", "git push"));
       const setup =
         "git init -q; echo data/ > .gitignore; mkdir data; head -c 3000000 /dev/zero > data/table.db";
@@ -130,7 +134,7 @@ describe("burin fleet, with a folder that is not to be trusted,", requireProgram
       await waitUntil(() => room.hasEnded("auto.clears"));
       const [end] = await room.commands.results("auto");
       expect(end?.patch).toMatch(/made\.txt[\s\S]*start\.txt/);
-      await writeFile(settings, before);
+      await restoreSettings();
       worker.child.kill("SIGINT");
       await worker.end;
     },

@@ -23,10 +23,10 @@ const NOT_SET = "–";
 export function showSettings(desk: CommandDesk, wanted = ""): void {
   const all = listSettings();
   const choices = all.map((setting): Choice => {
-    const usual = findUsualWords(setting);
-    const more = formatValue(readCurrentValue(desk, setting)) || usual;
-    const isUsual = ["[]", "{}", usual].includes(more);
-    return { value: formatName(setting), more, moreStyle: isUsual ? "dim" : "accent" };
+    const standard = formatDefault(setting);
+    const more = formatValue(readCurrentValue(desk, setting)) || standard;
+    const isDefault = ["[]", "{}", standard].includes(more);
+    return { value: formatName(setting), more, moreStyle: isDefault ? "dim" : "accent" };
   });
   const findSetting = (name: string): Setting | undefined => all.find((one) => formatName(one) === name);
   const preview = (name: string, width: number): Line[] => {
@@ -172,9 +172,9 @@ function describeDefault(setting: Setting | undefined): string {
   return usual === undefined ? "" : say("settings.usual", { value: formatValue(usual) });
 }
 
-/** Returns the default: a value, what the description calls so, or the sign for none. */
-function findUsualWords({ schema: { default: usual, description = "" } }: Setting): string {
-  return formatValue(usual) || (/Default:? (.+?)(?::|\.(?:\s|$))/.exec(description)?.[1] ?? NOT_SET);
+/** Returns the default: the schema's value, the one that the description names, or the sign for none. */
+function formatDefault({ schema: { default: value, description = "" } }: Setting): string {
+  return formatValue(value) || (/Default:? (.+?)(?::|\.(?:\s|$))/.exec(description)?.[1] ?? NOT_SET);
 }
 
 function formatName({ path }: Setting): string {

@@ -84,7 +84,10 @@ export class Budget {
       : Math.max(milliseconds - this.#measureUsed("milliseconds"), 0);
   }
 
-  /** Starts the clock. It runs from the first `startClock` to the last `stopClock`, so parallel subagents do not count twice. */
+  /**
+   * Starts the clock. It runs from the first `startClock` to the last `stopClock`, so parallel subagents do not count
+   * twice.
+   */
   startClock(): void {
     if (this.#running === 0) this.#runningSince = readClock();
     this.#running += 1;

@@ -12,7 +12,7 @@ export interface Containment {
 export interface ContainmentOptions {
   /** null if nothing is stored for undo. */
   readonly request: TreeRequest | null;
-  /** Whether the root is a copy, so that nothing in it needs undo. */
+  /** Whether the roots are copies, so that nothing in them needs undo. */
   readonly isCopy: boolean;
   readonly sandbox: () => Promise<CommandSandbox>;
   /** Whether a command of this session made the file or folder, and nobody else has changed it since. */

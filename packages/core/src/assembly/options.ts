@@ -33,7 +33,10 @@ export interface ToolboxOptions {
   readonly isTrusted?: boolean;
   /** Whether to store under BURIN_HOME what undo needs and, for a session, its log, so that it can be resumed. */
   readonly record?: boolean;
-  /** Whether the root is a copy: in the mode `auto`, commands may then change and remove everything in it unasked. */
+  /**
+   * Whether the root and the included directories are copies that share no repository with anything else. In the mode
+   * `auto`, commands may then change and remove everything in them unasked.
+   */
   readonly isCopy?: boolean;
   /** Tools in addition to the built-in ones. Each may have params of its own type. */
   readonly tools?: readonly Tool<never>[];

@@ -4,7 +4,7 @@ import { describeError } from "@burin/contract/text/error-message";
 import { withFallback } from "@burin/contract/with-fallback";
 import { tryLstat, tryReadEntries } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/own-files";
-import { findUnrestorable, type TreeRequest } from "@burin/files/tree";
+import { findUnrestorable, parseStamp, type TreeRequest } from "@burin/files/tree";
 import type { Content } from "./content.ts";
 import { describeCutCall, settleCutCalls } from "./cut-calls.ts";
 import type { CallNote, FileChange } from "./journal-line.ts";
@@ -133,8 +133,8 @@ export class TreeJournal {
     this.#tellOfDestroyed(before);
     const others = tails.read();
     const { changes, git } = await this.#changes.find({ before, after, others });
-    this.#learnMade(changes, { before, after });
     const isShared = open.wasShared || others.hasCalls || this.#open.hasOtherCalls(file);
+    if (!isShared) this.#learnMade(changes, { before, after });
     if (changes.length > 0 || git.length > 0) {
       const at = new Date().toISOString();
       const line = { type: "changes" as const, id, at, call, changes, git };
@@ -155,9 +155,10 @@ export class TreeJournal {
     changes: readonly FileChange[],
     { before, after }: { before: TreeState; after: TreeState },
   ): void {
-    const unrestorable = findUnrestorable(after.work);
     const old = new Map(changes.map(({ file, before: content }) => [file, content]));
-    for (const [path, stamp] of unrestorable) {
+    for (const [path, stamp] of findUnrestorable(after.work)) {
+      // A folder's stamp does not tell whether somebody else puts work into it.
+      if (parseStamp(stamp).modified === 0) continue;
       const content = old.get(path);
       const earlier = before.work.missed.get(path) ?? before.work.stamps.get(path) ?? "";
       const isNew = content !== undefined && (content === null || !isLost(content));
